@@ -9,12 +9,12 @@ extension Sequence where Element: NSManagedObject {
     ///
     /// - Precondition: The predicate can be evaluated, and the objects have its keys.
     public func filtered(using predicate: NSPredicate) -> [Element] {
-        Array(self).choosingHeld(as: NSManagedObject.self) { ObjectFilter.matches(predicate, among: $0) }
+        Array(self).held { ObjectFilter.matches(predicate, among: $0) }
     }
 }
 
 /// Not generic: compiled for objects of all classes at once.
-// SAFETY: `choosingHeld` holds the array whose elements these are meanwhile.
+// SAFETY: the array whose elements these are is held by `held` meanwhile.
 private enum ObjectFilter {
     typealias Reference = Unretained<NSManagedObject>
 
@@ -23,5 +23,31 @@ private enum ObjectFilter {
             return objects.filter { $0.with { predicate.evaluate(with: $0) } }
         }
         return objects.filter { $0.with { evaluator.evaluate(tree, on: $0) } }
+    }
+}
+
+extension Array where Element: NSManagedObject {
+    /// Those of the objects that `choose` gives of them, which counts no references: the array holds them meanwhile.
+    // SAFETY: the array holds its objects during the call; a reference to an object and an `Unretained` of it are the
+    // same word. Each chosen one is retained once for the new array, whose class is that of the elements.
+    fileprivate func held(
+        _ choose: (UnsafeBufferPointer<Unretained<NSManagedObject>>) -> [Unretained<NSManagedObject>]
+    ) -> [Element] {
+        withUnsafeBufferPointer { objects in
+            objects.withMemoryRebound(to: Unretained<NSManagedObject>.self) { references in
+                let chosen = choose(references)
+                // An array made with no room writes the count of the empty array that all threads share.
+                if chosen.isEmpty { return [] }
+                return [Element](unsafeUninitializedCapacity: chosen.count) { target, filled in
+                    target.withMemoryRebound(to: Unretained<NSManagedObject>.self) { target in
+                        for (index, object) in chosen.enumerated() {
+                            object.retain()
+                            target.initializeElement(at: index, to: object)
+                        }
+                    }
+                    filled = chosen.count
+                }
+            }
+        }
     }
 }

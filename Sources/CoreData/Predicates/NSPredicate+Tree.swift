@@ -116,9 +116,8 @@ final class LazyEvaluator: @unchecked Sendable {
     // SAFETY: the predicate is immutable, and the caller holds the value that a reference is taken from.
     private final class ForLayout: Sendable {
         let layout: EntityLayout
-        /// The type as which the first object came, where that is a class of managed objects: then all that come as that type
-        /// are. No type at all otherwise, as for an object among others in a list of `NSObject`s, or in a box.
-        private let declared: DeclaredClass<NSManagedObject>
+        /// The static type of the first object, if it is a class of managed objects: all values of that type are objects then.
+        let declared: DeclaredClass<NSManagedObject>
         nonisolated(unsafe) private let predicate: CompiledPredicate
         private let program: SlotProgram?
 
@@ -127,12 +126,6 @@ final class LazyEvaluator: @unchecked Sendable {
             declared = DeclaredClass(of: value)
             self.predicate = predicate
             program = predicate.program(for: object.layout)
-        }
-
-        /// `nil` where `value` is of another type, or its object of another entity.
-        @inline(__always)
-        func evaluate<Value>(opened value: borrowing Value) -> Bool? {
-            declared.reference(in: value)?.with { evaluate($0) }
         }
 
         /// `nil` where `object` is of another entity.
@@ -149,7 +142,15 @@ final class LazyEvaluator: @unchecked Sendable {
     @inline(__always)
     func evaluateKnown(_ object: Any?) -> Bool? {
         guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)), let object else { return nil }
-        return Unretained<ForLayout>(address: first).with { $0.evaluate(opened: object) }
+        return evaluate(opened: object, by: Unretained<ForLayout>(address: first))
+    }
+
+    /// `nil` where `value` is of another type than the first, or its object of another entity.
+    // SAFETY: the evaluator holds `known`, and the caller the value.
+    @inline(__always)
+    private func evaluate<Value>(opened value: Value, by known: Unretained<ForLayout>) -> Bool? {
+        guard let reference = known.with(\.declared).reference(in: value) else { return nil }
+        return reference.with { object in known.with { $0.evaluate(object) } }
     }
 
     /// Whether `object` matches.

@@ -14,35 +14,12 @@ extension Array where Element: AnyObject {
         try withUnsafeBufferPointer { try $0.withMemoryRebound(to: Unretained<Object>.self, body) }
     }
 
-    /// An array of the objects of `references`, each of which is counted for it.
-    // SAFETY: the objects are of the class of the elements, as callers say, and held by another array meanwhile.
-    private init<Object: AnyObject>(counting references: [Unretained<Object>]) {
-        // An array made with no room writes the count of the empty array that all threads share.
-        guard !references.isEmpty else { self = []; return }
-        self.init(unsafeUninitializedCapacity: references.count) { target, filled in
-            target.withMemoryRebound(to: Unretained<Object>.self) { target in
-                for (index, reference) in references.enumerated() {
-                    reference.retain()
-                    target.initializeElement(at: index, to: reference)
-                }
-            }
-            filled = references.count
-        }
-    }
-
     /// Calls `body` with each object, or with those in `range`.
     @inline(__always)
     func forEachHeld(in range: Range<Int>? = nil, _ body: (Element) throws -> Void) rethrows {
         try withReferences(as: Element.self) { references in
             for index in range ?? 0..<count { try references[index].with(body) }
         }
-    }
-
-    /// Those of the objects that `choose` gives of them, which sees them as objects of a class of which all are.
-    func choosingHeld<Object: AnyObject>(
-        as type: Object.Type, _ choose: (UnsafeBufferPointer<Unretained<Object>>) -> [Unretained<Object>]
-    ) -> [Element] {
-        withReferences(as: type) { Array(counting: choose($0)) }
     }
 
     /// The place of an object; looks through all.

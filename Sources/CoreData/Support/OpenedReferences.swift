@@ -3,20 +3,21 @@
 
 /// The class as which an object was put into a value of any type: its own or one above.
 struct DeclaredClass<Object: AnyObject> {
-    private let type: Any.Type?
+    private let type: ObjectIdentifier
 
     /// Finds nothing where `value` is declared as anything else than a class of objects, as an optional or a box.
     init(of value: Any?) {
         func declared<Value>(_ value: Value) -> Any.Type? { Value.self is Object.Type ? Value.self : nil }
-        type = value.flatMap { declared($0) }
+        // There are no values of the type `Never`.
+        type = ObjectIdentifier(value.flatMap { declared($0) } ?? Never.self)
     }
 
     /// The object in `value`, where it is declared as that class; `nil` says nothing of the object's own.
-    // SAFETY: a value whose type is a class is a reference to an object of it; the caller holds `value`.
+    // SAFETY: a value whose type is a class is a reference to an object of it; the caller holds `value`. The standard
+    // library's cast checks that the sizes are the same.
     @inline(__always)
-    func reference<Value>(in value: borrowing Value) -> Unretained<Object>? {
-        guard Value.self == type else { return nil }
-        return withUnsafeBytes(of: value) { $0.load(as: Unretained<Object>.self) }
+    func reference<Value>(in value: Value) -> Unretained<Object>? {
+        ObjectIdentifier(Value.self) == type ? unsafeBitCast(value, to: Unretained<Object>.self) : nil
     }
 }
 
@@ -30,6 +31,6 @@ extension Unretained {
     @inline(__always)
     static func exactly<Value>(_ type: Object.Type, _ value: Value) -> Unretained? {
         guard Swift.type(of: value) as Any.Type == type else { return nil }
-        return withUnsafeBytes(of: value) { $0.load(as: Unretained.self) }
+        return withUnsafePointer(to: value) { UnsafeRawPointer($0).load(as: Unretained.self) }
     }
 }

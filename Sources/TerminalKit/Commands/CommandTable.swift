@@ -1,7 +1,8 @@
 import Translation
 
 /// The commands of a screen, found by the keys pressed: `KeySequenceReader` follows keys until they name one.
-public struct CommandTable<Target> {
+// SAFETY: no table changes once it is made, and the main thread alone runs its commands.
+public struct CommandTable<Target>: @unchecked Sendable {
     /// What a row of keys means.
     public enum Match {
         case command(Command<Target>)

@@ -151,6 +151,13 @@ import Testing
         }
     }
 
+    /// A property is known by where its name is in the program's text: always there, and elsewhere than another name.
+    @Test func aNameIsAlwaysAtItsPlace() {
+        func places() -> [UInt] { [ManagedProperty("name").address, ManagedProperty("number").address] }
+        let first = places()
+        #expect(first == places() && Set(first).count == 2)
+    }
+
     /// A type's number is its address, which programs may have from before.
     @Test func storeTypesAreNumbers() {
         let types = NSPersistentStoreCoordinator.registeredStoreTypes

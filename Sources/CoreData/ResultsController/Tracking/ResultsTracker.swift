@@ -27,7 +27,7 @@ final class ResultsTracker {
     let request: NSFetchRequest<NSFetchRequestResult>
     private var observers: [any NSObjectProtocol] = []
     var state: ResultsState?
-    /// The controller whose rows this one shows some of, which is kept with its tracker.
+    /// Of a view: the tracker of its base, whose controller `baseController` keeps alive.
     var base: ResultsTracker?
     var baseController: AnyObject?
     /// The controllers that show some of this one's rows.

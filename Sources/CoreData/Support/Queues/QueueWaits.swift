@@ -107,7 +107,7 @@ enum QueueWaits {
     static func request(to waiter: QueueWaiter) -> QueueWaiter? { waiting.withLock { _ in waiter.nextRequest() } }
 }
 
-/// A queue that one chain of calls has of another one, which waits.
+/// A loan: the borrowing chain of calls runs on a queue that the lending chain holds, while the lender waits.
 struct QueueLoan: Sendable {
     let queue: WorkQueue
     let lender: UInt

@@ -2,8 +2,7 @@ import TerminalKit
 
 /// The commands of a record's screen.
 enum DetailCommands {
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<DetailScreen>(moving + records + program)
+    static let table = CommandTable<DetailScreen>(moving + records + program)
 
     private typealias Detail = Command<DetailScreen>
 

@@ -49,8 +49,7 @@ final class CalendarPicker: KeyHelping {
 
     func close() { isFinished = true }
 
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<CalendarPicker>([
+    static let table = CommandTable<CalendarPicker>([
         Command("day on", keys: "l <Right> +", category: "Calendar", help: "next day") { $0.move(by: .day, 1) },
         Command("day back", keys: "h <Left> -", category: "Calendar", help: "day before") { $0.move(by: .day, -1) },
         Command("week on", keys: "j <Down>", category: "Calendar", help: "next week") { $0.move(by: .day, 7) },

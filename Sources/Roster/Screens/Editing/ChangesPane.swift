@@ -151,8 +151,7 @@ final class ChangesPane: KeyHelping {
     func redo() { browser.redo() }
     func close() { isFinished = true }
 
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<ChangesPane>([
+    static let table = CommandTable<ChangesPane>([
         Command("down", keys: "j <Down> <Tab>", category: "Changes", help: "next change") { $0.move(by: 1) },
         Command("up", keys: "k <Up> <S-Tab>", category: "Changes", help: "change before") { $0.move(by: -1) },
         Command("page down", keys: "<PgDn> <C-f> <C-d>", category: "Changes", help: "a page down") {

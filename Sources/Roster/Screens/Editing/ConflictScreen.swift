@@ -75,8 +75,7 @@ final class ConflictScreen: Layer {
                 }))
     }
 
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<ConflictScreen>([
+    static let table = CommandTable<ConflictScreen>([
         Command("down", keys: "j <Down> <Tab>", category: "Conflicts", help: "next field") { $0.move(by: 1) },
         Command("up", keys: "k <Up> <S-Tab>", category: "Conflicts", help: "field before") { $0.move(by: -1) },
         Command("turn", keys: "<Space>", category: "Conflicts", help: "take mine, theirs, or what was before") {

@@ -68,8 +68,7 @@ final class ColumnsPane: Layer {
 
     func close() { isFinished = true }
 
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<ColumnsPane>([
+    static let table = CommandTable<ColumnsPane>([
         Command("down", keys: "j <Down> <Tab>", category: "Columns", help: "next column") { $0.move(by: 1) },
         Command("first", keys: "gg <Home>", category: "Columns", help: "first column") { $0.move(by: -1000) },
         Command("last", keys: "G <End>", category: "Columns", help: "last column") { $0.move(by: 1000) },

@@ -150,7 +150,8 @@ extension ListScreen {
 
 /// The commands that the command line has beside those of the table, and what completes them.
 struct CommandLineWords {
-    struct Command {
+    // SAFETY: immutable, and run on the main thread alone.
+    struct Command: @unchecked Sendable {
         /// The first is the one that is offered.
         let names: [String]
         var takesArgument = false
@@ -158,8 +159,7 @@ struct CommandLineWords {
         let run: (ListScreen, String) -> Prompt.Problem?
     }
 
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let commands = [
+    static let commands = [
         Command(names: ["q", "quit", "qa"]) { list, _ in done { list.browser.quit() } },
         Command(names: ["q!", "quit!", "qa!"]) { list, _ in done { list.browser.quitWithoutSaving() } },
         Command(names: ["w", "write", "save"]) { list, _ in writing(list) { list.browser.save() } },

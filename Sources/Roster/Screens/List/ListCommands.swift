@@ -3,8 +3,7 @@ import Translation
 
 /// The commands of the main screen. Keys, help and palette all come from here.
 enum ListCommands {
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<ListScreen>(
+    static let table = CommandTable<ListScreen>(
         moving + folding + finding + arranging + columns + marking + records + copying + DataCommands.all + panes
             + LookingCommands.all + living + program)
 

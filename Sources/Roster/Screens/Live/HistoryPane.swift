@@ -6,24 +6,24 @@ import Translation
 
 /// What was committed to the store, newest first: by which program and author, when, and what changed in it.
 final class HistoryPane: Layer {
-    private struct Row {
+    struct Row {
         let transaction: NSPersistentHistoryTransaction
         /// One of its changes; `nil` for the transaction itself.
         let change: NSPersistentHistoryChange?
     }
 
     unowned let browser: Browser
-    private let session: StoreSession
+    let session: StoreSession
     private(set) var isFinished = false
-    private(set) var cursor = 0
+    var cursor = 0
     private var top = 0
-    private var height = 1
-    private var keys = KeySequenceReader(readsCounts: true)
+    private(set) var height = 1
+    private(set) var keys = KeySequenceReader(readsCounts: true)
     /// The number before the command that runs; 1 where none was typed.
-    private var count: Int { keys.count ?? 1 }
-    private var transactions: [NSPersistentHistoryTransaction] = []
+    var count: Int { keys.count ?? 1 }
+    private(set) var transactions: [NSPersistentHistoryTransaction] = []
     private var unfolded: Set<Int64> = []
-    private var rows: [Row] = []
+    private(set) var rows: [Row] = []
     /// The authors of the transactions that were read, for the width of their column.
     private var authors: Set<String> = []
     /// What was said of transactions, by their numbers: one may have changed very many records.
@@ -33,7 +33,7 @@ final class HistoryPane: Layer {
     private var limit = 200
     private static let greatestLimit = 20_000
     /// Reads the list as it was, beside the keys.
-    private(set) var pastReading: Task<Void, Never>?
+    var pastReading: Task<Void, Never>?
 
     init(browser: Browser, session: StoreSession) {
         self.browser = browser
@@ -107,7 +107,7 @@ final class HistoryPane: Layer {
         }
     }
 
-    private var current: Row? { rows.indices.contains(cursor) ? rows[cursor] : nil }
+    var current: Row? { rows.indices.contains(cursor) ? rows[cursor] : nil }
 
     // MARK: What the commands do
 
@@ -118,9 +118,9 @@ final class HistoryPane: Layer {
     }
 
     /// Goes to a line, counted from 1.
-    private func go(toLine number: Int) { move(by: number - 1 - cursor) }
+    func go(toLine number: Int) { move(by: number - 1 - cursor) }
 
-    private func readOlder() {
+    func readOlder() {
         guard transactions.count == limit, limit < Self.greatestLimit else { return }
         limit *= 2
         reload()
@@ -158,108 +158,6 @@ final class HistoryPane: Layer {
         stopReading()
         isFinished = true
     }
-
-    // MARK: The list as it was
-
-    /// Shows the list as it was right after the transaction under the cursor.
-    func showPast() {
-        guard let transaction = current?.transaction else { return }
-        readPast(of: transaction) { pane, list in
-            guard pane.browser.layers.top === pane else { return }
-            pane.browser.layers.push(PastScreen(pane: pane, session: pane.session, list: list))
-        }
-    }
-
-    /// Goes to the transaction before, or after; `nil` where there is none.
-    func transaction(_ step: Int) -> NSPersistentHistoryTransaction? {
-        guard let number = current?.transaction.transactionNumber,
-            let place = transactions.firstIndex(where: { $0.transactionNumber == number })
-        else { return nil }
-        if step < 0, place == transactions.count - 1 { readOlder() }
-        guard transactions.indices.contains(place - step) else { return nil }
-        let found = transactions[place - step]
-        cursor = rows.firstIndex { $0.transaction === found } ?? cursor
-        return found
-    }
-
-    /// Reads the list as it was right after a transaction. The rest goes on meanwhile.
-    ///
-    /// - Parameter next: called on the main thread, unless reading failed or was stopped: an error is told to the user.
-    // SAFETY: all of it is used on the main thread; the pane is weak.
-    func readPast(
-        of transaction: NSPersistentHistoryTransaction, then next: @escaping (HistoryPane, PastList) -> Void
-    ) {
-        stopReading()
-        guard let list = browser.list else { return }
-        nonisolated(unsafe) weak let pane = self
-        nonisolated(unsafe) let wanted = (
-            next: next, entity: list.entity, settings: list.records.settings, session: session, browser: browser
-        )
-        pastReading = Task { @MainActor in
-            let outcome: Result<PastList, any Error>
-            do {
-                outcome = .success(
-                    try await PastList.read(
-                        after: transaction, of: wanted.entity, as: wanted.settings, in: wanted.session))
-            } catch {
-                outcome = .failure(error)
-            }
-            guard !Task.isCancelled, let pane else { return }
-            pane.pastReading = nil
-            switch outcome {
-            case .success(let list): wanted.next(pane, list)
-            case .failure(let error): wanted.browser.complain(error)
-            }
-            wanted.browser.needsDisplay = true
-        }
-    }
-
-    /// Stops the reading of a list. Answers whether there was one.
-    @discardableResult
-    func stopReading() -> Bool {
-        defer { pastReading = nil }
-        pastReading?.cancel()
-        return pastReading != nil
-    }
-
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<HistoryPane>([
-        Command("down", keys: "j <Down> <Tab>", category: "History", help: "next line") { $0.move(by: $0.count) },
-        Command("up", keys: "k <Up> <S-Tab>", category: "History", help: "line before") { $0.move(by: -$0.count) },
-        Command("page down", keys: "<PgDn> <C-f> <C-d> <Space>", category: "History", help: "a page down") {
-            $0.move(by: $0.count * $0.height)
-        },
-        Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "History", help: "a page up") {
-            $0.move(by: -$0.count * $0.height)
-        },
-        Command("newest", keys: "gg <Home>", category: "History", help: "the newest transaction") {
-            $0.go(toLine: $0.keys.count ?? 1)
-        },
-        Command("oldest", keys: "G <End>", category: "History", help: "the oldest that was read") {
-            $0.go(toLine: $0.keys.count ?? $0.rows.count)
-        },
-        Command(
-            "open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction; open the record"
-        ) { $0.open() },
-        Command("fold", keys: "za h <Left> + -", category: "History", help: "fold the transaction, or unfold it") {
-            $0.toggle()
-        },
-        Command("unfold all", keys: "zR", category: "History", help: "unfold all transactions") {
-            $0.setAllUnfolded(true)
-        },
-        Command("fold all", keys: "zM", category: "History", help: "fold all transactions") {
-            $0.setAllUnfolded(false)
-        },
-        Command("list as it was", keys: "a", category: "History", help: "the list as it was after the transaction") {
-            $0.showPast()
-        },
-        Command("help", keys: "? <F1>", category: "History", help: "this help") { pane in
-            pane.browser.showHelp(pane.browser.tables.history, title: "Keys of the history")
-        },
-        Command("close", keys: "<Esc> q H <C-c>", category: "History", help: "back to the list") { pane in
-            if !pane.stopReading() { pane.close() }
-        },
-    ])
 
     func handle(_ event: Event) -> Bool {
         switch event {

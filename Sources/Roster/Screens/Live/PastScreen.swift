@@ -111,8 +111,7 @@ final class PastScreen: Layer {
         isFinished = true
     }
 
-    // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table = CommandTable<PastScreen>(moving + reading)
+    static let table = CommandTable<PastScreen>(moving + reading)
 
     private static var moving: [Command<PastScreen>] {
         let category = "The list as it was"

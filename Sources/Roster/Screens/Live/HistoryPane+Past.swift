@@ -1,0 +1,69 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+import Translation
+
+/// The list as it was after one of the transactions.
+extension HistoryPane {
+    /// Shows the list as it was right after the transaction under the cursor.
+    func showPast() {
+        guard let transaction = current?.transaction else { return }
+        readPast(of: transaction) { pane, list in
+            guard pane.browser.layers.top === pane else { return }
+            pane.browser.layers.push(PastScreen(pane: pane, session: pane.session, list: list))
+        }
+    }
+
+    /// Goes to the transaction before, or after; `nil` where there is none.
+    func transaction(_ step: Int) -> NSPersistentHistoryTransaction? {
+        guard let number = current?.transaction.transactionNumber,
+            let place = transactions.firstIndex(where: { $0.transactionNumber == number })
+        else { return nil }
+        if step < 0, place == transactions.count - 1 { readOlder() }
+        guard transactions.indices.contains(place - step) else { return nil }
+        let found = transactions[place - step]
+        cursor = rows.firstIndex { $0.transaction === found } ?? cursor
+        return found
+    }
+
+    /// Reads the list as it was right after a transaction. The rest goes on meanwhile.
+    ///
+    /// - Parameter next: called on the main thread, unless reading failed or was stopped: an error is told to the user.
+    // SAFETY: all of it is used on the main thread; the pane is weak.
+    func readPast(
+        of transaction: NSPersistentHistoryTransaction, then next: @escaping (HistoryPane, PastList) -> Void
+    ) {
+        stopReading()
+        guard let list = browser.list else { return }
+        nonisolated(unsafe) weak let pane = self
+        nonisolated(unsafe) let wanted = (
+            next: next, entity: list.entity, settings: list.records.settings, session: session, browser: browser
+        )
+        pastReading = Task { @MainActor in
+            let outcome: Result<PastList, any Error>
+            do {
+                outcome = .success(
+                    try await PastList.read(
+                        after: transaction, of: wanted.entity, as: wanted.settings, in: wanted.session))
+            } catch {
+                outcome = .failure(error)
+            }
+            guard !Task.isCancelled, let pane else { return }
+            pane.pastReading = nil
+            switch outcome {
+            case .success(let list): wanted.next(pane, list)
+            case .failure(let error): wanted.browser.complain(error)
+            }
+            wanted.browser.needsDisplay = true
+        }
+    }
+
+    /// Stops the reading of a list. Answers whether there was one.
+    @discardableResult
+    func stopReading() -> Bool {
+        defer { pastReading = nil }
+        pastReading?.cancel()
+        return pastReading != nil
+    }
+}
