@@ -205,12 +205,6 @@ struct UnsavedTally {
 
 /// Which records have something to save.
 enum UnsavedRecords {
-    /// How many records of a context are inserted, changed or deleted.
-    static func count(in context: NSManagedObjectContext) -> Int {
-        context.insertedObjects.count + context.updatedObjects.count(where: isChangedItself)
-            + context.deletedObjects.count
-    }
-
     /// Whether a saved record was changed, and not only the records that point at it.
     static func isChangedItself(_ object: NSManagedObject) -> Bool {
         object.hasPersistentChangedValues
