@@ -68,29 +68,29 @@ final class AsynchronousFetch {
         let task = UncheckedSendable { [self] in
             end(Result { try read(coordinator) })
         }
-        BesideReader.queue.async { task.value() }
+        BackgroundReader.queue.async { task.value() }
     }
 
-    // MARK: Beside the queue
+    // MARK: In the background
 
-    private var beside: BesideReader { BesideReader(interruption: interruption) }
+    private var reader: BackgroundReader { BackgroundReader(interruption: interruption) }
 
     private func read(_ coordinator: NSPersistentStoreCoordinator) throws -> Found {
         switch work {
         case .none: return .none
         case .dictionaries(let fetch, let stores):
             return .dictionaries(
-                try beside.reading(stores, coordinator) { readers in
-                    try fetch.run(beside: readers, check: interruption.check)
+                try reader.reading(stores, coordinator) { readers in
+                    try fetch.run(in: readers, check: interruption.check)
                 })
         case .rows(let plan, let wantsRows):
-            var rows = try beside.reading(plan.stores, coordinator) { readers in
+            var rows = try reader.reading(plan.stores, coordinator) { readers in
                 try found(plan.limited(to: readers), wantsRows)
             }
             rows.stores = plan.stores
             return .rows(plan, rows)
         case .count(let plan):
-            let count = try beside.reading(plan.stores, coordinator) { readers in
+            let count = try reader.reading(plan.stores, coordinator) { readers in
                 let plan = plan.limited(to: readers).unsorted
                 if readers.count == 1, let count = try readers[0].operations.count(plan.query) { return count }
                 return try found(plan, false).count

@@ -52,7 +52,7 @@ struct DictionaryFetch {
     /// The same from `stores`, which show the rows of the plan's stores and need no lock. On any thread.
     ///
     /// - Parameter check: called now and then: it throws to end the fetch.
-    func run(beside stores: [any RowStore], check: @escaping () throws -> Void) throws -> [NSDictionary] {
+    func run(in stores: [any RowStore], check: @escaping () throws -> Void) throws -> [NSDictionary] {
         var fetch = self
         fetch.check = check
         fetch.plan = plan.limited(to: stores)

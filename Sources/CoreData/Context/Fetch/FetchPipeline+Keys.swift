@@ -9,7 +9,7 @@ struct FetchedKeys {
     /// The runs of equal values: see ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
     /// The values read with the keys: see ``StoreQueryResult/extraValues``.
-    var beside: [[SlotValue]]?
+    var extraValues: [[SlotValue]]?
 }
 
 // What a results controller uses: lists by key, objects only for the rows that are seen.
@@ -19,21 +19,21 @@ extension FetchPipeline {
     ///
     /// - Parameters:
     ///   - groupedBy: the key path of an attribute, if what has the same value in it shall be told.
-    ///   - beside: the key paths of attributes whose values are wanted too.
+    ///   - extraPaths: the key paths of attributes whose values are wanted too.
     /// - Returns: `nil` where keys are not enough, because several stores hold the entity or the context has a parent: fetch
     ///   objects then.
     func keys(
         _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]? = nil,
-        beside: [[String]] = []
+        extraPaths: [[String]] = []
     ) throws -> FetchedKeys? {
         let plan = try plan(request)
         guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query
         query.wantsRows = false
         query.groupedBy = keyPath
-        query.beside = beside
+        query.extraPaths = extraPaths
         let found = try reading { try StoreFetch(plan: plan).run(query) }
-        return FetchedKeys(store: store, keys: found.keys, groups: found.groups, beside: found.beside)
+        return FetchedKeys(store: store, keys: found.keys, groups: found.groups, extraValues: found.extraValues)
     }
 
     /// The first of a plan's saved rows that match another predicate, in the plan's order, whatever its own predicate.

@@ -13,7 +13,7 @@ struct FoundRows {
     /// ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
     /// The values read with the keys, where the one store could tell them: see ``StoreQueryResult/extraValues``.
-    var beside: [[SlotValue]]?
+    var extraValues: [[SlotValue]]?
     /// The stores asked.
     var stores: [any RowStore] = []
     /// For each result the place of its store in `stores`; empty when there is only one.
@@ -66,7 +66,7 @@ struct StoreFetch {
         var result = try store.operations.fetch(query)
         guard !result.unsupported.isEmpty else {
             return FoundRows(
-                keys: result.keys, rows: result.rows, groups: result.groups, beside: result.extraValues,
+                keys: result.keys, rows: result.rows, groups: result.groups, extraValues: result.extraValues,
                 stores: [store])
         }
         let wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])

@@ -197,10 +197,10 @@ extension ResultsTracker {
         let reference = WeakState(state: made)
         let task = UncheckedSendable {
             var origins: [ListOrigin] = []
-            let found = try? BesideReader(interruption: Interruption()).reading(
+            let found = try? BackgroundReader(interruption: Interruption()).reading(
                 [store], coordinator, note: { origins.append(try ListOrigin(of: store)) }
             ) { readers in
-                try ResultsLoader.values(table.plan, of: definition, beside: readers[0])
+                try ResultsLoader.values(table.plan, of: definition, from: readers[0])
             }
             guard let values = found ?? nil, let first = values.first, origins.allSatisfy({ $0 == origin }),
                 contents.rows.elements(in: 0..<contents.rowCount).allSatisfy({ first[$0] != nil })
@@ -208,7 +208,7 @@ extension ResultsTracker {
             let whole = UncheckedSendable(AggregateTable(table.plan, contents, values: values))
             queue.async { reference.state?.take(whole.value) }
         }
-        BesideReader.queue.async { task.value() }
+        BackgroundReader.queue.async { task.value() }
     }
 
     private struct WeakState {
@@ -226,15 +226,15 @@ extension ResultsState {
 extension ResultsLoader {
     /// The values of a list's saved rows, for each of the plan's keys. On any thread.
     fileprivate static func values(
-        _ plan: AggregatePlan, of definition: ListDefinition, beside reader: any RowStore
+        _ plan: AggregatePlan, of definition: ListDefinition, from reader: any RowStore
     ) throws -> [[RowToken: SectionValue]]? {
         let list = definition.plan.limited(to: [reader]).unlimited.unsorted
         var query = list.query
         query.wantsRows = false
-        query.beside = plan.paths
+        query.extraPaths = plan.paths
         let found = try StoreFetch(plan: list).run(query)
         let tokens = found.keys.compactMap(RowIdentities.token)
-        guard tokens.count == found.keys.count, let beside = found.beside else { return nil }
-        return plan.values(of: tokens, in: beside)
+        guard tokens.count == found.keys.count, let columns = found.extraValues else { return nil }
+        return plan.values(of: tokens, in: columns)
     }
 }

@@ -34,13 +34,13 @@ extension ResultsLoader {
         }
         let unsorted = request.erasedCopy
         unsorted.sortDescriptors = []
-        guard let found = try context.fetchPipeline.keys(unsorted, beside: plan.paths), let beside = found.beside else {
-            return none
-        }
+        guard let found = try context.fetchPipeline.keys(unsorted, extraPaths: plan.paths),
+            let columns = found.extraValues
+        else { return none }
         let tokens = found.keys.map { key in
             RowIdentities.token(of: key) ?? definition.identities.token(of: found.store.operations.objectID(for: key))
         }
-        var values = plan.values(of: tokens, in: beside)
+        var values = plan.values(of: tokens, in: columns)
         let unsaved = try unsaved(definition)
         let ids = unsaved.touches.map(\.object.objectID) + unsaved.changedIDs
         for token in ids.compactMap({ definition.identities.token(of: $0, in: contents) }) {

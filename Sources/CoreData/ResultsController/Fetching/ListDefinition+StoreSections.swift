@@ -12,10 +12,10 @@ extension ListDefinition {
     }
 
     /// The key paths whose values are wanted of each row.
-    var beside: [[String]] { rule.map { $0.isStored && ruledRuns == nil ? $0.paths : [] } ?? [] }
+    var extraPaths: [[String]] { rule.map { $0.isStored && ruledRuns == nil ? $0.paths : [] } ?? [] }
 
     /// The section of each row by its values at the rule's paths; `nil` where the store did not tell them.
-    func numbers(_ groups: [RowGroup]?, _ beside: [[SlotValue]]?) -> [UInt32]? {
+    func numbers(_ groups: [RowGroup]?, _ columns: [[SlotValue]]?) -> [UInt32]? {
         if ruledRuns != nil {
             guard let groups else { return nil }
             var numbers: [UInt32] = []
@@ -25,8 +25,8 @@ extension ListDefinition {
             }
             return numbers
         }
-        guard let beside, let rule, rule.isStored else { return nil }
-        let columns = beside.prefix(rule.paths.count)
+        guard let columns, let rule, rule.isStored else { return nil }
+        let columns = columns.prefix(rule.paths.count)
         guard let first = columns.first else { return nil }
         if columns.count == 1 { return first.map { names.number(of: [$0]) } }
         return first.indices.map { row in names.number(of: columns.map { $0[row] }) }

@@ -194,7 +194,8 @@ struct ResultsLoader {
 
     private func loadSaved(into loaded: inout LoadedResults) throws {
         let definition = loaded.definition
-        guard let found = try pipeline.keys(request, groupedBy: definition.groupedBy, beside: definition.beside) else {
+        guard let found = try pipeline.keys(request, groupedBy: definition.groupedBy, extraPaths: definition.extraPaths)
+        else {
             return try loadObjects(into: &loaded)
         }
         let rows = SharedElements(count: found.keys.count) { place in
@@ -204,7 +205,7 @@ struct ResultsLoader {
         }
         if definition.rule != nil {
             let numbers =
-                try definition.numbers(found.groups, found.beside)
+                try definition.numbers(found.groups, found.extraValues)
                 ?? look(at: found, definition.section(ofRow:))
             loaded.contents = ListContents(rows: rows, in: numbers, of: definition.names)
             return
@@ -237,21 +238,21 @@ struct ResultsLoader {
     /// The saved rows of a list, of which nothing but a reader of its store is asked; `nil` where that is not enough. On any
     /// thread, as long as no other thread uses the names of the list's sections.
     static func contents(
-        of definition: ListDefinition, beside reader: any RowStore, check: @escaping () throws -> Void
+        of definition: ListDefinition, from reader: any RowStore, check: @escaping () throws -> Void
     ) throws -> LoadedResults? {
         let plan = definition.plan.limited(to: [reader])
         var query = plan.query
         query.wantsRows = false
         query.groupedBy = definition.groupedBy
-        query.beside = definition.beside + (definition.aggregates?.paths ?? [])
+        query.extraPaths = definition.extraPaths + (definition.aggregates?.paths ?? [])
         let found = try StoreFetch(plan: plan, check: check).run(query)
         guard let rows = tokens(of: found.keys), let contents = try contents(of: definition, rows, found) else {
             return nil
         }
         var loaded = LoadedResults(definition: definition, contents: contents)
         if let aggregates = definition.aggregates {
-            guard let beside = found.beside else { return nil }
-            let values = aggregates.values(of: Array(rows.buffer), in: beside.suffix(aggregates.keys.count))
+            guard let columns = found.extraValues else { return nil }
+            let values = aggregates.values(of: Array(rows.buffer), in: columns.suffix(aggregates.keys.count))
             loaded.take(AggregateTable(aggregates, contents, values: values))
         }
         return loaded
@@ -270,7 +271,7 @@ struct ResultsLoader {
         of definition: ListDefinition, _ rows: SharedElements<RowToken>, _ found: FoundRows
     ) throws -> ListContents? {
         if definition.rule != nil {
-            return definition.numbers(found.groups, found.beside).map {
+            return definition.numbers(found.groups, found.extraValues).map {
                 ListContents(rows: rows, in: $0, of: definition.names)
             }
         }

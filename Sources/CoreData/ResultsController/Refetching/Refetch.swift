@@ -92,17 +92,17 @@ final class Refetch {
         }
     }
 
-    private func beside<Value>(
+    private func inBackground<Value>(
         _ work: @escaping () throws -> Value, then body: @escaping (Value) throws -> Void
     ) {
         let task = UncheckedSendable { [self] in
             let result = Result { try work() }
             onQueue { try body(result.get()) }
         }
-        BesideReader.queue.async { task.value() }
+        BackgroundReader.queue.async { task.value() }
     }
 
-    private var canReadBeside: Bool {
+    private var canReadInBackground: Bool {
         let plan = definition.plan
         return tracker.base == nil && definition.identities.store != nil && context.generation.token == nil
             && request.resultType != .dictionaryResultType
@@ -114,10 +114,10 @@ final class Refetch {
         (isBroken, touched, comparisons) = (false, TouchedObjects(), 0)
         related = tracker.followsRelatedObjects ? RelatedObjects(definition) : nil
         guard let store = definition.identities.store, let coordinator = context.persistentStoreCoordinator,
-            canReadBeside, readings <= Self.mostReadings
+            canReadInBackground, readings <= Self.mostReadings
         else { return onQueue { [self] in try readHere() } }
         if request.includesPendingChanges { noteUnsaved() }
-        beside { [self] in
+        inBackground { [self] in
             try kept(store) ?? read(store, coordinator)
         } then: { [self] found in
             guard let found else { return try readHere() }
@@ -167,7 +167,7 @@ final class Refetch {
             }
             let contents = loaded.contents
             let identities = mayTellDifference ? definition.identities.frozen() : nil
-            beside { [interruption] in
+            inBackground { [interruption] in
                 let batch = Self.batch(to: contents, of: definition, from: shown)
                 return Compared(
                     batch: batch,
@@ -245,7 +245,7 @@ final class Refetch {
         touched.noteDeleted(ids(NSDeletedObjectIDsKey))
     }
 
-    // MARK: Beside the queue
+    // MARK: In the background
 
     /// The list as an earlier launch left it on disk, brought to the present state of the store. Of a list that is not shown
     /// yet: then nothing on the queue uses the numbers of its rows meanwhile.
@@ -264,10 +264,10 @@ final class Refetch {
     /// The rows as they are saved; `nil` where they must be read on the queue.
     private func read(_ store: any RowStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults? {
         var origins: [ListOrigin] = []
-        let found = try BesideReader(interruption: interruption).reading(
+        let found = try BackgroundReader(interruption: interruption).reading(
             [store], coordinator, note: { origins.append(try ListOrigin(of: store)) }
         ) { [definition, interruption] readers in
-            try ResultsLoader.contents(of: definition, beside: readers[0], check: interruption.check)
+            try ResultsLoader.contents(of: definition, from: readers[0], check: interruption.check)
         }
         guard var loaded = found else { return nil }
         if let origin = origins.first, origins.allSatisfy({ $0 == origin }) {

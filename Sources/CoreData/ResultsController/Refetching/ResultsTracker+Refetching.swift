@@ -68,7 +68,7 @@ extension ResultsTracker {
         let rows = batch?.rowChanges.count ?? old.published.rowCount
         guard rows > Self.quicklyFreed || old.names.count > Self.quicklyFreedSections else { return }
         let held = UncheckedSendable((batch, difference, old.published, old.aggregates, old.names))
-        BesideReader.queue.asyncAfter(deadline: .now() + 0.1) { withExtendedLifetime(held) {} }
+        BackgroundReader.queue.asyncAfter(deadline: .now() + 0.1) { withExtendedLifetime(held) {} }
     }
 
     private static let quicklyFreed = 10_000

@@ -240,7 +240,7 @@ struct StoreQuery {
     /// The key path of an attribute whose values are wanted with the keys, where rows are not; see ``StoreQueryResult/groups``.
     var groupedBy: [String]?
     /// The key paths of attributes whose values are wanted with the keys; see ``StoreQueryResult/extraValues``.
-    var beside: [[String]] = []
+    var extraPaths: [[String]] = []
     /// Given where the store is to answer only if it reads the keys in order from an index that answers so many conditions:
     /// else the sort is unsupported, and nothing is read. Asked of stores that answer from indexes.
     var indexedTerms: Int?
@@ -256,7 +256,7 @@ struct StoreQueryResult {
     /// The runs of equal values in the order: each value of `groupedBy`, and how many of the rows from there on have
     /// it. `nil` where it was not asked for, or the store cannot tell.
     var groups: [RowGroup]?
-    /// For each key path of the query's `beside`, the value of each row. `nil` where they were not asked for, or the store
+    /// For each of the query's `extraPaths`, the value of each row. `nil` where they were not asked for, or the store
     /// cannot tell.
     var extraValues: [[SlotValue]]?
 

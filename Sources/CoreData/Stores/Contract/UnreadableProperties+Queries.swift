@@ -6,7 +6,7 @@ extension UnreadableProperties {
     func check(_ query: StoreQuery) throws {
         guard !isEmpty else { return }
         if let predicate = query.predicate { _ = try resolver(query.entity).resolve(predicate) }
-        let paths = query.sortKeys.map(\.keyPath) + [query.groupedBy].compactMap(\.self) + query.beside
+        let paths = query.sortKeys.map(\.keyPath) + [query.groupedBy].compactMap(\.self) + query.extraPaths
         for path in paths { try check(path, of: query.entity) }
     }
 

@@ -116,7 +116,7 @@ struct SelectBuilder {
         var joins = SQLJoins(entity: query.entity, schema: schema)
         var list = list
         let group = try addGroup(to: &list, joins: &joins)
-        let beside = list.isKeyList ? try addBeside(to: &list, joins: &joins) : nil
+        let extra = list.isKeyList ? try addExtra(to: &list, joins: &joins) : nil
         let condition = try condition(joins: &joins)
         var unsupported: StoreQueryResult.Unsupported = condition.isExact ? [] : .predicate
         var orderClause = ""
@@ -137,7 +137,7 @@ struct SelectBuilder {
         return SelectStatement(
             fragment: fragment, unsupported: unsupported, onlyEntity: list.onlyEntity, columns: list.columns,
             group: group,
-            beside: beside, sortColumns: sortColumns)
+            extra: extra, sortColumns: sortColumns)
     }
 
     private func sortable(_ select: SelectStatement) -> SelectStatement? {
@@ -157,10 +157,10 @@ struct SelectBuilder {
     }
 
     /// Selects the attributes at the ends of the query's key paths too; `nil` where one of them has no column.
-    private func addBeside(to list: inout SelectList, joins: inout SQLJoins) throws -> [SelectStatement.Group]? {
-        guard !query.beside.isEmpty else { return nil }
+    private func addExtra(to list: inout SelectList, joins: inout SQLJoins) throws -> [SelectStatement.Group]? {
+        guard !query.extraPaths.isEmpty else { return nil }
         var columns: [(text: String, attribute: NSAttributeDescription)] = []
-        for keyPath in query.beside {
+        for keyPath in query.extraPaths {
             let path = try ModelKeyPath(keyPath, from: query.entity)
             guard case .attribute(let attribute) = path.end,
                 let column = joins.column(of: attribute, following: path.toOnes)
@@ -234,7 +234,7 @@ struct SelectStatement {
     /// The value that was to be read beside the key; `nil` where the attribute has no column.
     var group: Group?
     /// The values that were to be read beside the key; `nil` where there are none, or one of them has no column.
-    var beside: [Group]?
+    var extra: [Group]?
     /// What a statement without order is to be sorted by, the key last.
     var sortColumns: [SQLSortColumn]?
 

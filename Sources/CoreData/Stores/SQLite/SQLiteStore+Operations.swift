@@ -2,7 +2,7 @@ import Foundation
 import SQLiteAccess
 
 /// What contexts and the coordinator ask of a store, carried out by its open session.
-extension SQLiteStore: StagedSaving, BesideReading {
+extension SQLiteStore: StagedSaving, BackgroundReading {
     /// A store without a file, or in another journal mode than WAL, has no room for a second connection beside its writer.
     func makeReader() throws -> (any RowStore)? {
         guard try !file().isInMemory, let snapshot = try makeSnapshot() as? SQLiteSnapshot else { return nil }

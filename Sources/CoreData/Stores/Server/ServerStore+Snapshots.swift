@@ -37,7 +37,7 @@ extension ServerStore: SnapshotReading {
 
 // MARK: - Reading beside the writer
 
-extension ServerStore: BesideReading {
+extension ServerStore: BackgroundReading {
     func makeReader() throws -> (any RowStore)? {
         let view = try makeSnapshot() as? ServerSnapshot
         let reader = ServerStore(

@@ -73,16 +73,16 @@ struct KeyQueries {
         {
             return result
         }
-        var beside = BesideColumns(ordered.beside, context)
-        let found = try runs(of: ordered, builder) ?? inOrder(ordered, of: query.entity, &beside)
+        var extra = ExtraColumns(ordered.extra, context)
+        let found = try runs(of: ordered, builder) ?? inOrder(ordered, of: query.entity, &extra)
         return StoreQueryResult(
-            keys: found.keys, rows: [], unsupported: ordered.unsupported, groups: found.groups, extraValues: beside.all)
+            keys: found.keys, rows: [], unsupported: ordered.unsupported, groups: found.groups, extraValues: extra.all)
     }
 
     /// The keys and the runs of equal values, where it is sure that no value comes again behind another one; `nil` elsewhere.
     private func runs(of ordered: SelectStatement, _ builder: SelectBuilder) throws -> OrderedKeys? {
         let query = builder.query
-        guard let group = ordered.group, ordered.beside == nil, ordered.unsupported.isEmpty, !query.isLimited,
+        guard let group = ordered.group, ordered.extra == nil, ordered.unsupported.isEmpty, !query.isLimited,
             let first = query.sortKeys.first, first.keyPath == query.groupedBy, first.comparison == .plain,
             RunSearch.canRead(group.attribute), try sorting(of: ordered) == .index,
             let value = try builder.groupedValue()
@@ -144,14 +144,14 @@ struct KeyQueries {
     private typealias OrderedKeys = (keys: [RowKey], groups: [RowGroup]?)
 
     private func inOrder(
-        _ select: SelectStatement, of entity: NSEntityDescription, _ beside: inout BesideColumns
+        _ select: SelectStatement, of entity: NSEntityDescription, _ extra: inout ExtraColumns
     ) throws -> OrderedKeys {
-        guard select.group != nil || select.beside != nil else { return (try keys(select, of: entity), nil) }
+        guard select.group != nil || select.extra != nil else { return (try keys(select, of: entity), nil) }
         var keys: [RowKey] = []
         guard let group = select.group else {
             try forEachKey(select) { key, statement in
                 keys.append(key)
-                beside.append(statement)
+                extra.append(statement)
                 return true
             }
             return (keys, nil)
@@ -160,7 +160,7 @@ struct KeyQueries {
         try forEachKey(select) { key, statement in
             keys.append(key)
             groups.append(statement)
-            beside.append(statement)
+            extra.append(statement)
             return true
         }
         return (keys, groups.all)
@@ -170,16 +170,16 @@ struct KeyQueries {
         guard let columns = select.sortColumns else { return nil }
         let sorter = RowSorter(columns: columns.map(SortColumn.init))
         var keys: [RowKey] = []
-        var beside = BesideColumns(select.beside, context)
+        var extra = ExtraColumns(select.extra, context)
         let isWhole = try forEachKey(select) { key, statement in
             keys.append(key)
-            beside.append(statement)
+            extra.append(statement)
             return sorter.append(statement)
         }
         guard isWhole else { return nil }
         let order = sorter.order(keys.map(\.reference))
         var result = StoreQueryResult(keys: order.map { keys[$0] }, rows: [], unsupported: [])
-        result.extraValues = beside.all?.map { column in order.map { column[$0] } }
+        result.extraValues = extra.all?.map { column in order.map { column[$0] } }
         guard let group else { return result }
         guard let groups = Self.groups(sorter.groups(in: order), of: group.attribute) else { return nil }
         result.groups = groups
@@ -247,7 +247,7 @@ extension StoreQuery {
 }
 
 /// Collects the values that are read with keys.
-private struct BesideColumns {
+private struct ExtraColumns {
     private let columns: [SelectStatement.Group]?
     private let context: DecodingContext
     private var values: [[SlotValue]]

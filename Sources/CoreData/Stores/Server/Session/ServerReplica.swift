@@ -29,7 +29,7 @@ final class ServerReplica {
     /// - Parameter state: asks for the number of the last transaction, and the version of the tables.
     func connection(having wanted: Int64, _ state: ServerStatement) -> (any ServerConnection)? {
         if let notBefore, DispatchTime.now() < notBefore { return nil }
-        guard let connection = line.live ?? line.connectBeside() else { return nil }
+        guard let connection = line.live ?? line.connectInBackground() else { return nil }
         if known !== connection { (known, number) = (connection, -1) }
         let end = DispatchTime.now() + Self.patience
         do {

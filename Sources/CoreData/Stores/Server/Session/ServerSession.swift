@@ -156,7 +156,7 @@ final class ServerSession {
         if isReplaced { throw opening.errors.replaced() }
         do {
             var found = line.live
-            if found == nil, !isInTransaction, let made = line.connectBeside() { found = try begun(made) }
+            if found == nil, !isInTransaction, let made = line.connectInBackground() { found = try begun(made) }
             guard let connection = found else { return messages }
             messages += Int64(try connection.takeMessages())
             let now = DispatchTime.now().uptimeNanoseconds

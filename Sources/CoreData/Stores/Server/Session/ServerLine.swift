@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Where the server did not answer, it is left alone for a while, longer after each failure and not equally long for all of
 /// its clients; a caller that needs it meanwhile gets the last error at once, and does not wait with the coordinator's lock. What
-/// only looks whether others have committed never connects under the lock: it has the connection made beside it.
+/// only looks whether others have committed never connects under the lock: it has the connection made in the background.
 final class ServerLine {
     private let place: ServerPlace
     private let database: any ServerDatabase
@@ -13,10 +13,10 @@ final class ServerLine {
     private var pause = 0.0
     private var notBefore: DispatchTime?
     private var lastError: (any Error)?
-    private let beside = Beside()
+    private let background = Background()
 
     /// What another thread makes. It has the connection alone until it is taken from here.
-    private final class Beside: Sendable {
+    private final class Background: Sendable {
         enum State {
             case idle
             case running
@@ -38,7 +38,7 @@ final class ServerLine {
 
     /// A new connection, or the error with which the server refused the last one.
     func connect() throws -> any ServerConnection {
-        if let made = takeFromBeside() { return made }
+        if let made = takeFromBackground() { return made }
         if let lastError, let notBefore, DispatchTime.now() < notBefore { throw lastError }
         return try connectNow()
     }
@@ -51,28 +51,28 @@ final class ServerLine {
         }
     }
 
-    /// A connection that was made beside the lock; the first call begins to make it.
-    func connectBeside() -> (any ServerConnection)? {
-        if let made = takeFromBeside() { return made }
+    /// A connection that was made in the background, without the lock; the first call begins to make it.
+    func connectInBackground() -> (any ServerConnection)? {
+        if let made = takeFromBackground() { return made }
         if let notBefore, DispatchTime.now() < notBefore { return nil }
-        let isFree = beside.state.withLock { state in
+        let isFree = background.state.withLock { state in
             guard case .idle = state else { return false }
             state = .running
             return true
         }
         guard isFree else { return nil }
-        DispatchQueue.global().async { [place, database, beside] in
-            let found: Beside.State
+        DispatchQueue.global().async { [place, database, background] in
+            let found: Background.State
             do { found = .ready(UncheckedSendable(try database.opened(at: place))) } catch {
                 found = .failed(error)
             }
-            beside.state.withLock { $0 = found }
+            background.state.withLock { $0 = found }
         }
         return nil
     }
 
-    private func takeFromBeside() -> (any ServerConnection)? {
-        let found = beside.state.withLock { state -> Beside.State in
+    private func takeFromBackground() -> (any ServerConnection)? {
+        let found = background.state.withLock { state -> Background.State in
             let found = state
             if case .running = found { return found }
             state = .idle

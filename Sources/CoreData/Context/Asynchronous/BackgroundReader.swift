@@ -1,11 +1,11 @@
 import Dispatch
 
 /// Reads stores beside the queue of a context, until it is interrupted.
-struct BesideReader {
+struct BackgroundReader {
     let interruption: Interruption
 
     /// Where such work runs.
-    static let queue = DispatchQueue(label: "CoreData.BesideReader", attributes: .concurrent)
+    static let queue = DispatchQueue(label: "CoreData.BackgroundReader", attributes: .concurrent)
 
     /// Runs `body` with readers of `stores`; where one of them has none, with the stores themselves under the lock.
     ///
@@ -17,7 +17,7 @@ struct BesideReader {
         try interruption.check()
         let readers = try coordinator.withLock {
             try note()
-            let readers = try stores.map { try ($0.operations as? any BesideReading)?.makeReader() }
+            let readers = try stores.map { try ($0.operations as? any BackgroundReading)?.makeReader() }
             try note()
             return readers
         }.compactMap { $0 }
@@ -42,7 +42,7 @@ struct BesideReader {
         -> Result
     {
         guard let store = stores.first else { return try body() }
-        guard let operations = store.operations as? any BesideReading else {
+        guard let operations = store.operations as? any BackgroundReading else {
             return try cancellable(stores.dropFirst(), body)
         }
         let asked = { [interruption] (scannedRows: Int) in
