@@ -26,10 +26,10 @@ extension ListDefinition {
             return numbers
         }
         guard let columns, let rule, rule.isStored else { return nil }
-        let columns = columns.prefix(rule.paths.count)
-        guard let first = columns.first else { return nil }
-        if columns.count == 1 { return first.map { names.number(of: [$0]) } }
-        return first.indices.map { row in names.number(of: columns.map { $0[row] }) }
+        let ruled = columns.prefix(rule.paths.count)
+        guard let first = ruled.first else { return nil }
+        if ruled.count == 1 { return first.map { names.number(of: [$0]) } }
+        return first.indices.map { row in names.number(of: ruled.map { $0[row] }) }
     }
 
     /// The sections by what the store said that the rows have in common; `nil` where it did not.
