@@ -62,6 +62,24 @@ final class ContextGeneration {
         return try generation.reading(body)
     }
 
+    /// Runs `body`, within which a store is written, and lets all that is read meanwhile be read in the state before.
+    ///
+    /// - Parameter body: is told whether that is so: not where a store cannot keep a state.
+    func keepingState<Result>(_ body: (_ isKept: Bool) throws -> Result) rethrows -> Result {
+        let before = pin
+        if case .none = before { pin = .next }
+        context.faults.ahead.forgetLists()
+        defer {
+            if case .none = before { pin = .none }
+            context.faults.ahead.forgetLists()
+        }
+        var kept: QueryGeneration?
+        // Without a state of its own the store just tells nothing while it writes.
+        if let coordinator = context.persistentStoreCoordinator { kept = try? generation(of: coordinator) }
+        if kept == nil, case .none = before { pin = .none }
+        return try body(kept?.isWhole ?? false)
+    }
+
     /// Those of `stores` that the context sees: not those that were added after the state it is pinned to. To be asked within
     /// ``reading(_:_:)``.
     func visible(_ stores: [any RowStore]) -> [any RowStore] {

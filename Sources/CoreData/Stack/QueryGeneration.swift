@@ -43,6 +43,9 @@ final class QueryGeneration: @unchecked Sendable {
         }
     }
 
+    /// Whether all the stores show the state: some can only show what is newest.
+    var isWhole: Bool { views.count == stores.count }
+
     /// Whether there was `store`: one that was added later has no state then.
     func includes(_ store: any RowStore) -> Bool { stores.contains { $0.store === store } }
 

@@ -9,6 +9,8 @@ final class EventProcessor {
     /// Whether the event's notification is being posted: its observers may save.
     private var isPosting = false
     private var isScheduled = false
+    /// Whether a save tells how far it is: what hears of that leaves the changes as the save found them.
+    private var isHeld = false
     /// Deleted objects whose delete rules wait for the save.
     private var unpropagated: [NSManagedObject] = []
 
@@ -38,6 +40,14 @@ final class EventProcessor {
 
     // MARK: Events
 
+    /// Runs `body`, in which no event is processed, and no object let go.
+    func withoutProcessing<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let before = isHeld
+        isHeld = true
+        defer { isHeld = before }
+        return try body()
+    }
+
     /// Lets the pending changes be processed at the end of the main queue's turn. Contexts of private queues process at
     /// the end of each `perform` block.
     func schedule() {
@@ -59,6 +69,7 @@ final class EventProcessor {
     ///   - propagatesDeletes: Whether delete rules are applied now.
     ///   - isForSave: Whether a save needs it: then what came while an event is posted is an event of its own, within that.
     func process(propagatesDeletes: Bool, isForSave: Bool = false) {
+        if isHeld { return }
         context.registry.releaseUnusedAfterMany()
         context.registry.tellStores()
         if !isProcessing { context.changes.settleMergedDeletions() }

@@ -27,6 +27,7 @@ struct SaveCompletion {
     }
 
     func finish(_ batch: SavedObjects) {
+        reporter?.begin(.settling, steps: batch.written.objects.count + batch.objects.count)
         let saved = settle(batch)
         let derived = adoptDerived(batch.derived)
         let changes = committed(saved, batch)
@@ -39,6 +40,8 @@ struct SaveCompletion {
         context.letGo(saved.deleted)
         derived?.announceDerived()
     }
+
+    private var reporter: SaveReporter? { context.savePipeline.reporter }
 
     private struct Saved {
         var inserted: [NSManagedObject] = []
@@ -55,6 +58,7 @@ struct SaveCompletion {
 
     /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
     private func settle(_ batch: SavedObjects) -> Saved {
+        let reporter = reporter
         if context.changes.areOnlyInsertions(batch.objects), batch.objects.isSame(as: batch.written.objects) {
             return settleInsertions(batch)
         }
@@ -64,6 +68,7 @@ struct SaveCompletion {
             if object.flags.isDisjoint(with: .unsaved) { saved.moved.append(object) }
             adopt(batch.written.rows[number].row, object)
             number += 1
+            reporter?.stepOn()
         }
         saved.inserted = batch.objects.keeping { $0.flags.contains(.inserted) }
         if saved.inserted.count < batch.objects.count {
@@ -77,6 +82,7 @@ struct SaveCompletion {
             object.forEachTouchedToMany { _, state in
                 if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
             }
+            reporter?.stepOn()
         }
         context.changes.settle(batch.objects)
         return saved
@@ -85,6 +91,7 @@ struct SaveCompletion {
     /// Where all that has changes is new, one look at each object does.
     private func settleInsertions(_ batch: SavedObjects) -> Saved {
         let marks = context.changes.insertionMarks
+        let reporter = reporter
         var number = 0
         batch.objects.forEachHeld { object in
             adopt(batch.written.rows[number].row, object)
@@ -92,6 +99,7 @@ struct SaveCompletion {
             object.flags.insert(.stored)
             object.forEachTouchedToMany { _, state in state.commit() }
             number += 1
+            reporter?.stepOn()
         }
         context.changes.settleInsertions(batch.objects)
         return Saved(inserted: batch.objects)

@@ -13,6 +13,8 @@ final class SavePipeline {
     private var isSaving = false
     /// Whether objects are validated before they are written. A migration validates all of its objects in its end.
     var validates = true
+    /// What is told how far the save that goes on has come; usually `nil`.
+    private(set) var reporter: SaveReporter?
     /// What cannot be saved any more, until a reset or a rollback.
     var lost = LostObjects()
 
@@ -22,6 +24,14 @@ final class SavePipeline {
     init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     private var changes: ChangeTracker { context.changes }
+
+    /// Runs `body`, a save, which tells `reporter` how far it is.
+    func reporting(to reporter: SaveReporter, _ body: () throws -> Void) rethrows {
+        let before = self.reporter
+        self.reporter = reporter
+        defer { self.reporter = before }
+        try body()
+    }
 
     func save() throws {
         context.requireQueue("save()")
@@ -90,14 +100,17 @@ final class SavePipeline {
     func validate() throws {
         for _ in 0..<Self.hookLimit {
             var errors: [any Error] = []
-            func collect(_ objects: [NSManagedObject], _ check: (NSManagedObject) throws -> Void) {
-                objects.forEachHeld { object in
+            func collect(_ objects: [NSManagedObject], _ check: (NSManagedObject) throws -> Void) throws {
+                try objects.forEachHeld { object in
                     do { try check(object) } catch { errors += ObjectValidation.details(of: error) }
+                    try reporter?.step()
                 }
             }
-            collect(changes.inserted.all) { try $0.validateForInsert() }
-            collect(changes.updated.all) { try $0.validateForUpdate() }
-            collect(changes.deleted.all) { try $0.validateForDelete() }
+            let (inserted, updated, deleted) = (changes.inserted.all, changes.updated.all, changes.deleted.all)
+            reporter?.begin(.checking, steps: inserted.count + updated.count + deleted.count)
+            try collect(inserted) { try $0.validateForInsert() }
+            try collect(updated) { try $0.validateForUpdate() }
+            try collect(deleted) { try $0.validateForDelete() }
             try ObjectValidation.throwAll(errors)
             guard changes.hasPending else { return }
             context.events.process(propagatesDeletes: true, isForSave: true)
@@ -186,7 +199,7 @@ final class SavePipeline {
             plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen, newIDs: ids).makePlans()
             for index in plans.indices where plans[index].store.wantsObjects { plans[index].bringObjects() }
             do {
-                derived = try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
+                derived = try save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) }, to: source)
             } catch let found as StoreConflicts {
                 try resolver.resolve(found)
             } catch let incomplete as MultiStoreSave.Incomplete {
@@ -200,6 +213,20 @@ final class SavePipeline {
         context.generation.advance()
         unlock()
         SaveCompletion(context: context).finish(plans, derived: derived ?? [:])
+    }
+
+    /// Lets the stores write. One that can tell how far it is does so; what is read meanwhile is in the state before.
+    private func save(
+        _ parts: [MultiStoreSave.Part], to source: some ContextSource
+    ) throws -> [NSManagedObjectID: RowSnapshot] {
+        guard let reporter, parts.count == 1, let (changes, store) = parts.first,
+            (store.operations as? any StagedSaving)?.reportsProgress == true
+        else { return try source.save(parts) }
+        return try context.generation.keepingState { isKept in
+            var changes = changes
+            if isKept { changes.reporter = reporter }
+            return try source.save([(changes, store)])
+        }
     }
 
     // MARK: Into the parent

@@ -68,6 +68,7 @@ struct SavePlanner {
     private var lastDestination: (id: NSManagedObjectID, plan: Int, current: NSManagedObjectID?)?
     /// Objects that may have changed pairs.
     private var paired: [NSManagedObject] = []
+    private let reporter: SaveReporter?
 
     init(
         context: NSManagedObjectContext, locked: [NSManagedObject], chosen: Set<NSManagedObject>? = nil,
@@ -77,6 +78,7 @@ struct SavePlanner {
         self.locked = locked
         self.chosen = chosen
         self.newIDs = newIDs
+        reporter = context.savePipeline.reporter
     }
 
     func makePlans() throws -> [StorePlan] {
@@ -90,11 +92,18 @@ struct SavePlanner {
         insertedCount = inserted.count
         let updated = chosen(context.changes.updated.all)
         let deleted = chosen(context.changes.deleted.all)
+        reporter?.begin(.planning, steps: inserted.count + updated.count + deleted.count)
         if mayHavePlaces { for objects in [inserted, updated] { objects.forEachHeld { collectPositions(of: $0) } } }
         try addInserts(inserted)
-        try updated.forEachHeld { try addUpdate($0) }
+        try updated.forEachHeld {
+            try addUpdate($0)
+            try reporter?.step()
+        }
         try addPositionedOnly()
-        for object in deleted { try addDelete(object) }
+        for object in deleted {
+            try addDelete(object)
+            try reporter?.step()
+        }
         for object in paired { try addPairs(of: object) }
         for object in locked where object.flags.isDisjoint(with: .unsaved) { try addLocked(object) }
     }
@@ -119,6 +128,7 @@ struct SavePlanner {
                 lists[plan].append(object)
             }
             number += 1
+            try reporter?.step()
         }
         for plan in plans.indices { plans[plan].writeInsertions(of: lists.isEmpty ? objects : lists[plan]) }
     }

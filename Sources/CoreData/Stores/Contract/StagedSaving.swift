@@ -4,8 +4,16 @@ protocol StagedSaving: StoreOperations {
     /// ``commitStaged()`` or ``abandonStaged()``.
     func stage(_ changes: StoreChangeSet) throws
 
+    /// Whether it tells how far it is while it stages: ``StoreChangeSet/reporter``.
+    var reportsProgress: Bool { get }
+
     func commitStaged() throws
 
     /// Leaves the store as it was.
     func abandonStaged()
+}
+
+extension StagedSaving {
+    /// By default it tells nothing.
+    var reportsProgress: Bool { false }
 }

@@ -290,6 +290,8 @@ struct StoreChangeSet {
     /// For the history: who made the change and in which context.
     var author: String?
     var contextName: String?
+    /// What hears how far the store is, where the store can tell; usually `nil`.
+    var reporter: SaveReporter?
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && toMany.isEmpty && locked.isEmpty }
 }

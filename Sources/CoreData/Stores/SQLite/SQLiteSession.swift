@@ -154,6 +154,8 @@ final class SQLiteSession {
     ) throws -> SaveOutcome {
         affectedRows.removeAll()
         let writer = hasHistory ? historyWriter : nil
+        let rows = changes.inserted.count + changes.updated.count + changes.deleted.count
+        changes.reporter?.begin(.writing, steps: writer == nil ? rows : 2 * rows)
         let tombstones = try writer?.tombstones(of: changes.deleted) ?? [:]
         let transaction = SaveTransaction(
             connection: connection, layout: layout, statements: statements, externalData: files)
@@ -169,6 +171,7 @@ final class SQLiteSession {
             outcome.historyNumber = try writer.write(recorded, tombstones: tombstones)
         }
         try files.sync()
+        try changes.reporter?.willCommit()
         return outcome
     }
 

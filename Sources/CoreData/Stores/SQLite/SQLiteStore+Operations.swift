@@ -79,6 +79,9 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
         return try reserveIDs(of: objects)
     }
 
+    /// A store without a file would be copied to show its state before.
+    var reportsProgress: Bool { (try? file().isInMemory) == false }
+
     func save(_ changes: StoreChangeSet) throws {
         guard !changes.isEmpty || hasUnsavedMetadata else { return }
         try stage(changes)

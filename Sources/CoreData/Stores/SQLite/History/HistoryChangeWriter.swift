@@ -9,6 +9,7 @@ struct HistoryChangeWriter {
     let transaction: Int64
     /// The number of the next change.
     private(set) var next: Int64
+    private let reporter: SaveReporter?
     /// The entity of the last change, and its number in the store.
     private var last: (entity: NSEntityDescription, number: Int64)?
     /// What the last update changed, as it is written.
@@ -21,13 +22,15 @@ struct HistoryChangeWriter {
     private static let placeOfColumns = 5
 
     init(
-        connection: Connection, layout: TableLayout, columns: HistoryColumnsCache, transaction: Int64, next: Int64
+        connection: Connection, layout: TableLayout, columns: HistoryColumnsCache, transaction: Int64, next: Int64,
+        reporter: SaveReporter? = nil
     ) {
         self.connection = connection
         self.layout = layout
         self.columns = columns
         self.transaction = transaction
         self.next = next
+        self.reporter = reporter
     }
 
     /// The insertions of rows.
@@ -70,6 +73,7 @@ struct HistoryChangeWriter {
                 place += Self.placesOfRow
                 guard place > count * Self.placesOfRow else { continue }
                 try statement.run()
+                try reporter?.step(count)
                 place = 1
             }
         }

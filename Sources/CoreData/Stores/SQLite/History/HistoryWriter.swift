@@ -36,7 +36,8 @@ struct HistoryWriter {
         guard count > 0 else { return }
         let first = try reserve(Int64(count))
         var writer = HistoryChangeWriter(
-            connection: connection, layout: layout, columns: columns, transaction: number, next: first)
+            connection: connection, layout: layout, columns: columns, transaction: number, next: first,
+            reporter: changes.reporter)
         try writer.writeInsertions(changes.inserted)
         try writer.write(.update, changes.updated)
         let firstDeletion = writer.next

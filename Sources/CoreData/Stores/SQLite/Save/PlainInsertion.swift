@@ -22,17 +22,19 @@ struct PlainInsertion {
     /// - Parameters:
     ///   - rows: In the order of their keys.
     ///   - reinserted: Gets the rows that do not begin with the first version.
-    func insert(_ rows: [IdentifiedRow], _ reinserted: inout [IdentifiedRow]) throws {
+    ///   - reporter: Hears of the rows that were inserted.
+    func insert(_ rows: [IdentifiedRow], _ reinserted: inout [IdentifiedRow], _ reporter: SaveReporter?) throws {
         var rest = rows[...]
         if rows.count >= Self.manyRows {
             let isAppending = try isAppending(rows)
             if let text = isAppending ? entity.appendManyText : entity.insertManyText {
                 let many = rest.prefix(rest.count / RowStatements.rowsAtOnce * RowStatements.rowsAtOnce)
-                try write(many, text, atOnce: RowStatements.rowsAtOnce, isFirstKeyOnly: isAppending, &reinserted)
+                try write(
+                    many, text, atOnce: RowStatements.rowsAtOnce, isFirstKeyOnly: isAppending, &reinserted, reporter)
                 rest = rest.suffix(from: many.endIndex)
             }
         }
-        if !rest.isEmpty { try write(rest, entity.insertText, atOnce: 1, &reinserted) }
+        if !rest.isEmpty { try write(rest, entity.insertText, atOnce: 1, &reinserted, reporter) }
     }
 
     /// Whether the keys follow on each other and on all that the table has. Not where triggers may look at a new row: before
@@ -49,7 +51,7 @@ struct PlainInsertion {
     ///   - isFirstKeyOnly: Whether the statement has a place for the key of the first row only.
     private func write(
         _ rows: ArraySlice<IdentifiedRow>, _ text: String, atOnce count: Int, isFirstKeyOnly: Bool = false,
-        _ reinserted: inout [IdentifiedRow]
+        _ reinserted: inout [IdentifiedRow], _ reporter: SaveReporter?
     ) throws {
         try connection.withStatement(text) { statement in
             var bound = 0
@@ -69,6 +71,7 @@ struct PlainInsertion {
                 guard bound == count else { return }
                 try statement.run()
                 try entity.checkInserted(count, upTo: id, connection)
+                try reporter?.step(count)
                 bound = 0
                 place = 1
             }

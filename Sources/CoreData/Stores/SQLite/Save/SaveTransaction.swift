@@ -13,6 +13,7 @@ final class SaveTransaction {
     private let binding: ValueBinding
     private let statements: RowStatementsCache
     private var conflicts: [NSManagedObjectID] = []
+    private var reporter: SaveReporter?
 
     init(
         connection: Connection, layout: TableLayout, statements: RowStatementsCache, externalData: ExternalDataChanges
@@ -30,6 +31,7 @@ final class SaveTransaction {
     /// - Returns: the IDs of the rows that another context or process changed or deleted. If there are any, the
     ///   transaction must be rolled back.
     func write(_ changes: StoreChangeSet, vacatesUniqueValues: Bool = false) throws -> [NSManagedObjectID] {
+        reporter = changes.reporter
         try checkLocked(changes.locked)
         try delete(changes.deleted)
         if vacatesUniqueValues {
@@ -60,7 +62,7 @@ final class SaveTransaction {
             let entity = statements[group.entity]
             var reinserted: [IdentifiedRow] = []
             if let insertion = PlainInsertion(entity, connection, binding) {
-                try insertion.insert(group.rows, &reinserted)
+                try insertion.insert(group.rows, &reinserted, reporter)
             } else {
                 try insert(group.rows, entity, changes.insertedPositions, &reinserted)
             }
@@ -86,6 +88,7 @@ final class SaveTransaction {
                 }
                 try statement.run()
                 try entity.checkInserted(1, upTo: new.id, connection)
+                try reporter?.step()
                 if new.row.version > 1 { reinserted.append(new) }
             }
         }
@@ -138,6 +141,7 @@ final class SaveTransaction {
                 try statement.bind(row.baseVersion, at: place + 2)
                 try statement.run()
                 if connection.changes == 0 { refused.append(number) }
+                try reporter?.step()
             }
         }
         conflicts += refused.sorted().map { rows[$0].id }
@@ -160,6 +164,7 @@ final class SaveTransaction {
             try connection.execute(statements[row.id.entity].deleteText, [.integer(key), .integer(row.baseVersion)])
             if connection.changes == 0 { conflicts.append(row.id) }
             try pairs.removePairs(of: row.id.entity, key: key)
+            try reporter?.step()
         }
     }
 

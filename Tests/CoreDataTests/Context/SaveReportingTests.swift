@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// A save that tells how far it is is the same save, can be stopped until the store commits, and shows the state before meanwhile.
+@Suite struct SaveReportingTests {
+    private struct Stop: Error {}
+
+    private static let teams = 600
+
+    /// A context with 500 changed, 50 deleted and 100 new teams, and 50 that were not read.
+    private func change(_ harness: StoreHarness) throws -> NSManagedObjectContext {
+        let coordinator = try harness.open([NSPersistentHistoryTrackingKey: true]).coordinator
+        let maker = League.context(coordinator)
+        try maker.use { context in
+            for number in 0..<Self.teams { _ = context.make("Team", ["name": "Team \(number)", "wins": 0]) }
+            try context.save()
+        }
+        let context = League.context(coordinator)
+        try context.use { context in
+            let request = League.request("Team", nil, by: "name")
+            request.fetchLimit = 550
+            let teams = try context.fetch(request)
+            for team in teams.prefix(500) { team.setValue(1, forKey: "wins") }
+            for team in teams.suffix(50) { context.delete(team) }
+            for number in 0..<100 { _ = context.make("Team", ["name": "New \(number)", "wins": 1]) }
+        }
+        return context
+    }
+
+    /// How many saved teams have a win.
+    private func stored(_ context: NSManagedObjectContext) throws -> Int {
+        let request = League.request("Team", NSPredicate(format: "wins == 1"))
+        request.includesPendingChanges = false
+        return try context.count(for: request)
+    }
+
+    @Test func itTellsHowFarItIsAndShowsTheStateBefore() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness)
+        try context.use { context in
+            var told: [SaveProgress] = []
+            var counts: Set<Int> = []
+            try context.save(reporting: { progress in
+                told.append(progress)
+                if progress.canStop { counts.insert(try stored(context)) }
+                if progress.fraction < 1 { #expect(context.insertedObjects.count == 100 || !progress.canStop) }
+            })
+            let fractions = told.map(\.fraction)
+            #expect(fractions == fractions.sorted() && fractions.allSatisfy { 0...1 ~= $0 })
+            // Of each stage, and before the store commits and after.
+            for stage in [0...0.2, 0.2...0.35, 0.35...0.85, 0.85...1] {
+                #expect(fractions.contains { stage.contains($0) }, "\(fractions)")
+            }
+            #expect(told.contains { $0.canStop } && told.last?.canStop == false)
+            #expect(counts == [0])
+            #expect(try stored(context) == 600 && !context.hasChanges && context.queryGenerationToken == nil)
+            #expect(try context.count(for: League.request("Team")) == 650)
+        }
+    }
+
+    @Test(arguments: [0, 0.2, 0.35, 0.85]) func whatStopsItLeavesAllAsItWas(_ limit: Double) throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness)
+        try context.use { context in
+            #expect(throws: Stop.self) {
+                try context.save(reporting: { if $0.fraction >= limit { throw Stop() } })
+            }
+            #expect(try stored(context) == 0)
+            #expect(
+                context.insertedObjects.count == 100 && context.updatedObjects.count == 500
+                    && context.deletedObjects.count == 50)
+            try context.save()
+            #expect(try stored(context) == 600 && !context.hasChanges)
+        }
+    }
+
+    @Test func nothingStopsItOnceTheStoreCommits() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness)
+        try context.use { context in
+            try context.save(reporting: { if !$0.canStop { throw Stop() } })
+            #expect(try stored(context) == 600 && !context.hasChanges)
+        }
+    }
+
+    @Test func conflictsAndFaultsOfTheModelAreTheSame() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness)
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let elsewhere = League.context(coordinator)
+        try elsewhere.use { elsewhere in
+            let team = try #require(
+                try elsewhere.fetch(League.request("Team", NSPredicate(format: "name == 'Team 0'"))).first)
+            team.setValue(7, forKey: "wins")
+            try elsewhere.save()
+        }
+        try context.use { context in
+            let error = try #require(throws: CocoaError.self) { try context.save(reporting: { _ in }) }
+            #expect(error.code.rawValue == 133_020)
+            let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+            #expect(conflicts?.map { $0.sourceObject.value(forKey: "name") as? String } == ["Team 0"])
+            #expect(try stored(context) == 0 && context.queryGenerationToken == nil)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.save(reporting: { _ in })
+            #expect(try stored(context) == 600)
+        }
+    }
+
+    @Test func aPinnedContextGoesOnToWhatIsNewest() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness)
+        try context.use { context in
+            try context.setQueryGenerationFrom(.current)
+            #expect(try stored(context) == 0)
+            var counts: Set<Int> = []
+            try context.save(reporting: { if $0.canStop { counts.insert(try stored(context)) } })
+            #expect(counts == [0])
+            #expect(try stored(context) == 600 && context.queryGenerationToken != nil)
+        }
+    }
+}
