@@ -55,6 +55,17 @@ import Testing
         #expect(found.rows[0]["b"] as? String == "[1,2]" && found.rows[1]["c"] as? String == "{\"d\":null}")
     }
 
+    /// A number names nothing: where each line is one field, it is a record as the others are.
+    @Test(arguments: [
+        ("1\n2\n3\n", ["value"], 3), ("-1.5\n2\n", ["value"], 2), ("n\n2\n3\n", ["n"], 2),
+        ("1,2\n3,4\n", ["column1", "column2"], 1),
+    ])
+    func aFirstLineThatIsANumberIsARecord(_ text: String, keys: [String], count: Int) throws {
+        let found = try types(text, name: "numbers")
+        #expect(found.keys == keys && found.rows.count == count)
+        if keys == ["value"] { #expect(found.rows.allSatisfy { $0["value"] != nil }) }
+    }
+
     @Test func tabsInTheFirstLineMeanTSV() throws {
         #expect(try types("name\tn\nx,y\t3\n", name: "data").rows.first?["name"] as? String == "x,y")
     }

@@ -79,6 +79,19 @@ import Testing
         }
     }
 
+    @Test func thePlaceInALongHistoryIsReadable() throws {
+        try fixture.elsewhere { context in
+            for number in 0..<1100 {
+                let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+                team.setValue("Team \(number)", forKey: "teamName")
+            }
+            try context.save()
+        }
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("H<Enter>G")
+        #expect(driver.lines[0].contains(" 1,102/1,102"), "\(driver.lines[0])")
+    }
+
     @Test func aStoreWithoutHistorySaysSo() throws {
         let fixture = try Fixture()
         try fixture.fill(keepsHistory: false)

@@ -56,7 +56,8 @@ import Testing
     @Test func whatTheUserDeletesGoesAtOnce() {
         driver.find("Spain")
         driver.keys("Dy")
-        #expect(!driver.lines.dropLast().joined().contains("Spain"), "\(driver.text)")
+        // The status still names what was looked for.
+        #expect(!driver.lines.dropLast(2).joined().contains("Spain"), "\(driver.text)")
     }
 
     @Test func aFrozenListStandsStill() async throws {

@@ -93,12 +93,29 @@ import Testing
         try await driver.wait(for: "the message") { driver.text.contains("another file took the place of Cup.sqlite") }
         driver.keys("j")
         #expect(
-            driver.lines[0].contains("the file is gone") && !driver.text.contains("took the place"), "\(driver.text)")
+            driver.lines[0].contains("another file is in its place") && !driver.text.contains("took the place"),
+            "\(driver.text)")
         driver.keys("R")
         #expect(driver.text.contains("o open the other, drop my edits"), "\(driver.text)")
         driver.keys("o")
         try await driver.wait(for: "the other store") { driver.text.contains("1 Team ") }
         #expect(!driver.lines[0].contains("the file is gone") && !driver.text.contains("unsaved"), "\(driver.text)")
+    }
+
+    /// The first line says what there is as the file goes, another one comes, and the store's own comes back.
+    @Test func theTitleFollowsTheFile() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        try move("Cup.sqlite", to: "Moved.sqlite")
+        try await driver.wait(for: "the title") { driver.lines[0].contains("the file is gone") }
+        try Data("other".utf8).write(to: fixture.storeURL)
+        driver.keys("j")
+        #expect(
+            driver.lines[0].contains("another file is in its place") && !driver.lines[0].contains("gone"),
+            "\(driver.text)")
+        try FileManager.default.removeItem(at: fixture.storeURL)
+        try move("Moved.sqlite", to: "Cup.sqlite")
+        driver.keys("j")
+        #expect(!driver.lines[0].contains("file is"), "\(driver.text)")
     }
 
     @Test func itIsSaidAtOnce() async throws {

@@ -165,6 +165,25 @@ import Testing
         #expect(driver.text.contains(" 5 marked"), "\(driver.text)")
     }
 
+    @Test func aRangeWhoseBeginningAnotherProgramDeletesIsTold() async throws {
+        driver.keys("jv")
+        #expect(pending == ["Atlantis"], "\(driver.text)")
+        driver.keys("jj")
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == 'Atlantis'")
+            for team in try context.fetch(request) { context.delete(team) }
+            try context.save()
+        }
+        let driver = driver
+        try await driver.wait(for: "the word") {
+            driver.text.contains("the record at which the range began was deleted")
+        }
+        #expect(!driver.text.contains("range of") && marked.isEmpty, "\(driver.text)")
+        driver.keys("v")
+        #expect(driver.text.contains("range of 1"), "\(driver.text)")
+    }
+
     @Test func howARangeIsMarkedIsSaidOnNarrowScreensToo() {
         let driver = BrowserDriver(teamsOf: fixture, width: 40, height: 12)
         driver.keys("vj")

@@ -64,11 +64,27 @@ import Testing
             try context.save()
         }
         try await driver.wait(for: "the other program's team") { driver.text.contains("Aland") }
-        #expect(!driver.lines[22].contains("“land”"), "\(driver.text)")
+        #expect(driver.lines[22].contains("“land”"), "\(driver.text)")
+        try await driver.wait(for: "the new number") { driver.lines[22].contains(" 3 of 3 “land” ") }
         driver.keys("n")
         #expect(driver.lines[22].contains(" 1 of 3 “land” "), "\(driver.text)")
         driver.keys("<Esc>")
         #expect(!driver.lines[22].contains("“land”"), "\(driver.text)")
+    }
+
+    /// Where the line is narrow, what the list is sorted by and the text that was looked for give way to the numbers.
+    @Test func theNumbersStayInANarrowStatus() throws {
+        let fixture = try Fixture.filled()
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"), width: 40, height: 12)
+        driver.keys("/")
+        driver.type("land")
+        driver.keys("<Enter>vj")
+        driver.keys("n")
+        let status = driver.lines[10]
+        #expect(
+            status.contains("16 Teams") && status.contains(" 2 of 2 “") && status.contains("range of 3")
+                && status.contains("7/16") && !status.contains("sorted"), "\(driver.text)")
     }
 
     @Test func theNumberOfAMatchInALongListComesBesideTheKeys() async throws {

@@ -51,10 +51,13 @@ import Testing
     }
 
     @Test func aFirstLineThatNamesTheColumnsIsTold() async throws {
-        let lines = try shell("seq 5 | $roster", width: 120)
+        let lines = try shell("printf 'n\\n1\\n2\\n3\\n4\\n' | $roster", width: 120)
         try await lines.wait(for: "the records") {
             $0.contains("4 records from standard input, whose first line names the columns")
         }
+        // A number is no name.
+        let numbers = try shell("seq 5 | $roster", width: 120)
+        try await numbers.wait(for: "the numbers") { $0.contains("5 records from standard input; :export") }
         let objects = try shell("echo '{\"a\": 1}' | $roster", width: 120)
         try await objects.wait(for: "the record") { $0.contains("1 record from standard input; :export") }
     }

@@ -27,12 +27,16 @@ final class RecordFileReader {
     private let source: Source
     private var number = 0
     private var isAtEnd = false
+    /// The only field of a first line that is a record, until it was given.
+    private var first: String?
 
     /// - Parameters:
     ///   - path: `-` is standard input.
     ///   - format: `nil` to tell it by the file's name, or else by its first byte. A table cannot be read.
+    ///   - key: what the only field of each line is called where the first line has one field and that is a number, which names
+    ///     nothing; `nil` where the first line always has the keys.
     /// - Throws: ``CommandError`` when the file cannot be read or is none of these.
-    init(path: String, format: OutputFormat?) throws {
+    init(path: String, format: OutputFormat?, keyOfNumbers key: String? = nil) throws {
         let bytes = try ByteReader(path: path)
         bytes.skipByteOrderMark()
         let parser = JSONParser(bytes)
@@ -40,10 +44,11 @@ final class RecordFileReader {
         let named = OutputFormat(pathExtension: URL(fileURLWithPath: path).pathExtension)
         switch format ?? named ?? Self.sniffed(parser) {
         case .json: source = parser.take("[") ? .jsonArray(parser) : .jsonObjects(parser)
-        case .csv: source = try Self.delimited(bytes, .csv)
-        case .tsv: source = try Self.delimited(bytes, .tsv)
+        case .csv: (source, first) = try Self.delimited(bytes, .csv, keyOfNumbers: key)
+        case .tsv: (source, first) = try Self.delimited(bytes, .tsv, keyOfNumbers: key)
         case .table: throw CommandError.misuse("a table cannot be read: the format is json, csv or tsv")
         }
+        if case .delimited = source { hasLineOfKeys = first == nil } else { hasLineOfKeys = false }
         if case .jsonArray(let parser) = source, parser.take("]") {
             isAtEnd = true
             try checkEnd(parser)
@@ -55,10 +60,7 @@ final class RecordFileReader {
     var fraction: Double? { bytes.fraction }
 
     /// Whether the first line names the keys.
-    var hasLineOfKeys: Bool {
-        if case .delimited = source { return true }
-        return false
-    }
+    let hasLineOfKeys: Bool
 
     /// The next record, or `nil` after the last.
     /// - Throws: ``CommandError`` with place and reason.
@@ -97,6 +99,9 @@ final class RecordFileReader {
         case .jsonObjects(let parser):
             guard parser.nextMark() != nil else { return nil }
             return try object(parser)
+        case .delimited(_, let keys) where first != nil:
+            defer { first = nil }
+            return (1, zip(keys, [first]).map { ($0, $1.map(JSONValue.string) ?? .null) })
         case .delimited(let reader, let keys):
             let line = bytes.line
             // With one key a line may be empty: NULL in CSV, the empty text in TSV.
@@ -129,10 +134,13 @@ final class RecordFileReader {
         }
     }
 
-    private static func delimited(_ bytes: ByteReader, _ kind: DelimitedText) throws -> Source {
+    /// - Returns: also the only field of the first line where that is a record.
+    private static func delimited(
+        _ bytes: ByteReader, _ kind: DelimitedText, keyOfNumbers key: String?
+    ) throws -> (source: Source, first: String?) {
         let reader = DelimitedReader(bytes, kind: kind)
         do {
-            guard let names = try reader.next() else { return .delimited(reader, keys: []) }
+            guard let names = try reader.next() else { return (.delimited(reader, keys: []), nil) }
             let keys = names.compactMap { $0 }.filter { !$0.isEmpty }
             guard keys.count == names.count else {
                 throw CommandError.failure("\(bytes.name):1: a key is empty: the first line names the keys")
@@ -141,7 +149,10 @@ final class RecordFileReader {
             if let twice = keys.first(where: { !known.insert($0).inserted }) {
                 throw CommandError.failure("\(bytes.name):1: the key “\(twice)” stands there twice")
             }
-            return .delimited(reader, keys: keys)
+            if let key, keys.count == 1, Double(keys[0])?.isFinite == true {
+                return (.delimited(reader, keys: [key]), keys[0])
+            }
+            return (.delimited(reader, keys: keys), nil)
         } catch let error as DelimitedReader.SyntaxError {
             throw CommandError.failure("\(bytes.name):\(error.line): \(error.reason)")
         }

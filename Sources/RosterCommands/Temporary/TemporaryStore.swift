@@ -9,6 +9,8 @@ public struct TemporaryStore: Sendable {
 
     /// The name of the entity.
     public static let entity = "Record"
+    /// What the only column of lines is called whose first one is a number, which names nothing.
+    public static let numberKey = "value"
     /// The attribute that keeps the order in which the records came, counted from 1.
     public static let rowKey = "row"
 
@@ -48,7 +50,7 @@ public struct TemporaryStore: Sendable {
                 ?? Self.sniffed(file)
             let name = path == "-" ? "standard input" : path
             let (columns, hasLineOfKeys) = try Self.naming(name, insteadOf: file) {
-                let reader = try RecordFileReader(path: file, format: format)
+                let reader = try RecordFileReader(path: file, format: format, keyOfNumbers: Self.numberKey)
                 return (try InferredColumns(reader), reader.hasLineOfKeys)
             }
             guard !columns.list.isEmpty else { throw Empty() }
@@ -57,7 +59,8 @@ public struct TemporaryStore: Sendable {
             self.hasLineOfKeys = hasLineOfKeys
             let session = try StoreSession(creating: store, model: columns.model)
             try Self.naming(name, insteadOf: file) {
-                try Self.fill(session, with: RecordFileReader(path: file, format: format), columns, surroundings)
+                let reader = try RecordFileReader(path: file, format: format, keyOfNumbers: Self.numberKey)
+                try Self.fill(session, with: reader, columns, surroundings)
             }
             try session.close()
         } catch {

@@ -1,4 +1,5 @@
-/// One line at the bottom or top: pieces from the left, and pieces from the right that give way last.
+/// One line at the bottom or top: pieces from the left, and pieces from the right. The pieces at the left behind the first give
+/// way first.
 public struct StatusLine {
     /// The pieces from the left.
     public var left: [(text: String, role: Role)]
@@ -15,7 +16,8 @@ public struct StatusLine {
     public func draw(in canvas: Canvas, y: Int, style: Style = .status) {
         canvas.fillLine(y, style: style)
         let rightWidth = right.reduce(0) { $0 + canvas.text.width($1.text) }
-        let room = max(canvas.width / 2, canvas.width - rightWidth - 1)
+        let first = left.first.map { canvas.text.width($0.text) } ?? 0
+        let room = max(min(first, canvas.width / 2), canvas.width - rightWidth - 1)
         var x = 0
         for piece in left where x < room {
             x += canvas.write(piece.text, x: x, y: y, style: Style(piece.role), limit: room - x)

@@ -18,6 +18,17 @@ extension Browser {
                 : sentence("the store is no longer at \(name): ^S saves elsewhere or follows the file"), role: .error)
     }
 
+    /// What the first line says of a store whose file is not in its place.
+    var lostFileNote: String? {
+        guard isFileLost, let session else { return nil }
+        guard session.fileProblem != nil else {
+            isFileLost = false
+            return nil
+        }
+        let isReplaced = FileManager.default.fileExists(atPath: session.url.path)
+        return isReplaced ? tr(" another file is in its place ") : tr(" the file is gone ")
+    }
+
     /// Asks about the store's file where it is not in its place. Answers whether it is so.
     func asksAboutLostFile() -> Bool {
         guard let problem = session?.fileProblem else {

@@ -119,6 +119,12 @@ extension ListScreen {
     func export(to path: String, replacing: Bool, whole: Bool = false) -> Prompt.Problem? {
         guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: export teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
+        let ending = (file as NSString).pathExtension
+        guard ending.isEmpty || OutputFormat(pathExtension: ending) != nil else {
+            return Prompt.Problem(
+                sentence("an export is .json, .csv or .tsv, and nothing that ends in .\(ending)"),
+                at: max(0, path.count - ending.count))
+        }
         if !replacing, FileManager.default.fileExists(atPath: file) {
             let command = whole ? "exportall!" : "export!"
             return Prompt.Problem(sentence("\(path) is there already: \(command) replaces it"), at: 0)

@@ -27,11 +27,13 @@ struct RecordMarks {
 
     mutating func removeAll() { self = RecordMarks() }
 
-    /// Forgets records that are gone.
-    mutating func removeDeleted() {
+    /// Forgets records that are gone. Answers whether the one at which a range was begun is among them.
+    mutating func removeDeleted() -> Bool {
         func isGone(_ object: NSManagedObject) -> Bool { object.isDeleted || object.managedObjectContext == nil }
         if objects.contains(where: isGone) { objects = objects.filter { !isGone($0) } }
-        if let object = anchor, isGone(object) { anchor = nil }
+        guard let object = anchor, isGone(object) else { return false }
+        anchor = nil
+        return true
     }
 }
 
@@ -108,7 +110,7 @@ extension ListScreen {
                 walk.goOn(in: bounds(), until: $0)
             } then: { [unowned self] in
                 mark(walk.found)
-                marks.removeDeleted()
+                forgetDeletedMarks()
                 sayMarked()
             }
         } catch {
@@ -169,7 +171,7 @@ extension ListScreen {
                 return true
             } then: { [unowned self] in
                 marks.add(found)
-                marks.removeDeleted()
+                forgetDeletedMarks()
                 sayMarked()
             }
         } catch {
@@ -178,7 +180,10 @@ extension ListScreen {
     }
 
     /// Forgets the marks of records that are gone, after a change of very many.
-    func forgetDeletedMarks() { marks.removeDeleted() }
+    func forgetDeletedMarks() {
+        guard marks.removeDeleted() else { return }
+        browser.say("the record at which the range began was deleted: v begins another", role: .warning)
+    }
 
     private func sayMarked() { browser.say(sentence("\(DeletePlan.counted(marks.objects.count, "record")) marked")) }
 

@@ -263,11 +263,12 @@ final class ListScreen: Layer {
     /// When a record stops glowing; at once while a search is on its way.
     var nextWake: ContinuousClock.Instant? {
         if isSearching || searchPlaces?.isCounting == true { return .now }
+        let recount = searchPlaces?.recount
         // The share that is done is shown as it grows.
         let progress = browser.work == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
-        return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick].compactMap { $0 }
-            .min()
+        return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick, recount]
+            .compactMap { $0 }.min()
     }
 
     func wake() {
@@ -333,8 +334,8 @@ extension ListScreen: RecordListDelegate {
     func listDidChange() {
         let screenLine = view.screenLine
         records.refresh()
-        if !session.isChangingMany { marks.removeDeleted() }
-        searchPlaces = nil
+        if !session.isChangingMany { forgetDeletedMarks() }
+        searchPlaces?.listChanged()
         // A flood of changes is not worth a glow, and the user would not see it.
         let now = ContinuousClock.now
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }

@@ -62,7 +62,7 @@ extension ListScreen {
         canvas.fillLine(0, style: .text)
         var note = ""
         if session.isReadOnly { note = session.model.isInferred ? " model inferred, read-only " : " read-only " }
-        if browser.isFileLost { note = tr(" the file is gone ") }
+        if let lost = browser.lostFileNote { note = lost }
         if browser.isPicking { note = " pick" + (note.isEmpty ? " " : note) }
         let used = canvas.write(
             StorePlace(url: session.url).shortName, x: 0, y: 0, style: .heading, limit: canvas.width / 2)
@@ -146,6 +146,22 @@ extension ListScreen {
         }
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
         if !arrows.isEmpty { left.append(("  " + tr("sorted %s", arrows.joined(separator: " ")), .status)) }
+        var right = statusPieces(canvas.text)
+        func width(_ pieces: some Sequence<(String, Role)>) -> Int { pieces.reduce(0) { $0 + canvas.text.width($1.0) } }
+        // The numbers stay where the line is too narrow for what was looked for.
+        let excess = width(left.prefix(1)) + 1 + width(right) - canvas.width
+        if excess > 0, let text = searchPlaces?.text {
+            let whole = min(Self.matchRoom, canvas.text.width(text))
+            right = statusPieces(canvas.text, matchRoom: max(1, whole - excess))
+        }
+        StatusLine(left: left, right: right).draw(in: canvas, y: y)
+    }
+
+    /// So many columns of the status line has the text that was looked for.
+    private static let matchRoom = 20
+
+    /// What goes on, what is marked and not saved, and where the cursor stands.
+    private func statusPieces(_ measure: TextWidth, matchRoom: Int = matchRoom) -> [(String, Role)] {
         var right: [(String, Role)] = []
         if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
         if let work {
@@ -156,7 +172,7 @@ extension ListScreen {
         if isSearching, let search { right.append((" " + sentence("searching \(search.progress) %") + " ", .status)) }
         if let work = browser.work { right.append((" \(work.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
-        if let matchText = matchText(canvas.text) { right.append((" \(matchText) ", .status)) }
+        if let matchText = matchText(measure, room: matchRoom) { right.append((" \(matchText) ", .status)) }
         if let range = pendingRange {
             right.append((" " + sentence("range of \(GroupedNumber.text(range.count))") + " ", .status))
         }
@@ -166,7 +182,7 @@ extension ListScreen {
         if let number = view.rowNumber {
             right.append((" \(GroupedNumber.text(number))/\(GroupedNumber.text(records.objectCount)) ", .status))
         }
-        StatusLine(left: left, right: right).draw(in: canvas, y: y)
+        return right
     }
 
     private func drawHints(in canvas: Canvas, y: Int) {

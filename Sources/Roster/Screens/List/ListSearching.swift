@@ -122,17 +122,23 @@ extension ListScreen {
 
     /// Goes on with that for a moment.
     func continueCounting() {
+        if let changed = searchPlaces, let time = changed.recount, time <= .now {
+            searchPlaces = SearchPlaces(again: changed) { [weak browser] in browser?.needsDisplay = true }
+            browser.needsDisplay = true
+        }
         guard let searchPlaces, searchPlaces.isCounting else { return }
         searchPlaces.count(until: .now + Self.slice)
         if searchPlaces.rows != nil { browser.needsDisplay = true }
     }
 
     /// `2 of 204 “stad”`; on a row that is no match, `204 found: “stad”`.
-    func matchText(_ measure: TextWidth) -> String? {
+    ///
+    /// - Parameter room: so many columns the text may have.
+    func matchText(_ measure: TextWidth, room: Int) -> String? {
         guard let searchPlaces else { return nil }
-        let text = measure.truncated(searchPlaces.text, to: 20)
-        guard let rows = searchPlaces.rows else { return "“\(text)”" }
-        let count = GroupedNumber.text(rows.count)
+        let text = measure.truncated(searchPlaces.text, to: room)
+        guard let known = searchPlaces.count else { return "“\(text)”" }
+        let count = GroupedNumber.text(known)
         let row = view.cursor?.path.map { records.index(of: $0) }
         guard let number = row.flatMap({ searchPlaces.number(ofRow: $0) }) else {
             return sentence("\(count) found: “\(text)”")

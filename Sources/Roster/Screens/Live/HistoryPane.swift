@@ -189,7 +189,8 @@ final class HistoryPane: Layer {
         if pastReading != nil { right.append((" " + tr("reading the list as it was, Esc stops") + " ", .warning)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         if !rows.isEmpty {
-            right.append((" \(cursor + 1)/\(rows.count)\(transactions.count == limit ? "+" : "") ", .status))
+            let place = "\(GroupedNumber.text(cursor + 1))/\(GroupedNumber.text(rows.count))"
+            right.append((" \(place)\(transactions.count == limit ? "+" : "") ", .status))
         }
         StatusLine(
             left: [(sentence(" History of \(StorePlace(url: session.url).shortName)"), .status)], right: right

@@ -5,7 +5,8 @@ import TerminalKit
 /// The places in a list at which a text stands, so that of a match can be said the how-manieth of how many it is.
 ///
 /// The store says which records match: at once for short lists, beside the queue for long ones. Where there are many, the list
-/// is then gone through piece by piece between the keys. Whatever changes the list makes this worthless: the owner drops it.
+/// is then gone through piece by piece between the keys. Whatever changes the list makes this worthless: the owner finds them anew
+/// when the list has stood still for a moment.
 final class SearchPlaces {
     let text: String
     /// The matches' places in the whole list, ascending; `nil` until all are known.
@@ -18,6 +19,12 @@ final class SearchPlaces {
     private var found: [Int] = []
     /// So many matches are looked up in the list one by one.
     private static let few = 1000
+    /// When the places are to be found anew, as the list has changed; `nil` while they are right.
+    private(set) var recount: ContinuousClock.Instant?
+    /// How many matches were found before the list changed.
+    private var earlierCount: Int?
+    /// So long the list has to stand still before that.
+    private static let rest = Duration.milliseconds(300)
     private static let pieceSize = 1024
 
     /// - Parameters:
@@ -30,7 +37,26 @@ final class SearchPlaces {
         if matches == nil { ask(whenKnown) }
     }
 
+    /// Finds them anew, of a list that has changed.
+    init(again other: SearchPlaces, whenKnown: @escaping () -> Void) {
+        text = other.text
+        list = other.list
+        earlierCount = other.count
+        ask(whenKnown)
+    }
+
     deinit { asking?.cancel() }
+
+    /// The list has changed: only how many matches there were is known from now on.
+    func listChanged() {
+        earlierCount = count
+        asking?.cancel()
+        (matches, rows) = (nil, nil)
+        recount = .now + Self.rest
+    }
+
+    /// How many matches there are, or were before the list changed; `nil` until that is known.
+    var count: Int? { rows?.count ?? earlierCount }
 
     /// Whether the list is being gone through.
     var isCounting: Bool { matches != nil && rows == nil }
