@@ -58,6 +58,23 @@ import Testing
         #expect(driver.selectedLine?.contains("Spain") == true, "\(driver.text)")
     }
 
+    @Test func toKeepTheirsIsUndoneByItsName() async throws {
+        driver.edit("Wins", of: "Spain", to: "99")
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == 'Spain'")
+            try #require(try context.fetch(request).first).setValue(50, forKey: "wins")
+            try context.save()
+        }
+        let driver = driver
+        try await driver.wait(for: "the word") { driver.text.contains("another program changed Wins of Spain too") }
+        driver.keys("<C-s>t")
+        #expect(try values(of: "Spain").first == 50, "\(driver.text)")
+        driver.keys("u")
+        #expect(driver.text.contains("undone: keep theirs of 1 record"), "\(driver.text)")
+        #expect(driver.text.contains("1 unsaved") && driver.text.contains("99"), "\(driver.text)")
+    }
+
     @Test func conflictsAreSettledFieldByField() async throws {
         driver.edit("Wins", of: "Spain", to: "99")
         driver.edit("Titles", of: "Spain", to: "9")

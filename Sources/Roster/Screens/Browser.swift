@@ -24,6 +24,8 @@ final class Browser: TerminalProgram {
     var isFileLost = false
     /// A save that waits for another program to let go of the store.
     var waitingSave: WaitingSave?
+    /// A save of very many records that goes on now, beneath what is called here.
+    var runningSave: RunningSave?
     /// Where it is kept how the store was left.
     let stateFile: BrowserStateFile?
     var needsDisplay = true
@@ -63,6 +65,10 @@ final class Browser: TerminalProgram {
 
     func handle(_ event: Event) {
         needsDisplay = true
+        if let runningSave {
+            _ = runningSave.handle(event)
+            return
+        }
         switch event {
         case .terminate(let signal): end(bySignal: signal)
         case .resize, .resumed: break
@@ -109,6 +115,9 @@ final class Browser: TerminalProgram {
 
     /// Lets something else have the terminal for a while; set by the owner of the screen.
     var lendTerminal: ((() -> Void) -> Void)?
+
+    /// Looks at the keys, and shows what is to be shown, within work that goes on; set by the owner of the screen.
+    var attend: (() -> Void)?
 
     /// Draws the screen anew; set by its owner.
     var redraw: (() -> Void)?
@@ -290,7 +299,7 @@ final class Browser: TerminalProgram {
         session = nil
     }
 
-    private func end(bySignal signal: Int32) {
+    func end(bySignal signal: Int32) {
         isFinished = true
         status = 128 + signal
         if unsavedCount > 0 {

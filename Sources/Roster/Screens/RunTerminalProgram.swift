@@ -43,7 +43,9 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
             try? Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file, options: .atomic)
         }
     }
-    EventLoop(screen: terminal.screen).run(browser)
+    let loop = EventLoop(screen: terminal.screen)
+    browser.attend = { [unowned browser] in loop.attend(browser) }
+    loop.run(browser)
     let status = browser.status == 0 && browser.isPicking && browser.picked.isEmpty ? 1 : browser.status
     let words = browser.lastWords
     terminal.close()

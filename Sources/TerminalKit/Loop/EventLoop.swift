@@ -40,14 +40,21 @@ public final class EventLoop {
     private var lastInputFrame = ContinuousClock.now - EventLoop.frameInterval
     /// Whether the main queue was left to wait for keys.
     private var hasPutOff = false
+    /// Where signals come as bytes; -1 while the loop does not run.
+    private var signals: Int32 = -1
+    /// Whether the process shall be stopped as soon as no work is in the middle of something.
+    private var stopsLater = false
 
     /// A loop over that screen.
     public init(screen: any Screen) { self.screen = screen }
 
     /// Runs until the program is finished. On the main thread.
     public func run(_ program: any TerminalProgram) {
-        let signals = terminal_signals_begin()
-        defer { terminal_signals_end() }
+        signals = terminal_signals_begin()
+        defer {
+            terminal_signals_end()
+            signals = -1
+        }
         while !program.isFinished {
             // Asked first: a program that has something to do at once answers with the time at which it was asked.
             if let wake = program.nextWake, wake <= .now { program.wake() }
@@ -56,10 +63,22 @@ public final class EventLoop {
             let wake = program.nextWake
             let isLater = wake.map { $0 > .now } ?? false
             let deadline = [needsFrame ? nextFrame : nil, wake].compactMap { $0 }.min()
-            if wait(signals: signals, until: deadline, program: program) { needsFrame = true }
+            if wait(Self.milliseconds(until: deadline), program: program) { needsFrame = true }
+            if stopsLater {
+                stopsLater = false
+                stop(program)
+            }
             // What is to be done again and again is asked for anew each time, and so would never be due above.
             if let wake, isLater, wake <= .now, !program.isFinished { program.wake() }
         }
+    }
+
+    /// Looks at the keys, and shows a frame that is due, for work of the program that goes on meanwhile on this thread. Work of the
+    /// main queue waits until that is over, and so does a stop of the process.
+    public func attend(_ program: any TerminalProgram) {
+        if wait(0, program: program, isAttending: true) { needsFrame = true }
+        needsFrame = needsFrame || program.needsDisplay
+        if needsFrame, .now >= nextFrame { showFrame(of: program) }
     }
 
     /// When the next frame may be shown.
@@ -81,14 +100,14 @@ public final class EventLoop {
     }
 
     /// Waits until something happens, and acts on it. Answers whether anything did.
-    private func wait(signals: Int32, until deadline: ContinuousClock.Instant?, program: any TerminalProgram) -> Bool {
+    private func wait(_ milliseconds: Int32, program: any TerminalProgram, isAttending: Bool = false) -> Bool {
         let input = screen.inputDescriptor ?? -1
-        let mainQueue = terminal_main_queue_descriptor()
+        let mainQueue = isAttending ? -1 : terminal_main_queue_descriptor()
         var descriptors = [input, signals, mainQueue].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        let count = poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(until: deadline))
+        let count = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         guard count > 0 else { return false }
         var happened = false
-        if descriptors[1].revents != 0 { happened = handleSignals(from: signals, program: program) || happened }
+        if descriptors[1].revents != 0 { happened = handleSignals(program, isAttending: isAttending) || happened }
         let hasInput = descriptors[0].revents & Int16(POLLIN) != 0
         if hasInput {
             for event in screen.readEvents() where !program.isFinished { program.handle(event) }
@@ -118,19 +137,24 @@ public final class EventLoop {
         return Int32(clamping: max(0, value))
     }
 
+    private func stop(_ program: any TerminalProgram) {
+        screen.suspend()
+        program.handle(.resumed)
+        program.handle(.resize(screen.size))
+    }
+
     /// Acts on the signals that came; of several changes of size only the last counts.
-    private func handleSignals(from descriptor: Int32, program: any TerminalProgram) -> Bool {
+    private func handleSignals(_ program: any TerminalProgram, isAttending: Bool) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 256)
-        let count = read(descriptor, &buffer, buffer.count)
+        let count = read(signals, &buffer, buffer.count)
         guard count > 0 else { return false }
         let numbers = Set(buffer[..<count].map { Int32($0) })
         for number in [SIGTERM, SIGHUP, SIGINT] where numbers.contains(number) {
             program.handle(.terminate(signal: number))
         }
         if numbers.contains(SIGTSTP) {
-            screen.suspend()
-            program.handle(.resumed)
-            program.handle(.resize(screen.size))
+            // What is in the middle of something may have a store locked.
+            if isAttending { stopsLater = true } else { stop(program) }
         } else if numbers.contains(SIGCONT) {
             screen.invalidate()
             program.handle(.resumed)

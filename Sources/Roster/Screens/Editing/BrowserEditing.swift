@@ -21,17 +21,20 @@ extension Browser {
     func edit(
         _ name: String, seen: [SeenValues] = [], _ change: (NSManagedObjectContext) throws -> Void
     ) rethrows {
-        guard let context = session?.context else { return }
+        guard let session else { return }
+        let context = session.context
         context.processPendingChanges()
         context.undoManager?.beginUndoGrouping()
         context.undoManager?.setActionName(name)
-        defer {
-            context.processPendingChanges()
+        func note(_ changed: [NSManagedObject]) {
             context.undoManager?.endUndoGrouping()
-            baseline.note(context, seen: seen)
+            baseline.note(context, changed, seen: seen)
             noteContested(among: seen.lazy.map(\.object))
         }
-        try change(context)
+        // What was changed until an error stays, and is one step too.
+        var changed: [NSManagedObject] = []
+        defer { note(changed) }
+        try session.collecting(into: &changed) { try change(context) }
     }
 
     // MARK: What another program changes too
@@ -95,10 +98,9 @@ extension Browser {
     private func step(_ verb: String, _ name: String, _ body: () -> Void) {
         guard let session else { return }
         list?.revealingChanges {
-            body()
-            session.context.processPendingChanges()
+            let changed = session.collecting(body)
             session.context.undoManager?.disableUndoRegistration()
-            baseline.noteStep(session.context)
+            baseline.noteStep(session.context, changed)
             session.context.undoManager?.enableUndoRegistration()
         }
         settleContested()
@@ -121,9 +123,10 @@ extension Browser {
             waitingSave = nil
             return ask(aboutLostFile: problem, next: next)
         }
-        let attempt = SaveAttempt(session: session)
-        let outcome =
+        let outcome = saving { attempt in
             preference.map { attempt.save(baseline: baseline, preferring: $0) } ?? attempt.save(baseline: baseline)
+        }
+        guard let outcome else { return }
         if case .locked = outcome { return waitToSave(preferring: preference, next: next) }
         waitingSave = nil
         finish(outcome, next: next)
@@ -137,8 +140,8 @@ extension Browser {
             baseline.removeAll()
             say("nothing to save")
             next()
+        case .stopped: say("not saved: your changes are as they were", role: .warning)
         case .saved(let count):
-            baseline.wasSaved()
             say(
                 count == 0
                     ? tr("nothing of yours was left to save") : sentence("saved \(DeletePlan.counted(count, "record"))")
@@ -179,7 +182,7 @@ extension Browser {
                     choice.object.setValue(choice.value is NSNull ? nil : choice.value, forKey: choice.key)
                 }
             }
-            finish(SaveAttempt(session: session).saveAsDecided(), next: next)
+            if let outcome = saving({ $0.saveAsDecided() }) { finish(outcome, next: next) }
         }
     }
 

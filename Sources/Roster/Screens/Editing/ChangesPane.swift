@@ -15,15 +15,32 @@ final class ChangesPane: KeyHelping {
         var isLost = false
     }
 
+    /// A line of the pane: a record, and which of its lines.
+    private struct Place: Comparable {
+        var record = 0
+        var line = 0
+
+        static func < (left: Place, right: Place) -> Bool { (left.record, left.line) < (right.record, right.line) }
+    }
+
     private unowned let browser: Browser
     private let session: StoreSession
     private(set) var isFinished = false
-    private(set) var cursor = 0
-    private var top = 0
+    private var cursor = Place()
+    private var top = Place()
     private var height = 1
     private var keys = KeySequenceReader()
-    private var entries: [Entry] = []
+    /// The records that have something to save.
+    private var objects: [NSManagedObject] = []
+    /// The blocks of very many records that were looked at.
+    private var blocks: [Int: [NSManagedObject]] = [:]
+    /// The lines of the records that were looked at.
+    private var known: [Int: [Entry]] = [:]
     private var revision = -1
+
+    /// More records than these are neither all named nor sorted as a whole: they stand as they were changed, block by block.
+    private static let many = 2000
+    private static let blockSize = 256
 
     init(browser: Browser, session: StoreSession) {
         self.browser = browser
@@ -36,21 +53,52 @@ final class ChangesPane: KeyHelping {
     private func reload() {
         session.context.processPendingChanges()
         revision = session.revision
-        let context = session.context
-        let updated = context.updatedObjects.filter { UnsavedRecords.isChangedItself($0) }
-        entries =
-            sorted(context.insertedObjects).flatMap { entries(of: $0, sign: "+", role: .inserted) }
-            + sorted(updated).flatMap { object in
-                let isContested = browser.contested.contains(object)
-                return entries(of: object, sign: isContested ? "!" : "~", role: isContested ? .warning : .updated)
-            }
-            + sorted(context.deletedObjects).map { object in
-                Entry(
-                    object: object, key: nil, text: "− \(object.entity.name ?? "") \(RecordName.lastKnown(object))",
-                    role: .error)
-            }
-        entries += browser.lostEdits.flatMap(entries)
+        (blocks, known) = ([:], [:])
+        objects = session.unsavedObjects
+        if objects.count <= Self.many {
+            func group(_ object: NSManagedObject) -> Int { object.isInserted ? 0 : object.isDeleted ? 2 : 1 }
+            let groups = Dictionary(grouping: objects, by: group)
+            objects = (0...2).flatMap { sorted(groups[$0] ?? []) }
+        }
         move(by: 0)
+    }
+
+    private var recordCount: Int { objects.count + browser.lostEdits.count }
+
+    private func sorted(_ objects: some Sequence<NSManagedObject>) -> [NSManagedObject] {
+        objects.map { (name: ($0.entity.name ?? "", RecordName.lastKnown($0)), object: $0) }
+            .sorted { $0.name < $1.name }.map(\.object)
+    }
+
+    private func object(at record: Int) -> NSManagedObject {
+        guard objects.count > Self.many else { return objects[record] }
+        let block = record / Self.blockSize
+        let start = block * Self.blockSize
+        if let known = blocks[block] { return known[record - start] }
+        let made = sorted(objects[start..<min(objects.count, start + Self.blockSize)])
+        blocks[block] = made
+        return made[record - start]
+    }
+
+    /// The lines of a record, of which each has one at least.
+    private func entries(at record: Int) -> [Entry] {
+        if let lines = known[record] { return lines }
+        if known.count > Self.many { known = [:] }
+        let lines =
+            record < objects.count
+            ? entries(of: object(at: record)) : entries(of: browser.lostEdits[record - objects.count])
+        known[record] = lines
+        return lines
+    }
+
+    private func entries(of object: NSManagedObject) -> [Entry] {
+        if object.isDeleted {
+            let text = "− \(object.entity.name ?? "") \(RecordName.lastKnown(object))"
+            return [Entry(object: object, key: nil, text: text, role: .error)]
+        }
+        if object.isInserted { return entries(of: object, sign: "+", role: .inserted) }
+        let isContested = browser.contested.contains(object)
+        return entries(of: object, sign: isContested ? "!" : "~", role: isContested ? .warning : .updated)
     }
 
     private func entries(of lost: LostEdit) -> [Entry] {
@@ -59,11 +107,6 @@ final class ChangesPane: KeyHelping {
             Entry(object: lost.object, key: nil, text: "! \(head)", role: .warning, isLost: true),
             Entry(object: lost.object, key: nil, text: "    \(lost.fields)", role: .text, isLost: true),
         ]
-    }
-
-    private func sorted(_ objects: Set<NSManagedObject>) -> [NSManagedObject] {
-        objects.map { (name: ($0.entity.name ?? "", RecordName.lastKnown($0)), object: $0) }
-            .sorted { $0.name < $1.name }.map(\.object)
     }
 
     private func entries(of object: NSManagedObject, sign: String, role: Role) -> [Entry] {
@@ -82,11 +125,35 @@ final class ChangesPane: KeyHelping {
         return [head] + fields
     }
 
-    private var current: Entry? { entries.indices.contains(cursor) ? entries[cursor] : nil }
+    private var current: Entry? { entry(at: cursor) }
+
+    private func entry(at place: Place) -> Entry? {
+        guard place.record < recordCount else { return nil }
+        let lines = entries(at: place.record)
+        return lines.indices.contains(place.line) ? lines[place.line] : nil
+    }
+
+    /// The line that is so many further on, or back; at the ends the first or the last.
+    private func place(_ step: Int, from start: Place) -> Place {
+        guard recordCount > 0 else { return Place() }
+        var place = start
+        if place.record >= recordCount { place = Place(record: recordCount - 1, line: .max) }
+        place.line = min(place.line, entries(at: place.record).count - 1) + step
+        while place.line < 0, place.record > 0 {
+            place.record -= 1
+            place.line += entries(at: place.record).count
+        }
+        while place.line >= entries(at: place.record).count, place.record < recordCount - 1 {
+            place.line -= entries(at: place.record).count
+            place.record += 1
+        }
+        place.line = max(0, min(place.line, entries(at: place.record).count - 1))
+        return place
+    }
 
     // MARK: What the commands do
 
-    func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
+    func move(by step: Int) { cursor = place(step, from: cursor) }
 
     /// Drops the change under the cursor: one field, or all that happened to a record.
     func drop() {
@@ -187,8 +254,9 @@ final class ChangesPane: KeyHelping {
         case .mouse(let mouse):
             if mouse.action == .wheelUp { move(by: -3) }
             if mouse.action == .wheelDown { move(by: 3) }
-            if mouse.action == .press, entries.indices.contains(top + mouse.position.y - 1) {
-                cursor = top + mouse.position.y - 1
+            if mouse.action == .press, mouse.position.y > 0 {
+                let pressed = place(mouse.position.y - 1, from: top)
+                if mouse.position.y - 1 < height { cursor = pressed }
             }
         default: return false
         }
@@ -200,15 +268,22 @@ final class ChangesPane: KeyHelping {
         canvas.clear()
         height = max(1, canvas.height - 2)
         let count = DeletePlan.counted(browser.unsavedCount, "record")
-        StatusLine(left: [(sentence(" Not saved: \(count)"), .status)]).draw(in: canvas, y: 0)
-        top = max(0, min(top, cursor))
-        if cursor >= top + height { top = cursor - height + 1 }
-        if entries.isEmpty { canvas.write(tr("Everything is saved."), x: 2, y: 1, style: .muted) }
-        for row in 0..<height where top + row < entries.count {
-            let entry = entries[top + row]
-            let style = Style(entry.role, selected: top + row == cursor)
-            canvas.fillLine(row + 1, style: Style(.text, selected: top + row == cursor))
+        let place = "\(GroupedNumber.text(cursor.record + 1))/\(GroupedNumber.text(recordCount))"
+        StatusLine(
+            left: [(sentence(" Not saved: \(count)"), .status)],
+            right: objects.count > Self.many ? [(" \(place) ", .status)] : []
+        ).draw(in: canvas, y: 0)
+        top = max(self.place(1 - height, from: cursor), min(top, cursor))
+        if recordCount == 0 { canvas.write(tr("Everything is saved."), x: 2, y: 1, style: .muted) }
+        var next = top
+        for row in 0..<height {
+            guard let entry = entry(at: next) else { break }
+            let style = Style(entry.role, selected: next == cursor)
+            canvas.fillLine(row + 1, style: Style(.text, selected: next == cursor))
             canvas.write(entry.text, x: 1, y: row + 1, style: style)
+            let following = self.place(1, from: next)
+            if following == next { break }
+            next = following
         }
         let hints = [
             ("x", "drop"), ("Enter", "go to"), ("e", "edit"), ("u", "undo"), ("^S", "save"), ("Esc", "back"),

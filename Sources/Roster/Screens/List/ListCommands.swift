@@ -9,8 +9,12 @@ enum ListCommands {
 
     private typealias List = Command<ListScreen>
 
+    static let movingCategory = "Move"
+    /// The one that moves only with a key that is typed next.
+    static let letterCommand = "section by letter"
+
     private static var moving: [Command<ListScreen>] {
-        let category = "Move"
+        let category = movingCategory
         return [
             List("down", keys: "j <Down>", category: category, help: "next record; 3j goes down by 3") {
                 $0.view.move(by: $0.count)
@@ -43,7 +47,7 @@ enum ListCommands {
                 if let number = list.keys.count { list.goToRecord(number) } else { list.view.moveToEnd() }
             },
             List(
-                "section by letter", keys: "'", category: category,
+                letterCommand, keys: "'", category: category,
                 help: "then a letter: the section that begins with it"
             ) {
                 $0.awaitsIndexLetter = true

@@ -36,9 +36,14 @@ struct EditBaseline {
     mutating func removeAll() { values = [:] }
 
     /// Keeps of changes that were saved only what was written, for the case that they are undone.
-    mutating func wasSaved() {
+    ///
+    /// - Parameter step: called for each of them, with how many are done and how many there are.
+    mutating func wasSaved(_ step: (_ done: Int, _ count: Int) -> Void = { _, _ in }) {
+        var done = 0
         for (id, entry) in values {
             saved[id, default: (entry.object, [:])].mine.merge(entry.mine) { $1 }
+            done += 1
+            step(done, values.count)
         }
         values = [:]
     }
@@ -96,9 +101,16 @@ struct EditBaseline {
     var isEmpty: Bool { values.isEmpty }
 
     /// The properties that both the user and another process changed, to different values.
-    func conflicts() -> [RecordConflict] {
-        values.values.compactMap { conflict(of: $0.object) }
-            .sorted { RecordName.text($0.object) < RecordName.text($1.object) }
+    ///
+    /// - Parameter step: called for each record that is looked at, with how many are done and how many there are.
+    func conflicts(_ step: (_ done: Int, _ count: Int) throws -> Void = { _, _ in }) rethrows -> [RecordConflict] {
+        var done = 0
+        return try values.values.compactMap { entry -> RecordConflict? in
+            done += 1
+            try step(done, values.count)
+            return conflict(of: entry.object)
+        }
+        .sorted { RecordName.text($0.object) < RecordName.text($1.object) }
     }
 
     /// The same of one record; `nil` where there are none.

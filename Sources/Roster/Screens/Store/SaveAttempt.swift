@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RosterCommands
+import Translation
 
 /// Saves the context, and says what prevented it.
 struct SaveAttempt {
@@ -11,6 +12,8 @@ struct SaveAttempt {
         case conflicts([RecordConflict])
         /// Another program has locked the store; nothing was saved yet.
         case locked
+        /// The user stopped it; nothing was saved.
+        case stopped
         /// What is wrong, line by line; nothing was saved.
         case failed([String], object: NSManagedObject?)
     }
@@ -22,12 +25,18 @@ struct SaveAttempt {
     }
 
     let session: StoreSession
+    /// A save of very many records, which is told how far it is.
+    var running: RunningSave?
 
     /// Saves unless another context or process changed what the user changed.
     func save(baseline: EditBaseline) -> Outcome {
-        let conflicts = baseline.conflicts()
+        guard let conflicts = try? conflicts(baseline) else { return .stopped }
         if !conflicts.isEmpty { return .conflicts(conflicts) }
         return save()
+    }
+
+    private func conflicts(_ baseline: EditBaseline) throws -> [RecordConflict] {
+        try baseline.conflicts { try running?.step(.looking, $0, of: $1) }
     }
 
     /// Saves after the user decided about each field in conflict: the records hold what was decided.
@@ -41,14 +50,11 @@ struct SaveAttempt {
 
     /// Saves after the user decided about conflicts.
     func save(baseline: EditBaseline, preferring preference: Preference) -> Outcome {
-        if preference == .theirs {
-            for conflict in baseline.conflicts() {
-                for field in conflict.fields {
-                    conflict.object.setValue(field.theirs is NSNull ? nil : field.theirs, forKey: field.property.name)
-                }
-            }
-        }
         let context = session.context
+        if preference == .theirs {
+            guard let conflicts = try? conflicts(baseline) else { return .stopped }
+            takeTheirs(conflicts)
+        }
         let policy = context.mergePolicy
         context.mergePolicy =
             preference == .mine ? NSMergePolicy.mergeByPropertyObjectTrump : NSMergePolicy.mergeByPropertyStoreTrump
@@ -56,12 +62,37 @@ struct SaveAttempt {
         return save()
     }
 
+    /// Gives the fields in conflict what others wrote, as one step for undo.
+    private func takeTheirs(_ conflicts: [RecordConflict]) {
+        let context = session.context
+        guard !conflicts.isEmpty else { return }
+        context.processPendingChanges()
+        context.undoManager?.beginUndoGrouping()
+        context.undoManager?.setActionName(
+            sentence("keep theirs of \(DeletePlan.counted(conflicts.count, "record"))"))
+        for conflict in conflicts {
+            for field in conflict.fields {
+                conflict.object.setValue(field.theirs is NSNull ? nil : field.theirs, forKey: field.property.name)
+            }
+        }
+        context.processPendingChanges()
+        context.undoManager?.endUndoGrouping()
+    }
+
     private func save() -> Outcome {
         let count = session.unsavedCount
         guard session.context.hasChanges else { return .nothingToSave }
         do {
-            try session.context.save()
+            if let running {
+                try session.context.save(reporting: {
+                    try running.note(.saving, $0.fraction, canStop: $0.canStop)
+                })
+            } else {
+                try session.context.save()
+            }
             return .saved(count)
+        } catch is RunningSave.Stopped {
+            return .stopped
         } catch {
             return outcome(of: error as NSError)
         }

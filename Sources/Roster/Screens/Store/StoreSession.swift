@@ -19,8 +19,10 @@ final class StoreSession {
     private var unsaved = UnsavedTally()
     /// What was deleted, by the user or by others.
     private var doubtful: Set<NSManagedObject> = []
-    /// What came or changed since `noting(_:)` began; `nil` while it does not run.
+    /// What came or changed since `noting(_:)` or `collecting(_:)` began; `nil` while neither runs.
     private var noted: [NSManagedObject]?
+    /// Whether a part of a change of very many records is being made: its callbacks leave to the end what looks at all of them.
+    private(set) var isChangingMany = false
     private var changeObservers: [any NSObjectProtocol] = []
     private var unreadObserver: (any NSObjectProtocol)?
     private var mergeObserver: (any NSObjectProtocol)?
@@ -83,16 +85,30 @@ final class StoreSession {
 
     private func countUnsavedAnew() { (unsaved, doubtful) = (UnsavedTally(of: context), []) }
 
-    /// Whether a part of a change of very many records is being made: its callbacks leave to the end what looks at all of them.
-    var isChangingMany: Bool { noted != nil }
-
-    /// Makes such a part. Answers the records that came or changed with it.
+    /// Makes a part of a change of very many records. Answers the records that came or changed with it.
     func noting(_ body: () -> Void) -> [NSManagedObject] {
+        isChangingMany = true
+        defer { isChangingMany = false }
+        return collecting(body)
+    }
+
+    /// Changes records. Answers those that came or changed.
+    func collecting(_ body: () -> Void) -> [NSManagedObject] {
+        var changed: [NSManagedObject] = []
+        collecting(into: &changed, body)
+        return changed
+    }
+
+    /// Changes records, and tells of those that came or changed, also where it throws.
+    func collecting(into changed: inout [NSManagedObject], _ body: () throws -> Void) rethrows {
+        let before = noted
         noted = []
-        defer { noted = nil }
-        body()
-        context.processPendingChanges()
-        return noted ?? []
+        defer {
+            context.processPendingChanges()
+            changed = noted ?? []
+            noted = before
+        }
+        try body()
     }
 
     /// Lets go of the store, so that its file is whole by itself. Nothing of it may be used afterwards.
@@ -104,6 +120,9 @@ final class StoreSession {
 
     /// How many records are inserted, changed or deleted and not saved. O(1).
     var unsavedCount: Int { settledTally.count }
+
+    /// The records that are inserted, changed or deleted and not saved, in the order in which they became so. O(n).
+    var unsavedObjects: [NSManagedObject] { settledTally.objects }
 
     /// How many more records an entity has than are saved. O(1).
     func unsavedGrowth(of entity: NSEntityDescription) -> Int { settledTally.growth(of: entity) }
@@ -171,7 +190,15 @@ struct UnsavedTally {
         case inserted, changed, deleted
     }
 
-    private var kinds: [NSManagedObject: Kind] = [:]
+    private struct Entry {
+        var kind: Kind
+        /// Where it stands in the order.
+        let place: Int
+    }
+
+    private var entries: [NSManagedObject: Entry] = [:]
+    /// In the order in which they came; with gaps where some went.
+    private var order: [NSManagedObject?] = []
     /// How many more records the entities have, subentities not counted.
     private var growth: [NSEntityDescription: Int] = [:]
 
@@ -183,7 +210,9 @@ struct UnsavedTally {
         for object in context.insertedObjects.union(context.updatedObjects) { note(object) }
     }
 
-    var count: Int { kinds.count }
+    var count: Int { entries.count }
+
+    var objects: [NSManagedObject] { order.compactMap { $0 } }
 
     func growth(of entity: NSEntityDescription) -> Int {
         growth.reduce(0) { $1.key.isKindOf(entity: entity) ? $0 + $1.value : $0 }
@@ -195,9 +224,26 @@ struct UnsavedTally {
     }
 
     mutating func note(_ object: NSManagedObject, _ kind: Kind?) {
-        let old = kind.map { kinds.updateValue($0, forKey: object) } ?? kinds.removeValue(forKey: object)
-        let step = Self.growth(kind) - Self.growth(old)
+        let old = entries[object]
+        if let kind {
+            entries[object] = Entry(kind: kind, place: old?.place ?? order.count)
+            if old == nil { order.append(object) }
+        } else if let old {
+            entries[object] = nil
+            order[old.place] = nil
+            closeGaps()
+        }
+        let step = Self.growth(kind) - Self.growth(old?.kind)
         if step != 0 { growth[object.entity, default: 0] += step }
+    }
+
+    /// Where most have gone.
+    private mutating func closeGaps() {
+        guard order.count > 64, order.count > 2 * entries.count else { return }
+        order = objects
+        for (place, object) in objects.enumerated() {
+            if let kind = entries[object]?.kind { entries[object] = Entry(kind: kind, place: place) }
+        }
     }
 
     private static func growth(_ kind: Kind?) -> Int { kind == .inserted ? 1 : kind == .deleted ? -1 : 0 }

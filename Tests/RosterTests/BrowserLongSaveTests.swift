@@ -1,0 +1,158 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// A save of very many records, which looks at the keys, and the pane of what is not saved.
+@MainActor
+@Suite(.serialized) struct BrowserLongSaveTests {
+    private static let teams = 6000
+    let fixture: Fixture
+    let driver: BrowserDriver
+
+    init() async throws {
+        fixture = try Fixture()
+        try fixture.fillWithManyTeams(Self.teams)
+        driver = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"))
+        let driver = driver
+        try await driver.wait(for: "the list") { driver.text.contains("6,000 Teams") }
+        try editAll()
+    }
+
+    private func editAll() throws {
+        let list = try #require(driver.browser.list)
+        let all = list.records.controller.objectIDs(at: 0..<Self.teams).map { list.session.context.object(with: $0) }
+        driver.browser.editMany("edit Wins of 6,000 Teams", doing: "changing", count: all.count) { context, index in
+            all[index].setValue(71, forKey: "wins")
+        } then: {
+        }
+        driver.settle()
+        driver.draw()
+        #expect(driver.text.contains("6,000 unsaved"), "\(driver.text)")
+    }
+
+    /// How many teams have the new value in the store.
+    private func stored() throws -> Int {
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "wins == 71")
+            return try context.count(for: request)
+        }
+    }
+
+    /// Calls `body` whenever the save looks at the keys, with the last line and how often it was called before.
+    private func attending(_ body: @escaping (BrowserDriver, String, Int) -> Void) {
+        var calls = 0
+        driver.browser.attend = { [unowned driver] in
+            driver.draw()
+            body(driver, driver.lines[23], calls)
+            calls += 1
+        }
+    }
+
+    private static func key(_ character: Character) -> Event { .key(Key(.character(character))) }
+
+    @Test func movingGoesOnAndEditingWaits() throws {
+        var lines: [String] = []
+        attending { driver, line, number in
+            lines.append(line)
+            if number == 1 { driver.browser.handle(Self.key("G")) }
+            if number == 2 { #expect(driver.selectedLine?.contains("Team 006000") == true, "\(driver.text)") }
+            if number == 3 { driver.browser.handle(Self.key("D")) }
+            if number == 4 { #expect(line.contains("only moving goes meanwhile"), "\(line)") }
+        }
+        driver.keys("<C-s>")
+        #expect(lines.count > 8, "\(lines)")
+        #expect(lines.contains { $0.contains("saving 6,000 records") && $0.contains("%") && $0.contains("Esc stops") })
+        #expect(driver.text.contains("saved 6,000 records") && !driver.text.contains("Delete?"), "\(driver.text)")
+        #expect(driver.selectedLine?.contains("Team 006000") == true && driver.browser.unsavedCount == 0)
+        #expect(try stored() == Self.teams)
+        // It can be undone as one that was saved at once.
+        driver.keys("u")
+        #expect(driver.text.contains("undone: edit Wins of") && driver.text.contains("6,000 unsaved"), "\(driver.text)")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved 6,000 records"), "\(driver.text)")
+        #expect(try stored() == 0)
+    }
+
+    @Test(arguments: [0, 2, 6]) func escapeTakesItBack(_ moment: Int) throws {
+        // Over a slow line Esc comes with the key after it.
+        let escape = moment == 6 ? Key(.character("j"), .alt) : Key(.escape)
+        attending { driver, _, number in if number == moment { driver.browser.handle(.key(escape)) } }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("not saved: your changes are as they were"), "\(driver.text)")
+        #expect(driver.browser.unsavedCount == Self.teams && driver.browser.layers.top === driver.browser.list)
+        #expect(try stored() == 0)
+        driver.browser.attend = nil
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved 6,000 records"), "\(driver.text)")
+        #expect(try stored() == Self.teams)
+    }
+
+    @Test func escapeThatComesTooLateIsTold() throws {
+        var told = false
+        attending { driver, line, _ in
+            if line.contains("saving"), !line.contains("Esc stops") {
+                told = told || line.contains("too late to stop it")
+                driver.browser.handle(.key(Key(.escape)))
+            }
+        }
+        driver.keys("<C-s>")
+        #expect(told && driver.text.contains("saved 6,000 records"), "\(driver.text)")
+        #expect(try stored() == Self.teams)
+    }
+
+    @Test func aSignalEndsTheProgramWithoutTheSave() throws {
+        attending { driver, _, number in
+            if number == 3 { driver.browser.handle(.terminate(signal: SIGTERM)) }
+        }
+        driver.keys("<C-s>")
+        #expect(driver.browser.isFinished && driver.browser.status == 128 + SIGTERM)
+        #expect(driver.browser.lastWords?.contains("6,000 records were not saved") == true)
+        #expect(try stored() == 0)
+    }
+
+    @Test func whatOthersChangedIsAskedAboutAsInAShortSave() async throws {
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName IN {'Team 000001', 'Team 000002'}")
+            for team in try context.fetch(request) { team.setValue(33, forKey: "wins") }
+            try context.save()
+        }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
+        #expect(try stored() == 0)
+        driver.keys("t")
+        #expect(driver.text.contains("saved"), "\(driver.text)")
+        #expect(try stored() == Self.teams - 2)
+    }
+
+    // MARK: What is not saved
+
+    @Test func thePaneOfVeryManyChangesReadsOnlyWhatIsLookedAt() throws {
+        let context = try #require(driver.browser.session).context
+        let time = ContinuousClock().measure { driver.keys("gu") }
+        #expect(time < .milliseconds(700), "\(time)")
+        #expect(
+            driver.text.contains("Not saved: 6,000 records") && driver.lines[0].contains("1/6,000"), "\(driver.text)")
+        #expect(
+            driver.lines[1].contains("~ Team Team 000001") && driver.lines[2].contains("Wins: 1 → 71")
+                && driver.lines[3].contains("~ Team Team 000002"), "\(driver.text)")
+        driver.keys("<PgDn>")
+        #expect(driver.lines[0].contains("12/6,000"), "\(driver.text)")
+        driver.keys("<PgUp>jx")
+        #expect(
+            driver.text.contains("Not saved: 5,999 records") && !driver.text.contains("Team 000001"), "\(driver.text)")
+        #expect(context.updatedObjects.count(where: UnsavedRecords.isChangedItself) == Self.teams - 1)
+        // Up from the first, and down from the last, the cursor stays.
+        driver.keys("kkkk")
+        #expect(driver.selectedLine?.contains("Team 000002") == true, "\(driver.text)")
+        driver.keys("u")
+        #expect(driver.text.contains("Not saved: 6,000 records"), "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.browser.layers.top === driver.browser.list)
+    }
+}
