@@ -175,6 +175,30 @@ final class Terminal {
         try await terminal.wait(for: "the match") { $0.contains("Team 009999") && $0.contains("1 found") }
     }
 
+    /// The keys are read from within the save.
+    @Test func aLongSaveIsSeenAndStopped() async throws {
+        let fixture = try await Fixture()
+        try await fixture.fillWithManyTeams(30_000)
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team", width: 100, height: 24,
+            environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the list") { $0.contains("30,000 Teams") }
+        try terminal.keys("~")
+        try await terminal.wait(for: "the marks") { $0.contains("30,000 records marked") }
+        try terminal.keys("l", "l", "e")
+        try await terminal.wait(for: "the prompt") { $0.contains("Wins of 30,000 Teams:") }
+        try terminal.keys("7", "1", "Enter")
+        try await terminal.wait(for: "the question") { $0.contains("y change") }
+        try terminal.keys("y")
+        try await terminal.wait(for: "the edit", seconds: 120) { $0.contains("changed 30,000 records") }
+        try terminal.keys("C-s")
+        try await terminal.wait(for: "the save") { $0.contains("saving 30,000 records") && $0.contains("Esc stops") }
+        try terminal.keys("Escape")
+        try await terminal.wait(for: "the stop") { $0.contains("not saved: your changes are as they were") }
+        try terminal.keys("C-s")
+        try await terminal.wait(for: "the end", seconds: 120) { $0.contains("saved 30,000 records") }
+    }
+
     /// Another program commits as fast as it can: keys are answered at once all the same.
     @Test func keysGoFirstWhileAnotherProgramCommitsWithoutPause() async throws {
         let sample = try SampleFolder()

@@ -83,10 +83,11 @@ extension Browser {
         self.session = session
         session.observeUnreadRecords { [weak self] in self?.complain($0) }
         session.observeLoss { [weak self] in self?.tellLostFile() }
-        session.observeMerges { [weak self] changed in
+        session.observeMerges { [weak self] changed, haveDeleted in
             self?.session?.counts.storeChanged()
             self?.tellContested(changed: changed)
-            self?.askAboutLostEdits()
+            // To look at very many edits for each commit would hold the keys up.
+            if haveDeleted || self?.baseline.isShort == true { self?.askAboutLostEdits() }
         }
         let state = stateFile?.read() ?? BrowserState()
         (filterHistory, searchHistory, commandHistory) = (state.filters, state.searches, state.commands)

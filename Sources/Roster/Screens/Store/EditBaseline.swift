@@ -100,6 +100,9 @@ struct EditBaseline {
     /// Whether nothing that the user changed is waiting for a save.
     var isEmpty: Bool { values.isEmpty }
 
+    /// Whether a look at all of it takes no time.
+    var isShort: Bool { values.count < RunningSave.many }
+
     /// The properties that both the user and another process changed, to different values.
     ///
     /// - Parameter step: called for each record that is looked at, with how many are done and how many there are.

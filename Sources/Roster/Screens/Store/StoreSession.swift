@@ -155,14 +155,20 @@ final class StoreSession {
         }
     }
 
-    /// Calls `tell` with the changed records whenever changes of other programs were merged into the context.
+    /// Calls `tell` with the changed records, and whether others are deleted, whenever changes of other programs were merged
+    /// into the context.
     // SAFETY: the context posts on its queue, the main thread, which made the closure.
-    func observeMerges(_ tell: @escaping (Set<NSManagedObjectID>) -> Void) {
+    func observeMerges(_ tell: @escaping (_ changed: Set<NSManagedObjectID>, _ haveDeleted: Bool) -> Void) {
         // As above: posted on the main thread.
         nonisolated(unsafe) let tell = tell
         mergeObserver = NotificationCenter.default.addObserver(
             forName: NSManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, queue: nil
-        ) { tell($0.userInfo?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> ?? []) }
+        ) { notification in
+            func ids(_ key: String) -> Set<NSManagedObjectID> {
+                notification.userInfo?[key] as? Set<NSManagedObjectID> ?? []
+            }
+            tell(ids(NSUpdatedObjectIDsKey), !ids(NSDeletedObjectIDsKey).isEmpty)
+        }
     }
 
     /// Calls `tell` when the store's file is found not to be in its place any more.
