@@ -52,7 +52,7 @@ public struct ReplayCommand {
         try RecordQuery.asking { try controller.performFetch() }
         try printer.print(.fetched(sections: Self.sections(of: controller), objects: Self.objectCount(of: controller)))
         for transaction in transactions {
-            if let rate { surroundings.interruption.wait(for: .seconds(1 / rate)) }
+            if let rate { surroundings.interruption.wait(for: .given(seconds: 1 / rate)) }
             if surroundings.interruption.isRaised { break }
             try printer.print(
                 .transaction(

@@ -35,7 +35,7 @@ public struct SimulateCommand {
         let start = ContinuousClock.now
         for number in 0..<count {
             if let rate {
-                let due = start + .seconds(Double(number) / rate)
+                let due = start + .given(seconds: Double(number) / rate)
                 surroundings.interruption.wait(for: due - ContinuousClock.now)
             }
             if surroundings.interruption.isRaised {

@@ -70,7 +70,7 @@ public struct WatchCommand {
     private func serveMainQueue(until watcher: ListWatcher, _ interruption: any Interruption) throws {
         // A run loop without any timer would return at once.
         // The time runs by a clock that is never set.
-        let end = timeout.map { ContinuousClock.now + .seconds($0) }
+        let end = timeout.map { ContinuousClock.now + .given(seconds: $0) }
         let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
         RunLoop.main.add(timer, forMode: .default)
         defer { timer.invalidate() }

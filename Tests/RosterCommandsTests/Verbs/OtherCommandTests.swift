@@ -51,6 +51,34 @@ import Testing
         #expect(try sample.count("Venue", where: "ANY teams.titles > 2") == 4)
     }
 
+    // MARK: Numbers of any size
+
+    @Test func aRateOrATimeOfAnySizeStopsNothing() throws {
+        for rate in [1e-300, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude] {
+            let surroundings = TestSurroundings()
+            surroundings.raisesAfterLooks = 1
+            let error = #expect(throws: CommandError.self) {
+                try SimulateCommand(store: sample.location, rate: rate, count: 5, seed: 1).run(
+                    in: surroundings.surroundings())
+            }
+            #expect(error?.message.contains("interrupted") == true)
+        }
+        #expect(Duration.given(seconds: .infinity) == Duration.given(seconds: 1e300))
+        #expect(Duration.given(seconds: 0.25) == .milliseconds(250))
+    }
+
+    /// Issue 24, point 3.
+    @Test(arguments: ["wins = 9223372036854775807", "goalsFor = 9223372036854775807"])
+    func aSeasonOfTeamsAtTheirLimitsIsAnError(setting: String) throws {
+        let connection = try Connection(path: sample.location.store, access: .readWrite)
+        try connection.execute("UPDATE ZTEAM SET Z\(setting)")
+        connection.close()
+        let error = #expect(throws: (any Error).self) {
+            try SimulateCommand(store: sample.location, count: 50, seed: 1).run(in: surroundings.surroundings())
+        }
+        #expect("\(error as Any)".contains("no number is greater than its \(setting.prefix { $0 != " " })"))
+    }
+
     // MARK: A store that lacks a column
 
     /// `list` says once what it does not show, `check` tells what is wrong, and a filter by it is an error.
