@@ -178,4 +178,42 @@ import Testing
         #expect(now != before && now.count == before.count, "\(line)")
         try expectSound(line)
     }
+
+    /// The folder of a killed writer is copied, and an older state put in the place of the file in the copy.
+    @Test(arguments: [
+        "cp \"$2\" \"$1\"", "cp -p \"$2\" \"$1\"", "mv \"$2\" \"$1\"", "rm \"$1\" && cp \"$2\" \"$1\"",
+    ])
+    func aRestoreInACopyOfTheFolderIsTold(_ line: String) throws {
+        try makeBackup(.newer)
+        try shell("touch -d '-1 hour' \"$1\"", backup)
+        let wanted = try teams(in: backup)
+        try run(.small, .killed)
+        let folder = sample.url.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try shell("cp -a \"$1\" \"$2\"", sample.url.path, folder)
+        let store = folder + "/" + URL(fileURLWithPath: sample.store).lastPathComponent
+        try shell(line, store, folder + "/" + URL(fileURLWithPath: backup).lastPathComponent)
+        let outcome = try RosterProcess.run(["count", store, "Team"])
+        #expect(outcome.status == 1 && outcome.errors.contains("touch '\(store)-wal'"), "\(outcome)")
+        let command = try #require(outcome.errors.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1)
+        try shell(String(command))
+        #expect(try teams(in: store) == wanted)
+        try shell("mv \"$1-wal.old\" \"$1-wal\" && touch \"$1-wal\"", store)
+        #expect(try RosterProcess.run(["count", store, "Team"]).status == 0)
+    }
+
+    /// The log of another program, which writes no notes: it was written for longer than a copying takes.
+    @Test(arguments: ["cp -p \"$2\" \"$1\"", "cp -p \"$2\" \"$2.new\" && mv \"$2.new\" \"$1\""])
+    func aRestoreOverTheStoreOfAnotherProgramIsTold(_ line: String) throws {
+        try makeBackup(.newer)
+        try shell("touch -d '-1 hour' \"$1\"", backup)
+        try shell(
+            """
+            (echo 'PRAGMA journal_mode=wal; UPDATE ZTEAM SET ZWINS = 9 WHERE Z_PK < 9;'; sleep 3
+            echo 'UPDATE ZTEAM SET ZWINS = 10 WHERE Z_PK < 9;'; sleep 1; echo '.shell kill -9 $PPID') | sqlite3 "$1" || true
+            """, sample.store)
+        try shell(line, sample.store, backup)
+        let outcome = try RosterProcess.run(["count", sample.store, "Team"])
+        #expect(outcome.status == 1 && outcome.errors.contains("touch '\(sample.store)-wal'"), "\(outcome)")
+    }
 }

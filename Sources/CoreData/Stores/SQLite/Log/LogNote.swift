@@ -39,8 +39,21 @@ struct LogNote: Equatable {
 
     /// - Parameter path: the log's; `nil` where it has no note of its own.
     init?(ofLogAt path: String, _ facts: FileFacts) {
+        self.init(at: path)
+        if log != facts.node { return nil }
+    }
+
+    /// The note that a copy of a log brought with it, of the log that was copied.
+    ///
+    /// - Parameter path: the log's; `nil` where it has no note, or one of its own.
+    init?(broughtByLogAt path: String, _ facts: FileFacts) {
+        self.init(at: path)
+        if log == facts.node { return nil }
+    }
+
+    private init?(at path: String) {
         guard let parts = FileNotes.read(Self.name, of: path)?.split(separator: " "), parts.count == 8,
-            parts[0] == Self.form, let log = UInt64(parts[1]), log == facts.node, let main = UInt64(parts[3]),
+            parts[0] == Self.form, let log = UInt64(parts[1]), let main = UInt64(parts[3]),
             let size = Int64(parts[4]), let modified = Int64(parts[5]), let changed = Int64(parts[6])
         else { return nil }
         self.log = log
@@ -86,6 +99,15 @@ struct LogNote: Equatable {
 
     /// Whether the log was said to belong to no file, and neither written nor touched since.
     func disowns(_ log: FileFacts) -> Bool { size == Self.noSize && modified == log.modified }
+
+    /// Whether the database's file is a copy of the one of the note, by its length and time. What copies extended attributes
+    /// copies times, too, as exactly as the file system keeps them.
+    func tells(ofCopied file: FileFacts) -> Bool {
+        file.size == size
+            && [1, 1_000, 1_000_000, 1_000_000_000].contains { unit in
+                file.modified % unit == 0 && file.modified / unit == modified / unit
+            }
+    }
 
     /// Whether the database's file is as it was.
     ///

@@ -17,8 +17,8 @@ import SQLiteAccess
 //   or all of them. Of a first copying that was cut off the index says nothing: then the file holds the lowest pages of
 //   those that the log changed (`LogComparison.holdsPart`), and where they tell too little, the log is refused.
 // - Else, if it was changed later than the log, it is another one: put there under its name, or written over it. A log that
-//   was copied together with its file is judged by its pages alone (`LogOwnership`): in which order the two were written
-//   says nothing then.
+//   was copied together with its file is judged by the note that the copy brought with it, and where there is none, by its
+//   pages alone (`LogOwnership`): in which order the two were written says nothing then.
 //
 // All is read while no process has the store open.
 
@@ -63,11 +63,25 @@ struct LogStanding {
             let isOther = isNoted || note.main != main.node
             return (isOther ? max(main.modified, main.changed) : main.modified) >= log.modified
         }
-        // Of a log without a note nothing says that it was not copied. Only the log of a file that was there before it.
-        guard main.modified > log.modified, let birth = FileNotes.birth(of: path),
-            let logBirth = FileNotes.birth(of: path + "-wal")
-        else { return false }
-        return birth <= logBirth
+        if let brought = LogNote(broughtByLogAt: path + "-wal", log), brought.salts == LogNote.text(salts) {
+            return !brought.tells(ofCopied: main) && max(main.modified, main.changed) >= log.modified
+        }
+        return wasChangedAfterLogWithoutNote
+    }
+
+    /// How long the copying of a log takes at most: one that was written for longer was written where it is.
+    private static let copyingTime: Int64 = 2_000_000_000
+
+    /// Of a log without a note little says that it was not copied with its file, in any order: that its file was there before it,
+    /// or that it was written for a while.
+    private var wasChangedAfterLogWithoutNote: Bool {
+        guard let birth = FileNotes.birth(of: path), let logBirth = FileNotes.birth(of: path + "-wal") else {
+            return false
+        }
+        if main.modified > log.modified, birth <= logBirth { return true }
+        guard log.modified - logBirth > Self.copyingTime else { return false }
+        // A file that was put there, or written over by what keeps the time of the copy.
+        return birth > log.modified || main.changed > max(log.modified, log.changed)
     }
 
     /// Whether the file is as the copying of the log leaves it, done or cut off.
