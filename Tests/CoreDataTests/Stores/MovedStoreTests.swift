@@ -224,6 +224,30 @@ import Testing
         }
     }
 
+    /// A reader is told of it too, where no commit is in the log and the log's index stays.
+    @Test func aReaderSeesThatItsStoreWasWrittenOver() throws {
+        let place = try Place()
+        try place.makeOther()
+        try place.shell("sqlite3 here/Store.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)'")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model)
+        let store = try coordinator.addPersistentStore(
+            type: .sqlite, at: place.url, options: [NSReadOnlyPersistentStoreOption: true])
+        defer { try? coordinator.remove(store) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        #expect(
+            try context.performAndWait { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }
+                == 1)
+        try coordinator.checkFile(of: store)
+        try place.insert("second")
+        try coordinator.checkFile(of: store)
+        try place.shell("sqlite3 here/Store.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)'")
+        try coordinator.checkFile(of: store)
+        try place.shell("cp Other.sqlite here/Store.sqlite")
+        let error = #expect(throws: NSError.self) { try coordinator.checkFile(of: store) }
+        #expect(error?.code == 260 && error?.localizedDescription.contains("written over") == true, "\(error as Any)")
+    }
+
     @Test func aFileThatIsBackIsWrittenAgain() throws {
         let place = try Place()
         try place.shell("mv here there")

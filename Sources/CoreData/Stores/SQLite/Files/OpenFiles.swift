@@ -18,6 +18,8 @@ final class OpenFiles: WriteWatching {
     /// `nil` where there is none, or it is not used.
     private var log: FileFacts?
     private var index: FileFacts?
+    /// Whether the log's index tells how far the log has come.
+    private var hasState = false
     /// How far the log had come when `main` was read; `nil` where that cannot be told, and while something is copied.
     private var state: LogState?
     /// What was seen last, settled or not.
@@ -41,16 +43,21 @@ final class OpenFiles: WriteWatching {
     /// Looks which files are used. Call it again when the journal mode was set.
     func look(_ connection: Connection) {
         (log, index, state, lastSeen) = (nil, nil, nil, nil)
+        hasState = false
         guard connection.access != .immutable, (try? connection.usesLog()) == true else { return }
         log = FileFacts(path + "-wal")
-        guard !isReadOnly, case .text("normal")? = try? connection.pragma("locking_mode") else { return }
-        index = FileFacts(path + "-shm")
+        guard case .text("normal")? = try? connection.pragma("locking_mode"), let index = FileFacts(path + "-shm")
+        else {
+            return
+        }
+        hasState = true
+        if !isReadOnly { self.index = index }
         noteState(connection)
     }
 
-    /// Takes note of the file and of how far the log has come, here and beside the log.
+    /// Takes note of the file and of how far the log has come: here, and of what is written beside the log too.
     private func noteState(_ connection: Connection) {
-        guard index != nil, let before = connection.logState(), let now = FileFacts(path), now.isSameFile(as: main),
+        guard hasState, let before = connection.logState(), let now = FileFacts(path), now.isSameFile(as: main),
             before == connection.logState()
         else {
             (state, lastSeen) = (nil, nil)
@@ -59,7 +66,7 @@ final class OpenFiles: WriteWatching {
         main = now
         lastSeen = before
         state = before.isSettled ? before : nil
-        LogNote.write(salts: before.salts, main: now, besideLogOf: path)
+        if !isReadOnly { LogNote.write(salts: before.salts, main: now, besideLogOf: path) }
     }
 
     // MARK: Before and after transactions
@@ -164,7 +171,7 @@ final class OpenFiles: WriteWatching {
             disownLog(connection)
             return .replaced
         case .lost(.overwritten):
-            if let state { LogNote.disown(salts: state.salts, logOf: path) }
+            if let state, !isReadOnly { LogNote.disown(salts: state.salts, logOf: path) }
             return .overwritten
         case .lost(let loss): return loss
         }
@@ -188,7 +195,7 @@ final class OpenFiles: WriteWatching {
             }
             guard companion.isSameFile(as: known) else { return .lost(.companionReplaced(suffix)) }
         }
-        guard index != nil, !now.hasSameContent(as: main) else { return .unchanged }
+        guard hasState, !now.hasSameContent(as: main) else { return .unchanged }
         // What another program copied from the log was counted before it was written.
         if let state, state == connection.logState() { return .lost(.overwritten) }
         return .written
