@@ -141,4 +141,24 @@ import Testing
         #expect(code(error) == 134030 && message(error).contains("no keys left"), "\(message(error))")
         #expect(try harness.sql("SELECT COUNT(*) FROM ZPART") == [[.integer(6)]])
     }
+
+    @Test(arguments: ["ZPART", "ATRANSACTION", "ACHANGE"]) func lastKeysAtTheGreatestNumberAreNamed(table: String)
+        throws
+    {
+        let (harness, open) = try filled()
+        try open.insert("Part", [:])
+        try #require(open.store.openSession).connection.execute(
+            "UPDATE \(table) SET Z_PK = \(Int64.max) WHERE Z_PK = (SELECT MAX(Z_PK) FROM \(table))")
+        let error = try #require(throws: NSError.self) { try open.insert("Part", [:]) }
+        #expect(code(error) == 134030 && message(error).contains("no keys left"), "\(message(error))")
+        #expect(try harness.sql("SELECT COUNT(*) FROM ZPART") == [[.integer(7)]])
+    }
+
+    @Test(arguments: ["'x'", "1.5", "x'00'", "NULL"]) func aCounterThatIsNoNumberIsSetRight(text: String) throws {
+        let (harness, open) = try filled()
+        try open.insert("Part", [:])
+        try #require(open.store.openSession).connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = \(text)")
+        try open.insert("Part", [:])
+        #expect(try harness.sql("SELECT COUNT(*), MAX(Z_PK) FROM ZPART") == [[.integer(8), .integer(8)]])
+    }
 }

@@ -15,11 +15,14 @@ struct PrimaryKeys {
         return try connection.transaction { try raise(by: count, entity: entity, table: table) }
     }
 
+    /// The counter; 0 where something else stands there, which lags behind the table and is set right as that is.
+    private static let counter = "CASE typeof(Z_MAX) WHEN 'integer' THEN Z_MAX ELSE 0 END"
+
     /// Takes the greater of the counter and the table's last key. With the writer's lock held no other connection comes
     /// in between.
     private func raise(by count: Int64, entity: Int64, table: String) throws -> Int64 {
         let used = try connection.integer(
-            "SELECT MAX(IFNULL(Z_MAX, 0), (SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) "
+            "SELECT MAX(\(Self.counter), (SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) "
                 + "FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(entity)])
         if let used, used >= .max - count {
             throw CoreDataError.make(
@@ -28,7 +31,7 @@ struct PrimaryKeys {
                     + "file is damaged; look at it with a check of the store.")
         }
         let last = try connection.integer(
-            "UPDATE Z_PRIMARYKEY SET Z_MAX = MAX(IFNULL(Z_MAX, 0), "
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = MAX(\(Self.counter), "
                 + "(SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) + ? WHERE Z_ENT = ? RETURNING Z_MAX",
             [.integer(count), .integer(entity)])
         guard let last, case (let first, false) = last.subtractingReportingOverflow(count - 1) else {
