@@ -28,7 +28,7 @@ struct WrongAnswer: Error, CustomStringConvertible {
 
 /// The kinds of input, as they are named on the command line.
 enum FuzzKind: String, CaseIterable {
-    case formats, models, compiled, kept, mappings, archives, caches, records, stores, binaries, documents
+    case formats, models, compiled, kept, mappings, archives, caches, records, stores, logs, binaries, documents
 
     func target(in folder: URL) throws -> any FuzzTarget {
         switch self {
@@ -41,6 +41,7 @@ enum FuzzKind: String, CaseIterable {
         case .caches: try CacheTarget(folder: folder)
         case .records: try RecordTarget(folder: folder)
         case .stores: try StoreTarget(folder: folder, type: .sqlite)
+        case .logs: try LogTarget(folder: folder)
         case .binaries: try StoreTarget(folder: folder, type: .binary)
         case .documents: try StoreTarget(folder: folder, type: .xml)
         }

@@ -28,8 +28,12 @@ struct StoreTarget: FuzzTarget {
             ? ["<object type=\"TEAM\" id=\"z1\">", "</object>", "idrefs=\"z1 z2\"", "&#0;", "1e999", "\"-1\""] : []
     }
 
-    func read(_ bytes: [UInt8]) throws {
-        try Data(bytes).write(to: file)
+    func read(_ bytes: [UInt8]) throws { try read(Data(bytes), log: nil) }
+
+    /// Reads and changes a store, with that write-ahead log beside it.
+    func read(_ main: Data, log: [UInt8]?) throws {
+        try main.write(to: file)
+        if let log { try Data(log).write(to: URL(fileURLWithPath: file.path + "-wal")) }
         defer { for suffix in ["-wal", "-shm", "-journal"] { unlink(file.path + suffix) } }
         do {
             _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: file)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct FuzzTests {
     @Test(arguments: [
         ("formats", 300), ("models", 100), ("compiled", 100), ("kept", 60), ("mappings", 300), ("archives", 300),
-        ("caches", 30), ("records", 60), ("stores", 12), ("binaries", 30), ("documents", 30),
+        ("caches", 30), ("records", 60), ("stores", 12), ("logs", 12), ("binaries", 30), ("documents", 30),
     ])
     func damagedInputIsReadOrRefused(kind: String, count: Int) throws {
         let tries = TrialProgram.factor.map { count * $0 * 10 } ?? count
