@@ -3,7 +3,7 @@ import Foundation
 import SQLiteAccess
 import Testing
 
-/// A writer that is killed at any moment leaves a store that opens and holds whole transactions.
+/// A writer that is killed at any moment leaves a store that opens and holds whole transactions, and all that it had said to be saved.
 @Suite struct CrashTests {
     /// A hundred for each writer; `ROSTER_LONG_TESTS=n` multiplies them by n.
     private static let kills =
@@ -15,9 +15,10 @@ import Testing
     init() throws { sample = try SampleFolder() }
 
     /// Starts `arguments` again and again on the same store, kills it after a random part of the time that an undisturbed
-    /// run takes, and checks the store.
+    /// run takes, and checks the store, and what the program had printed until then.
     private func killRepeatedly(
-        _ arguments: [String], shortest: Double, longest: Double, check: (_ store: String) throws -> Void
+        _ arguments: [String], shortest: Double, longest: Double,
+        check: (_ store: String, _ printed: [String]) throws -> Void
     ) throws {
         var random = Random(state: Self.seed)
         var (killed, refused) = (0, 0)
@@ -41,7 +42,7 @@ import Testing
             let connection = try Connection(path: sample.store, access: .readWrite)
             #expect(try connection.value("PRAGMA integrity_check") == .text("ok"), "seed \(Self.seed)")
             connection.close()
-            try check(sample.store)
+            try check(sample.store, process.lines)
         }
         print("kills of \(arguments[0]), seed \(Self.seed): \(Self.kills), at work \(killed), refused \(refused)")
         #expect(refused <= Self.kills / 50)
@@ -54,7 +55,7 @@ import Testing
         let file = try sample.file("many.csv", text)
         try killRepeatedly(
             ["import", sample.store, "Team", file, "--batch", "50"], shortest: 0.01, longest: 0.25
-        ) { store in
+        ) { store, _ in
             let count = try countTeams(in: store)
             #expect((count - 80).isMultiple(of: 50) && count <= 1580, "\(count)")
             // Begin anew: else the first runs would do all the work.
@@ -64,7 +65,10 @@ import Testing
 
     @Test func killedSeasons() throws {
         let before = try updates(in: sample.store)
-        try killRepeatedly(["simulate", sample.store, "--count", "100000"], shortest: 0.01, longest: 0.3) { store in
+        var (played, afterSaves) = (0, 0)
+        try killRepeatedly(
+            ["simulate", sample.store, "--count", "100000"], shortest: 0.01, longest: 0.3
+        ) { store, printed in
             let connection = try Connection(path: store, access: .readWrite)
             defer { connection.close() }
             #expect(try connection.integer("SELECT sum(ZWINS) - sum(ZLOSSES) FROM ZTEAM") == 0)
@@ -72,7 +76,14 @@ import Testing
             // Every match is one transaction, and changes two teams.
             let matches = try connection.integer("SELECT sum(ZWINS) + sum(ZDRAWS) / 2 - 964 FROM ZTEAM") ?? -1
             #expect(try updates(in: store) - before == 2 * matches)
+            // A match is printed as soon as it is saved: the last one may be saved and not printed, and none the other way.
+            let new = Int(matches) - played
+            #expect(new == printed.count || new == printed.count + 1, "\(printed.count) printed, \(new) saved")
+            played = Int(matches)
+            if !printed.isEmpty { afterSaves += 1 }
         }
+        print("kills of simulate after a saved match: \(afterSaves), matches \(played)")
+        #expect(afterSaves > Self.kills / 10)
     }
 
     /// How many teams the framework finds in a store that it opens anew.
