@@ -42,6 +42,7 @@ struct MigrationStores {
                 516, "Cannot migrate \(source.url.path) to \(url.path): a file stands there already.",
                 userInfo: [NSFilePathErrorKey: url.path])
         }
+        try StoreTypeRegistry.storeClass(of: destination.type).checkThatNothingIsLeft(at: url)
     }
 
     private func add(

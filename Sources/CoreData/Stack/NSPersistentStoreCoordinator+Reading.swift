@@ -22,11 +22,25 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: the store's error where it cannot be read, such as 134080, 134090 while it is locked, or 259 where it is
     ///   damaged.
     public func storedValueDescription(forKey key: String, of objectID: NSManagedObjectID) throws -> String? {
+        try storedData(forKey: key, of: objectID).map {
+            ArchiveOutline.text(of: $0) ?? ($0.count == 1 ? "1 byte" : "\($0.count) bytes")
+        }
+    }
+
+    /// Whether the store says that the value of an attribute is in a file of its own. Where it reads as nil nevertheless, the file
+    /// is missing, or is no plain file. May be called on any queue. Cost: one query.
+    ///
+    /// - Throws: the store's error where it cannot be read.
+    package func refersToFile(forKey key: String, of objectID: NSManagedObjectID) throws -> Bool {
+        guard objectID.entity.attributesByName[key]?.allowsExternalBinaryDataStorage == true else { return false }
+        return try storedData(forKey: key, of: objectID).map(ExternalData.isReference) ?? false
+    }
+
+    private func storedData(forKey key: String, of objectID: NSManagedObjectID) throws -> Data? {
         guard let attribute = objectID.entity.attributesByName[key], !objectID.isTemporaryID else { return nil }
-        let data = try withLock {
+        return try withLock {
             try rowStores.first { $0.identifier == objectID.storeIdentifier }?.operations
                 .storedData(of: attribute, objectID)
         }
-        return data.map { ArchiveOutline.text(of: $0) ?? ($0.count == 1 ? "1 byte" : "\($0.count) bytes") }
     }
 }

@@ -7,7 +7,7 @@ struct StoreRelocation {
     let url: URL
     let options: [AnyHashable: Any]?
     let type: String
-    private let creation = StoreMaking()
+    private let creation: StoreMaking
 
     /// - Throws: 134060 where the coordinator does not have the store.
     init(
@@ -23,6 +23,7 @@ struct StoreRelocation {
         self.url = url
         self.options = options
         self.type = type
+        creation = StoreMaking(like: own.url)
     }
 
     /// - Returns: the new store, which the coordinator has, and the IDs of its objects.
@@ -38,6 +39,7 @@ struct StoreRelocation {
             throw CoreDataError.make(
                 516, "Cannot migrate the store \(oldPath) to \(url.withoutPassword): a store is there already.")
         }
+        try storeClass.checkThatNothingIsLeft(at: url)
         if store.hasUnsavedMetadata, !store.isReadOnly { try store.operations.save(StoreChangeSet()) }
         do {
             guard type == store.type, storeClass.copiesFiles, !url.isMemoryPlace else { return try copyRows() }

@@ -70,8 +70,9 @@ struct StoreUpgrade {
         guard let url = store.url else { return }
         let storeClass = Swift.type(of: store)
         let type = NSPersistentStore.StoreType(rawValue: store.type)
+        // The ending keeps the UUID in the name of the folder of its external values: none is left there from a migration that died.
         let made = url.deletingLastPathComponent().appendingPathComponent(
-            ".\(url.lastPathComponent).migrationdestination_\(UUID().uuidString)")
+            ".\(url.lastPathComponent).migrationdestination_\(UUID().uuidString).store")
         guard let managerClass = storeClass.migrationManagerClass() as? NSMigrationManager.Type else {
             throw CoreDataError.make(
                 134110, "\(storeClass).migrationManagerClass() is no subclass of NSMigrationManager.")

@@ -9,12 +9,20 @@ enum StoreCopies {
         let end = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
         var copy = URL(fileURLWithPath: base + end)
         var number = 2
-        while FileManager.default.fileExists(atPath: copy.path) {
+        // A copy that was deleted may have left its external values.
+        while FileManager.default.fileExists(atPath: copy.path)
+            || FileManager.default.fileExists(atPath: supportFolder(of: copy))
+        {
             copy = URL(fileURLWithPath: "\(base)-\(number)\(end)")
             number += 1
         }
         try replace(copy, with: url)
         return copy
+    }
+
+    private static func supportFolder(of store: URL) -> String {
+        let name = ".\(store.deletingPathExtension().lastPathComponent)_SUPPORT"
+        return store.deletingLastPathComponent().appendingPathComponent(name).path
     }
 
     /// Puts the contents of one store, with its external values, in the place of another.

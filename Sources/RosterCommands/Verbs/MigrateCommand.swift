@@ -183,8 +183,9 @@ public struct MigrateCommand {
                 url, step.destination.model,
                 [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
         }
+        // The ending keeps the number in the name of the folder of its external values.
         let made = url.deletingLastPathComponent().appendingPathComponent(
-            ".\(url.lastPathComponent).migration-\(ProcessInfo.processInfo.processIdentifier)")
+            ".\(url.lastPathComponent).migration-\(ProcessInfo.processInfo.processIdentifier).store")
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         let type = StorePlace(url: url).type
         defer { try? StoreCopies.remove(made) }

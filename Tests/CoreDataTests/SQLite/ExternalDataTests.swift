@@ -15,7 +15,7 @@ import Testing
     private var place: ExternalData { ExternalData(storePath: harness.url.path) }
 
     private func files(_ folder: URL? = nil) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: (folder ?? place.folder).path)) ?? []).sorted()
+        ((try? FileManager.default.contentsOfDirectory(atPath: (folder ?? place.values.url).path)) ?? []).sorted()
     }
 
     private func stored() throws -> [Data] {
@@ -31,9 +31,9 @@ import Testing
         #expect(files().count == 1)
         #expect(try stored() == [Data([2]) + Data(name.utf8) + Data([0])])
         #expect(name.count == 36 && UUID(uuidString: name) != nil && name == name.uppercased())
-        #expect(try Data(contentsOf: place.file(named: name)) == Self.big)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: place.values.place(name))) == Self.big)
         #expect(try open.value("external", of: id) == .data(Self.big))
-        #expect(files(place.notesFolder).isEmpty)
+        #expect(files(place.notes.url).isEmpty)
     }
 
     @Test func aValueAtTheLimitStaysInTheRow() throws {
@@ -61,7 +61,7 @@ import Testing
         try open.store.save(StoreChangeSet(updated: [try open.change(id, ["external": .null])]))
         #expect(files().count == 1)
         try open.store.save(StoreChangeSet(deleted: [try open.deletion(other)]))
-        #expect(files().isEmpty && files(place.notesFolder).isEmpty)
+        #expect(files().isEmpty && files(place.notes.url).isEmpty)
     }
 
     @Test func aSaveThatFailsLeavesNothing() throws {
@@ -71,12 +71,12 @@ import Testing
         let place = ExternalData(storePath: harness.url.path)
         let open = try harness.open()
         let id = try open.insert("Thing", ["string": .text("a"), "external": .data(Self.big)])
-        let before = files(place.folder)
+        let before = files(place.values.url)
         let row = try open.newRow("Thing", ["string": .text("a"), "external": .data(Self.bigger)])
         let change = try open.change(id, ["external": .data(Self.bigger)])
         #expect(throws: (any Error).self) { try open.store.save(StoreChangeSet(inserted: [row], updated: [change])) }
-        #expect(files(place.folder) == before && before.count == 1)
-        #expect(files(place.notesFolder).isEmpty)
+        #expect(files(place.values.url) == before && before.count == 1)
+        #expect(files(place.notes.url).isEmpty)
         #expect(try open.value("external", of: id) == .data(Self.big))
     }
 
@@ -94,10 +94,10 @@ import Testing
             try dead.willReplace(try stored()[0])
         }
         try open.close()
-        #expect(files().count == 3 && files(place.notesFolder).count == 2)
+        #expect(files().count == 3 && files(place.notes.url).count == 2)
         let again = try harness.open()
         #expect(files().count == 2 && Set(files()).isSuperset(of: used))
-        #expect(files(place.notesFolder).count == 1, "the note of a save that lives is not touched")
+        #expect(files(place.notes.url).count == 1, "the note of a save that lives is not touched")
         #expect(try again.store.rows(for: [id]).count == 1)
         living.didRollBack()
         #expect(files() == used)

@@ -95,7 +95,7 @@ import Testing
 
     @Test func missingAndUnusedFilesAreFound() throws {
         let (before, _) = try findings { _, session in
-            let folder = session.context.externalData.folder
+            let folder = session.context.externalData.values.url
             let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path).first)
             try FileManager.default.moveItem(
                 at: folder.appendingPathComponent(name), to: folder.appendingPathComponent(UUID().uuidString))

@@ -126,7 +126,7 @@ import Testing
         try world.fill(world.harness.url, "New")
         try world.fill(world.other, "Old")
         let (first, second) = (try world.add(world.harness.url), try world.add(world.other))
-        let external = ExternalData(storePath: world.harness.url.path).folder
+        let external = ExternalData(storePath: world.harness.url.path).values.url
         try FileManager.default.createDirectory(at: external, withIntermediateDirectories: true)
         let name = UUID().uuidString
         try Data("external".utf8).write(to: external.appendingPathComponent(name))
@@ -148,7 +148,7 @@ import Testing
         #expect(replaced.identifier == first.identifier)
         try world.check("New", mark: "late")
         #expect(try world.strangers().isEmpty)
-        let copied = ExternalData(storePath: world.other.path).folder.appendingPathComponent(name)
+        let copied = ExternalData(storePath: world.other.path).values.url.appendingPathComponent(name)
         #expect(try Data(contentsOf: copied) == Data("external".utf8))
     }
 

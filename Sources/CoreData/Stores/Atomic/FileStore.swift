@@ -82,7 +82,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
         var image = StoreImage(metadata: metadata ?? [:], nextNumber: nextNumber)
         image.records = try StoreImageRows(store: self, entities: entities).records(rows)
         let data = try Self.format.data(of: image, model: persistentStoreCoordinator?.managedObjectModel)
-        stamp = try StoreFileReplacement(path: path).write(data, replacing: stamp)
+        stamp = try StoreFileReplacement(path: path).write(data, replacing: stamp, permissions: creation?.permissions)
     }
 
     override func reserveIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
@@ -175,7 +175,8 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
         at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
     ) throws {
         _ = try existingImage(at: source)
-        _ = try StoreFileReplacement(path: destination.path).write(Data(contentsOf: source), replacing: nil)
+        _ = try StoreFileReplacement(path: destination.path).write(
+            Data(contentsOf: source), replacing: nil, permissions: PlainFile.permissions(source.path))
     }
 }
 

@@ -35,12 +35,15 @@ struct StoreFileReplacement {
         return url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).new").path
     }
 
-    /// - Parameter expected: the file that was read, where it matters: another one is not replaced.
+    /// - Parameters:
+    ///   - expected: the file that was read, where it matters: another one is not replaced.
+    ///   - permissions: those of a file that was not there; `nil` for what the umask leaves.
     /// - Throws: 134030 where another process has saved in the meantime, 640, 513 or 512 where the file cannot be written.
     ///   The old file is then as it was.
-    func write(_ data: Data, replacing expected: Stamp?) throws -> Stamp? {
+    func write(_ data: Data, replacing expected: Stamp?, permissions: mode_t? = nil) throws -> Stamp? {
         guard try PlainFile.check(path, for: "write") || expected == nil || Stamp(path) == nil else { return nil }
-        let descriptor = try openLocked()
+        let permissions = PlainFile.permissions(path) ?? permissions
+        let descriptor = try openLocked(permissions)
         defer { close(descriptor) }
         do {
             if let expected, let present = Stamp(path), present != expected {
@@ -49,8 +52,6 @@ struct StoreFileReplacement {
                     "Cannot save to the store \(path): it was written by another process since it was read; take it out of "
                         + "its coordinator and add it again.", userInfo: [NSFilePathErrorKey: path])
             }
-            var facts = stat()
-            if stat(path, &facts) == 0 { fchmod(descriptor, facts.st_mode & 0o777) }
             try fill(descriptor, data)
             guard rename(newPath, path) == 0 else { throw failure("put in place") }
         } catch {
@@ -61,9 +62,9 @@ struct StoreFileReplacement {
         return Stamp(path)
     }
 
-    private func openLocked() throws -> Int32 {
+    private func openLocked(_ permissions: mode_t?) throws -> Int32 {
         while true {
-            let descriptor = open(newPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+            let descriptor = open(newPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, permissions ?? 0o666)
             guard descriptor >= 0 else { throw failure("written") }
             var (mine, there) = (stat(), stat())
             guard fstat(descriptor, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG else {
@@ -80,6 +81,7 @@ struct StoreFileReplacement {
             }
             // The process that held the lock before may have renamed the file.
             if lstat(newPath, &there) == 0, there.st_ino == mine.st_ino, there.st_dev == mine.st_dev {
+                if let permissions { fchmod(descriptor, permissions) }
                 return descriptor
             }
             close(descriptor)

@@ -1,6 +1,12 @@
 import Foundation
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// A store: where the rows of a coordinator's objects live. Abstract.
 ///
 /// A coordinator adds a store in these steps, under its lock:
@@ -200,6 +206,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// - Throws: where that cannot be told, if the type knows the difference.
     class func holdsNothing(at url: URL) throws -> Bool { (try? metadataForPersistentStore(with: url)) == nil }
 
+    /// Refuses a place for a new store where no store is, but what belongs to one that was moved away. The default knows nothing
+    /// of the kind.
+    ///
+    /// - Throws: 516.
+    class func checkThatNothingIsLeft(at url: URL) throws {}
+
     /// Set before the store is loaded where it must be a new one: a store on a server throws 516 then where there is one
     /// already, and says here that it made its tables.
     final var creation: StoreMaking?
@@ -262,6 +274,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 /// What came of the making of a store that must not be there before.
 final class StoreMaking {
     var isMade = false
+    /// The permissions of a new file, which it has before anything is in it; `nil` for what the umask leaves.
+    let permissions: mode_t?
+
+    init(permissions: mode_t? = nil) { self.permissions = permissions }
+
+    /// A new file is read by those who may read the file that it is made from.
+    convenience init(like url: URL?) {
+        self.init(permissions: url.flatMap { $0.isFileURL && !$0.isMemoryPlace ? PlainFile.permissions($0.path) : nil })
+    }
 }
 
 extension NSPersistentStore {

@@ -29,6 +29,12 @@ enum PlainFile {
         }
     }
 
+    /// The permissions of what is at the path, links followed; `nil` where nothing is.
+    static func permissions(_ path: String) -> mode_t? {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? facts.st_mode & 0o777 : nil
+    }
+
     /// Whether two paths lead to one file.
     static func areSame(_ left: String, _ right: String) -> Bool {
         var (first, second) = (stat(), stat())

@@ -93,7 +93,8 @@ extension SQLiteStore {
         let from = fileURL ?? url
         try withSession { session in
             try SQLiteStoreErrors(path: destination.path).translating(.creating) {
-                let writer = try Connection(path: destination.path, access: .create)
+                try StoreFiles.makeEmpty(at: destination.path, StoreMaking(like: from).permissions)
+                let writer = try Connection(path: destination.path, access: .readWrite)
                 defer { writer.close() }
                 try session.connection.copy(to: writer)
                 try writer.setPragma("journal_mode", to: "delete")
@@ -101,7 +102,7 @@ extension SQLiteStore {
             guard try !file().isInMemory else { return }
             // Where the store was, or where it is.
             for folder in [url, from].compactMap({ $0 }) {
-                try StoreReplacement.addExternalData(ofStoreAt: folder.path, toStoreAt: destination.path)
+                try ExternalDataCopy(ofStoreAt: folder.path, toStoreAt: destination.path).run(replaces: false)
             }
         }
     }

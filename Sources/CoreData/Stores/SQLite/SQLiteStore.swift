@@ -84,7 +84,8 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     }
 
     override func loadMetadata() throws {
-        let file = try file()
+        var file = try file()
+        file.newPermissions = self.creation?.permissions
         let creation = try creation(file)
         try creation.checkThatModelMayWrite()
         let isNew = !file.exists
@@ -206,6 +207,10 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         let options = StoreOptions(options)
         let file = try StoreFile(url: url, options: options, isReadOnly: false)
         try StoreDestruction(file: file, isForced: options.forcesDestruction).run()
+    }
+
+    override class func checkThatNothingIsLeft(at url: URL) throws {
+        if !url.isMemoryPlace { try SupportFolder(ofStoreAt: url.path).checkThatNothingIsLeft() }
     }
 
     override class var copiesFiles: Bool { true }

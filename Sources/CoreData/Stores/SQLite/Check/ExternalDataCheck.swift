@@ -17,11 +17,10 @@ struct ExternalDataCheck {
         }
         // A column that is not read may refer to any of them.
         guard session.layout.unreadable.isEmpty else { return entries }
-        let present = (try? FileManager.default.contentsOfDirectory(atPath: files.folder.path)) ?? []
-        let unused = present.filter { UUID(uuidString: $0) != nil && !used.contains($0) }.sorted()
+        let unused = files.values.names().filter { !used.contains($0) }.sorted()
         if let first = unused.first {
             let count = unused.count == 1 ? "the file \(first)" : "\(unused.count) files (the first is \(first))"
-            entries.append(.init(.externalData, "\(count) in \(files.folder.path): no value refers to it"))
+            entries.append(.init(.externalData, "\(count) in \(files.values.url.path): no value refers to it"))
         }
         return entries
     }
@@ -38,8 +37,7 @@ struct ExternalDataCheck {
                 let file = ExternalData.fileName(in: stored)
             else { continue }
             used.insert(file)
-            let attributes = try? FileManager.default.attributesOfItem(atPath: files.file(named: file).path)
-            guard attributes?[.type] as? FileAttributeType != .typeRegular else { continue }
+            guard files.values.file(file) == nil else { continue }
             count += 1
             if first == nil { first = (key, file) }
         }

@@ -9,12 +9,12 @@ import Foundation
 /// Files that are on the disk when the call returns.
 enum DurableFile {
     /// Makes a file. One of that name must not be there.
-    static func create(_ url: URL, _ data: Data) throws {
-        let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw failure(errno, url.path) }
+    static func create(_ path: String, _ data: Data, _ permissions: mode_t) throws {
+        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
+        guard descriptor >= 0 else { throw failure(errno, path) }
         defer { close(descriptor) }
-        try append(data, to: descriptor, url.path)
-        guard fsync(descriptor) == 0 else { throw failure(errno, url.path) }
+        try append(data, to: descriptor, path)
+        guard fsync(descriptor) == 0 else { throw failure(errno, path) }
     }
 
     static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {

@@ -5,9 +5,9 @@ import Synchronization
 struct ExternalData: Sendable {
     let storePath: String
     /// The folder of the files: `.<store name>_SUPPORT/_EXTERNAL_DATA` beside the store.
-    let folder: URL
+    let values: ExternalDataFolder
     /// The folder of the notes of saves that have not ended: see ``ExternalDataNote``.
-    let notesFolder: URL
+    let notes: ExternalDataFolder
 
     /// Values of more bytes than this get a file. Apple's limit is not documented; about this is what people report.
     static let inlineLimit = 100 * 1024
@@ -23,8 +23,8 @@ struct ExternalData: Sendable {
         self.storePath = storePath
         keepsFiles = storePath != URL.memoryPlace.path
         let support = Self.supportFolder(ofStoreAt: storePath)
-        folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
-        notesFolder = support.appendingPathComponent("_PENDING_EXTERNAL_DATA", isDirectory: true)
+        values = ExternalDataFolder("_EXTERNAL_DATA", in: support)
+        notes = ExternalDataFolder("_PENDING_EXTERNAL_DATA", in: support)
     }
 
     static func supportFolder(ofStoreAt path: String) -> URL {
@@ -33,20 +33,25 @@ struct ExternalData: Sendable {
         return store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
     }
 
-    func file(named name: String) -> URL { folder.appendingPathComponent(name, isDirectory: false) }
-
     // MARK: The folder
 
     /// Makes the folder where it is not there.
     func makeFolder() throws {
-        if PlainFile.kind(folder.path) == .folder { return }
+        if values.isThere { return }
         isInPlace.flag.store(false, ordering: .relaxed)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try values.make()
+    }
+
+    /// Makes the file of a new value, with the permissions of the store's own file.
+    func create(_ name: String, _ value: Data) throws {
+        let permissions = PlainFile.permissions(storePath).map { $0 & 0o666 } ?? 0o644
+        try DurableFile.create(values.place(name), value, permissions)
     }
 
     /// Makes the names of new files last. Once also that of the folder, and that of the one it stands in: without them a power
     /// failure would take all the files, synced or not.
     func syncFolder() throws {
+        let folder = values.url
         try DurableFile.sync(folder: folder)
         if isInPlace.flag.load(ordering: .relaxed) { return }
         let support = folder.deletingLastPathComponent()
@@ -71,19 +76,20 @@ struct ExternalData: Sendable {
         switch mark {
         case Self.inlineMark: return Data(stored.dropFirst())
         case Self.fileMark:
-            guard let name = Self.fileName(in: stored) else { return nil }
-            let file = file(named: name)
-            // A link could lead to any file of the user's.
-            guard PlainFile.kind(file.path) == .plain else { return nil }
+            guard let name = Self.fileName(in: stored), let path = values.file(name) else { return nil }
+            let file = URL(fileURLWithPath: path, isDirectory: false)
             // There is a limit to how much a process may have mapped.
             return (try? Data(contentsOf: file, options: .alwaysMapped)) ?? (try? Data(contentsOf: file))
         default: return stored
         }
     }
 
+    /// Whether the bytes say that their value is in a file.
+    static func isReference(_ stored: Data) -> Bool { stored.first == fileMark }
+
     /// The name of the file that the bytes refer to, if they do.
     static func fileName(in stored: Data) -> String? {
-        guard stored.first == fileMark else { return nil }
+        guard isReference(stored) else { return nil }
         let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
         // The name is a UUID; anything else could lead out of the folder.
         return UUID(uuidString: name) == nil ? nil : name

@@ -22,7 +22,7 @@ final class ExternalDataChanges {
         if made.isEmpty { try place.makeFolder() }
         try noteName(name)
         made.append(name)
-        try DurableFile.create(place.file(named: name), value)
+        try place.create(name, value)
         return ExternalData.reference(toFileNamed: name)
     }
 
@@ -63,7 +63,7 @@ final class ExternalDataChanges {
     func didFailToCommit() { leave() }
 
     private func remove(_ names: [String]) {
-        for name in names { try? FileManager.default.removeItem(at: place.file(named: name)) }
+        for name in names { place.values.remove(name) }
         note?.remove()
         leave()
     }

@@ -19,8 +19,8 @@ final class ExternalDataNote {
 
     /// Begins the note of a save.
     convenience init(in place: ExternalData) throws {
-        try FileManager.default.createDirectory(at: place.notesFolder, withIntermediateDirectories: true)
-        let path = place.notesFolder.appendingPathComponent(UUID().uuidString, isDirectory: false).path
+        try place.notes.make()
+        let path = place.notes.place(UUID().uuidString)
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw DurableFile.failure(errno, path) }
         flock(descriptor, LOCK_EX)
@@ -29,7 +29,7 @@ final class ExternalDataNote {
 
     /// Takes over the note of a save that is dead; `nil` where it lives, or is gone.
     private convenience init?(abandonedAt path: String) {
-        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
@@ -49,16 +49,15 @@ final class ExternalDataNote {
     ///
     /// - Parameter isReferred: whether a row refers to the file of that name.
     static func clearUp(_ place: ExternalData, isReferred: (String) throws -> Bool) throws {
-        guard let notes = try? FileManager.default.contentsOfDirectory(atPath: place.notesFolder.path), !notes.isEmpty,
-            DurableFile.syncCommits(toStoreAt: place.storePath)
-        else { return }
+        let notes = place.notes.names()
+        guard !notes.isEmpty, DurableFile.syncCommits(toStoreAt: place.storePath) else { return }
         for file in notes {
-            let path = place.notesFolder.appendingPathComponent(file, isDirectory: false).path
+            let path = place.notes.place(file)
             guard let note = ExternalDataNote(abandonedAt: path),
                 let text = try? String(contentsOfFile: path, encoding: .utf8)
             else { continue }
             for name in text.split(separator: "\n").map(String.init) where UUID(uuidString: name) != nil {
-                if try !isReferred(name) { try? FileManager.default.removeItem(at: place.file(named: name)) }
+                if try !isReferred(name) { place.values.remove(name) }
             }
             note.remove()
         }

@@ -107,15 +107,9 @@ struct SupportFolder {
         place = ExternalData(storePath: path)
     }
 
-    private var files: [String] {
-        guard PlainFile.kind(place.folder.path) == .folder else { return [] }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: place.folder.path)) ?? []
-        return names.filter { UUID(uuidString: $0) != nil }
-    }
-
     /// The names of the files that rows of the store refer to. Cost: reads the store once, if there are files.
     func names(referredToIn connection: Connection) throws -> [String] {
-        let files = Set(files)
+        let files = Set(place.values.names())
         guard !files.isEmpty else { return [] }
         var found: [String] = []
         for row in try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z%'") {
@@ -133,6 +127,9 @@ struct SupportFolder {
         return found
     }
 
+    /// Whether there are any values.
+    var hasValues: Bool { !place.values.names().isEmpty }
+
     /// Removes these files, or all where no other store can have any in the folder.
     func remove(_ names: [String]) {
         if isShared { removeFiles(names) } else { removeAll() }
@@ -142,19 +139,29 @@ struct SupportFolder {
     /// another store's too.
     func removeAll() {
         guard !isShared else { return }
-        removeFiles(files)
-        if PlainFile.kind(place.notesFolder.path) == .folder {
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: place.notesFolder.path)) ?? []
-            where UUID(uuidString: name) != nil {
-                PlainFile.remove(place.notesFolder.appendingPathComponent(name).path)
-            }
+        for folder in [place.values, place.notes] {
+            for name in folder.names() { folder.remove(name) }
+            folder.removeIfEmpty()
         }
-        // Only empty folders go.
-        for folder in [place.folder, place.notesFolder, place.folder.deletingLastPathComponent()] { rmdir(folder.path) }
     }
 
-    private func removeFiles(_ names: [String]) {
-        for name in names { PlainFile.remove(place.file(named: name).path) }
+    /// Removes these files of values.
+    func removeFiles(_ names: some Sequence<String>) {
+        for name in names { place.values.remove(name) }
+    }
+
+    /// Refuses a place for a new store where no store is, but external values of one: it was moved away without them, and a new
+    /// one would have them, and remove them with itself.
+    func checkThatNothingIsLeft() throws {
+        guard PlainFile.kind(storePath) == .nothing, !isShared else { return }
+        let count = place.values.names().count
+        guard count > 0 else { return }
+        let values = count == 1 ? "an external value" : "\(count) external values"
+        throw CoreDataError.make(
+            516,
+            "Cannot make the store \(storePath): there is none, but \(values) of one in \(place.values.url.path). Move the folder "
+                + "\(ExternalData.supportFolder(ofStoreAt: storePath).lastPathComponent) to where the store is now, or delete it.",
+            userInfo: [NSFilePathErrorKey: place.values.url.path])
     }
 
     /// Whether a file stands beside the store whose external data would be in the same folder.

@@ -14,6 +14,8 @@ struct StoreFile {
     var isReadOnly: Bool
     /// Whether there is no file: each opening makes a database in memory.
     let isInMemory: Bool
+    /// The permissions of a file that is made; `nil` for what the umask leaves.
+    var newPermissions: mode_t?
 
     /// How long to wait for a lock when the options do not say.
     static let defaultTimeout: TimeInterval = 5
@@ -79,6 +81,8 @@ struct StoreFile {
 
     private func openFile(isNew: Bool) throws -> Connection {
         if isReadOnly { return try openForReading() }
+        // Where that fails SQLite says why. Another process may be quicker.
+        if isNew { try? StoreFiles.makeEmpty(at: path, newPermissions) }
         return try Connection(path: path, access: isNew ? .create : .readWrite, busyTimeout: timeout)
     }
 

@@ -1,6 +1,12 @@
 import Foundation
 import SQLiteAccess
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// What can be done with a store's files while no coordinator has them open.
 enum StoreFiles {
     static func metadata(at url: URL) throws -> [String: Any] {
@@ -38,6 +44,17 @@ enum StoreFiles {
             model.inferenceNotes = notes
             return model
         }
+    }
+
+    /// Makes an empty file for a new database. What SQLite makes itself has what the umask leaves of 0644, whatever the file is
+    /// made from. The log and its index get the permissions of the database from SQLite.
+    ///
+    /// - Parameter permissions: those that the file has from the beginning; `nil` for what the umask leaves of 0666.
+    static func makeEmpty(at path: String, _ permissions: mode_t?) throws {
+        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions ?? 0o666)
+        guard descriptor >= 0 else { throw DurableFile.failure(errno, path) }
+        if let permissions { fchmod(descriptor, permissions) }
+        close(descriptor)
     }
 
     /// Removes the database and its companions, as far as they are plain files; what is not there is no error.

@@ -13,7 +13,7 @@ import SQLiteAccess
 // 2. Its external data come to the destination's: both stores find theirs from now on.
 // 3. The destination's log is moved into its main file, which needs that no other process has it open, and then the
 //    copy is renamed over it. Without a log there is nothing beside it that could be taken for the new file's.
-// 4. External data that only the old store had are removed.
+// 4. External data that rows of the old store alone referred to are removed.
 
 /// Puts a copy of one SQLite store in the place of another.
 struct StoreReplacement {
@@ -22,8 +22,10 @@ struct StoreReplacement {
     /// Whether the destination is replaced though a process has it open.
     let isForced: Bool
 
+    /// The copy has the permissions of the store that it replaces, or else those of its source.
+    ///
     /// - Throws: 260 where there is no source, 259 where it is no store, 134090 where a process has the destination
-    ///   open; then the destination is as it was.
+    ///   open, 516 where external values of a store are at the destination and no store; then the destination is as it was.
     func run() throws {
         guard source.exists else {
             throw CoreDataError.make(
@@ -34,12 +36,22 @@ struct StoreReplacement {
         guard !isSameFile else {
             throw CoreDataError.make(134080, "Cannot replace the store \(source.path) with itself.")
         }
+        let folder = SupportFolder(ofStoreAt: destination.path)
+        try folder.checkThatNothingIsLeft()
         let copy = copyPath
         defer { StoreFiles.remove(at: copy) }
         try makeCopy(at: copy)
-        try Self.addExternalData(ofStoreAt: source.path, toStoreAt: destination.path)
-        try takePlace(copy)
-        removeExternalDataOfOldStore()
+        let values = ExternalDataCopy(ofStoreAt: source.path, toStoreAt: destination.path)
+        do {
+            try values.run(replaces: destination.exists && !folder.isShared)
+            let left = valuesOfOldStoreAlone(copy)
+            try takePlace(copy)
+            folder.removeFiles(left)
+        } catch {
+            // Something may fail when it is done already.
+            if PlainFile.kind(copy) == .plain { values.takeBack() }
+            throw error
+        }
     }
 
     /// Only a plain file is ever replaced, and where that is not forced only a store, damaged or not, or an empty file.
@@ -93,7 +105,9 @@ struct StoreReplacement {
         defer { reader.close() }
         try source.errors.translating(.reading) { _ = try StoreMetadata.read(from: reader) }
         try destination.errors.translating(.creating) {
-            let writer = try Connection(path: path, access: .create)
+            try StoreFiles.makeEmpty(
+                at: path, PlainFile.permissions(destination.path) ?? PlainFile.permissions(source.path))
+            let writer = try Connection(path: path, access: .readWrite)
             defer { writer.close() }
             try reader.copy(to: writer)
             try writer.setPragma("journal_mode", to: "delete")
@@ -145,38 +159,19 @@ struct StoreReplacement {
 
     // MARK: External data
 
-    private static func names(in folder: URL) -> Set<String> {
-        Set((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
-    }
-
-    /// Copies the files of one store's external data to another's.
-    static func addExternalData(ofStoreAt source: String, toStoreAt destination: String) throws {
-        let from = ExternalData(storePath: source).folder
-        let files = names(in: from)
-        guard !files.isEmpty else { return }
-        let to = ExternalData(storePath: destination).folder
-        let manager = FileManager.default
-        try manager.createDirectory(at: to, withIntermediateDirectories: true)
-        for name in files {
-            let partial = to.appendingPathComponent("\(name).part")
-            try? manager.removeItem(at: partial)
-            try manager.copyItem(at: from.appendingPathComponent(name), to: partial)
-            // On the disk before the file whose rows refer to it.
-            let copied = open(partial.path, O_RDONLY | O_CLOEXEC)
-            guard copied >= 0 else { throw DurableFile.failure(errno, partial.path) }
-            defer { close(copied) }
-            guard fsync(copied) == 0 else { throw DurableFile.failure(errno, partial.path) }
-            _ = Glibc.rename(partial.path, to.appendingPathComponent(name).path)
+    /// The files of values of the old store that the new one does not have. None where that cannot be told, or where other stores
+    /// may have them.
+    private func valuesOfOldStoreAlone(_ copy: String) -> Set<String> {
+        let folder = SupportFolder(ofStoreAt: destination.path)
+        guard destination.exists, !folder.isShared, folder.hasValues, let old = try? destination.open() else {
+            return []
         }
-        try ExternalData(storePath: destination).syncFolder()
-    }
-
-    private func removeExternalDataOfOldStore() {
-        guard !SupportFolder(ofStoreAt: destination.path).isShared else { return }
-        let folder = ExternalData(storePath: destination.path).folder
-        let kept = Self.names(in: ExternalData(storePath: source.path).folder)
-        for name in Self.names(in: folder).subtracting(kept) {
-            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
-        }
+        defer { old.close() }
+        guard let names = try? folder.names(referredToIn: old), !names.isEmpty,
+            let new = try? Connection(path: copy, access: .readOnly)
+        else { return [] }
+        defer { new.close() }
+        guard let kept = try? folder.names(referredToIn: new) else { return [] }
+        return Set(names).subtracting(kept)
     }
 }

@@ -44,7 +44,7 @@ struct MigratedFiles {
     /// Removes files, once the migration is committed, and that is on the disk: where it cannot be brought there, they stay.
     func remove(_ names: Set<String>) {
         guard !names.isEmpty, DurableFile.syncCommits(toStoreAt: path) else { return }
-        let files = ExternalData(storePath: path)
-        for name in names { try? FileManager.default.removeItem(at: files.file(named: name)) }
+        let values = ExternalData(storePath: path).values
+        for name in names { values.remove(name) }
     }
 }

@@ -1,0 +1,84 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Copies the files of one store's external values to another's. What is no plain file, or has no name of a value, is no value
+/// and stays behind.
+final class ExternalDataCopy {
+    private let source: ExternalDataFolder
+    private let destination: ExternalData
+    private var made: [String] = []
+
+    init(ofStoreAt source: String, toStoreAt destination: String) {
+        self.source = ExternalData(storePath: source).values
+        self.destination = ExternalData(storePath: destination)
+    }
+
+    /// - Parameter replaces: whether a file of the same name is replaced. If not, it must be the same.
+    /// - Throws: 516 where it is another one, 512 where links or others are in the way, 513, 640. Call ``takeBack()`` then.
+    func run(replaces: Bool) throws {
+        let (from, to) = (source, destination.values)
+        let names = from.names()
+        // Stores whose names differ in their extension only have one folder.
+        guard !names.isEmpty, !PlainFile.areSame(from.url.path, to.url.path) else { return }
+        try to.make(like: from)
+        for name in names {
+            guard let file = from.file(name) else { continue }
+            try copy(file, to: name, replaces)
+        }
+        try destination.syncFolder()
+    }
+
+    /// Removes the files that were copied, as far as there were none of their names before.
+    func takeBack() {
+        for name in made { destination.values.remove(name) }
+        destination.values.removeIfEmpty()
+        made = []
+    }
+
+    private func copy(_ file: String, to name: String, _ replaces: Bool) throws {
+        // A pipe that takes the file's place meanwhile must not keep it waiting.
+        let reading = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard reading >= 0 else { throw DurableFile.failure(errno, file) }
+        defer { close(reading) }
+        var facts = stat()
+        guard fstat(reading, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
+        let place = destination.values.place(name)
+        let kind = PlainFile.kind(place)
+        if kind != .nothing {
+            if kind == .plain, FileManager.default.contentsEqual(atPath: file, andPath: place) { return }
+            guard kind == .plain, replaces else {
+                throw CoreDataError.make(
+                    516, "Cannot copy the external value \(file): there is another file at \(place); move it away.",
+                    userInfo: [NSFilePathErrorKey: place])
+            }
+        }
+        let partial = place + ".part"
+        PlainFile.remove(partial)
+        do {
+            try write(from: reading, facts.st_mode & 0o777, to: partial)
+            guard rename(partial, place) == 0 else { throw DurableFile.failure(errno, place) }
+        } catch {
+            PlainFile.remove(partial)
+            throw error
+        }
+        if kind == .nothing { made.append(name) }
+    }
+
+    /// On the disk when it returns: before the store's file whose rows refer to it.
+    private func write(from reading: Int32, _ permissions: mode_t, to path: String) throws {
+        let writing = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
+        guard writing >= 0 else { throw DurableFile.failure(errno, path) }
+        defer { close(writing) }
+        fchmod(writing, permissions)
+        let input = FileHandle(fileDescriptor: reading, closeOnDealloc: false)
+        while let bytes = try input.read(upToCount: 1 << 20), !bytes.isEmpty {
+            try DurableFile.append(bytes, to: writing, path)
+        }
+        guard fsync(writing) == 0 else { throw DurableFile.failure(errno, path) }
+    }
+}

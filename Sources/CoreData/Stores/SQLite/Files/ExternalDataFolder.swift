@@ -1,0 +1,88 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// One of the folders of a store's external data. Files in it are read, written and removed through here alone: a link in the
+/// place of the folder, or of the one that it is in, could lead to any folder of the user's, and is not followed. The store's
+/// own folder may be reached through links.
+struct ExternalDataFolder: Sendable {
+    let url: URL
+    /// The folder that it is in, which belongs to the store too.
+    private let support: URL
+
+    init(_ name: String, in support: URL) {
+        self.support = support
+        url = support.appendingPathComponent(name, isDirectory: true)
+    }
+
+    /// Whether it and the folder that it is in are there, and are folders.
+    var isThere: Bool { PlainFile.kind(support.path) == .folder && PlainFile.kind(url.path) == .folder }
+
+    /// The place of a file in it, whether there is one or not. To be used after ``make(like:)``, or for messages.
+    func place(_ name: String) -> String { url.appendingPathComponent(name, isDirectory: false).path }
+
+    /// The path of the plain file of that name; `nil` where there is none.
+    func file(_ name: String) -> String? {
+        guard isThere else { return nil }
+        let path = place(name)
+        return PlainFile.kind(path) == .plain ? path : nil
+    }
+
+    /// The names of the plain files in it that are named as the framework names them: by a UUID.
+    func names() -> [String] {
+        guard isThere else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+        return names.filter { UUID(uuidString: $0) != nil && PlainFile.kind(place($0)) == .plain }
+    }
+
+    /// Removes a plain file, and nothing else.
+    func remove(_ name: String) {
+        if let path = file(name) { unlink(path) }
+    }
+
+    /// Removes it and the folder that it is in, as far as nothing is in them.
+    func removeIfEmpty() {
+        if isThere { rmdir(url.path) }
+        rmdir(support.path)
+    }
+
+    /// Makes it and the folder that it is in where they are not there.
+    ///
+    /// - Parameter other: the folder whose permissions it gets where it is made.
+    /// - Returns: whether it was made.
+    /// - Throws: 512 where a link or a file is in the place of one of them, 513 for want of permission, 640 for a full disk.
+    @discardableResult
+    func make(like other: ExternalDataFolder? = nil) throws -> Bool {
+        _ = try Self.make(support, like: other?.support)
+        return try Self.make(url, like: other?.url)
+    }
+
+    private static func make(_ folder: URL, like other: URL?) throws -> Bool {
+        switch PlainFile.kind(folder.path) {
+        case .folder: return false
+        case .nothing: break
+        case .link, .plain, .special: throw isInTheWay(folder)
+        }
+        let permissions = other.flatMap { PlainFile.permissions($0.path) }
+        guard mkdir(folder.path, permissions ?? 0o777) == 0 else {
+            let number = errno
+            // Another process may have been quicker.
+            if number == EEXIST, PlainFile.kind(folder.path) == .folder { return false }
+            throw DurableFile.failure(number, folder.path)
+        }
+        if let permissions { chmod(folder.path, permissions) }
+        return true
+    }
+
+    private static func isInTheWay(_ folder: URL) -> NSError {
+        let what = PlainFile.kind(folder.path) == .link ? "a link, which is not followed" : "no folder"
+        return CoreDataError.make(
+            512,
+            "Cannot write external values to the folder \(folder.path): it is \(what). Put the folder itself there, or move what is there away.",
+            userInfo: [NSFilePathErrorKey: folder.path])
+    }
+}
