@@ -1,6 +1,14 @@
 import Foundation
 import ModelFiles
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Makes the source of Swift classes of a model. The same model gives the same text, byte for byte.
 package struct ClassGenerator {
     /// A file of source.
@@ -58,17 +66,35 @@ package struct ClassGenerator {
 
 extension ClassGenerator {
     /// Writes the files into a folder, which is made where it is missing. A file that already has its text is left alone,
-    /// so that nothing is built anew because of it.
+    /// so that nothing is built anew because of it. All are written beside their places first: where one cannot be, none is changed.
     ///
     /// - Returns: The paths of all files.
     /// - Throws: where the folder or a file cannot be written.
     package func write(into folder: URL) throws -> [URL] {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return try files.map { file in
-            let url = folder.appendingPathComponent(file.name)
-            try Self.write(file.text, to: url)
-            return url
+        let manager = FileManager.default
+        let isNew = !manager.fileExists(atPath: folder.path)
+        try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+        let all = files.map { (place: folder.appendingPathComponent($0.name), data: Data($0.text.utf8)) }
+        var written: [(part: URL, place: URL)] = []
+        do {
+            for file in all where (try? Data(contentsOf: file.place)) != file.data {
+                var isFolder: ObjCBool = false
+                if manager.fileExists(atPath: file.place.path, isDirectory: &isFolder), isFolder.boolValue {
+                    throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: file.place.path])
+                }
+                let part = folder.appendingPathComponent(".\(file.place.lastPathComponent).\(UUID().uuidString).part")
+                written.append((part, file.place))
+                try file.data.write(to: part)
+            }
+            for (part, place) in written where rename(part.path, place.path) != 0 {
+                throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: place.path])
+            }
+        } catch {
+            for (part, _) in written { unlink(part.path) }
+            if isNew { rmdir(folder.path) }
+            throw error
         }
+        return all.map(\.place)
     }
 
     /// Writes everything into one file, unless it already has that text.

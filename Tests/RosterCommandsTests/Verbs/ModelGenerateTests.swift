@@ -17,6 +17,20 @@ import Testing
         #expect(try folder.contents("All.swift").contains("nonisolated public class Location: NSManagedObject {"))
     }
 
+    @Test func allClassesAreWrittenOrNone() throws {
+        let folder = try TemporaryFolder()
+        let command = ModelGenerateCommand(path: SampleFiles.model, output: folder.path("Classes"))
+        let obstacle = folder.path("Classes/Venue+CoreDataProperties.swift")
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
+        #expect(throws: (any Error).self) { try command.run(in: TestSurroundings().surroundings()) }
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("Classes"))
+        #expect(left == ["Venue+CoreDataProperties.swift"])
+        try FileManager.default.removeItem(atPath: obstacle)
+        try command.run(in: TestSurroundings().surroundings())
+        let written = try FileManager.default.contentsOfDirectory(atPath: folder.path("Classes"))
+        #expect(written.count == 6 && !written.contains { $0.hasPrefix(".") }, "\(written)")
+    }
+
     @Test func whatCannotBeGeneratedIsOneLine() throws {
         let folder = try TemporaryFolder()
         func message(_ contents: String, everything: Bool = false) throws -> String {
