@@ -30,7 +30,16 @@ extension NeverHarmTests {
             setenv("HOME", world.folder.path, 1)
             #expect(ResultsCacheDirectory.path.hasPrefix(world.folder.path + "/.cache/"))
             #expect(ChangeToken.notesFolder.path.hasPrefix(world.folder.path + "/.cache/"))
+            try FileManager.default.createDirectory(
+                atPath: ResultsCacheDirectory.path, withIntermediateDirectories: true)
+            // As another program, or an earlier version, left them.
+            let own = [ResultsCacheDirectory.path, (ResultsCacheDirectory.path as NSString).deletingLastPathComponent]
+            for path in own { chmod(path, 0o777) }
+            let caches = world.folder.path + "/.cache"
+            chmod(caches, 0o755)
             try ResultsCacheDirectory.create()
+            for path in own where PlainFile.permissions(path) != 0o700 { exit(6) }
+            guard PlainFile.permissions(caches) == 0o755 else { exit(7) }
             let attributes = try FileManager.default.attributesOfItem(atPath: ResultsCacheDirectory.path)
             guard attributes[.posixPermissions] as? Int == 0o700 else { exit(3) }
             guard ResultsCacheDirectory.path.hasPrefix(world.folder.path + "/.cache/") else { exit(4) }
