@@ -25,7 +25,10 @@ enum ManualPage {
         lines += section(
             "EXIT STATUS",
             item("0", "What was asked is done.")
-                + item("1", "It could not be done; standard error says why, in one line.")
+                + item(
+                    "1",
+                    "It could not be done, or export or copy did it, but values are missing whose files cannot be read; standard error "
+                        + "says which, in one line.")
                 + item("2", "The command line makes no sense; standard error says why, in one line."))
         lines += section(
             "FILES",

@@ -78,17 +78,23 @@ enum ExportVerb: CommandVerb {
     static let flags: [any CommandFlag.Type] = [
         WhereFlag.self, SortFlag.self, ColumnsFlag.self, FormatFlag.self, ModelFlag.self,
     ]
-    static let notes = "Without --format the end of FILE's name tells it (.json .csv .tsv); else it is json."
+    static let notes = """
+        Without --format the end of FILE's name tells it (.json .csv .tsv); else it is json.
+        Status 1 also where all is written, but values are missing whose files cannot be read; standard error names the first.
+        """
     static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
             predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [])
-        try ExportCommand(
+        let outcome = try ExportCommand(
             store: arguments.store, entity: arguments.operands[1],
             file: arguments.operands.count > 2 ? arguments.operands[2] : nil, query: query,
             columns: arguments.value(ColumnsFlag.self), format: arguments.value(FormatFlag.self)
         ).run(in: surroundings)
+        if let missing = outcome.missing {
+            throw CommandError.failure("the records are written, but \(missing)")
+        }
         return .done
     }
 }

@@ -114,6 +114,7 @@ enum CopyVerb: CommandVerb {
     static let flags: [any CommandFlag.Type] = [ModelFlag.self]
     static let notes = """
         COPY is a path (SQLite; XML for .xml, binary for .binary) or postgresql://USER@HOST/DATABASE?schema=NAME.
+        Status 1 also where the copy is made, but values are missing whose files cannot be read; standard error names the first.
         Example: roster copy App.sqlite postgresql://db.example/app?schema=app
         """
 

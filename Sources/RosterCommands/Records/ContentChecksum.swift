@@ -14,19 +14,25 @@ struct ContentChecksum {
     }
 
     private let context: NSManagedObjectContext
+    /// What could not be read of the records that were counted.
+    private(set) var missing: MissingFiles?
     private static let batchSize = 500
 
-    init(_ context: NSManagedObjectContext) { self.context = context }
-
-    /// All entities that can have records, by name. Reads the whole store. Called on the context's queue.
-    func entities() throws -> [Entity] {
-        let model = context.persistentStoreCoordinator?.managedObjectModel
-        return try (model?.entities ?? []).filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }.map {
-            try entity($0)
-        }
+    init(_ context: NSManagedObjectContext) {
+        self.context = context
+        missing = context.persistentStoreCoordinator.map(MissingFiles.init)
     }
 
-    private func entity(_ entity: NSEntityDescription) throws -> Entity {
+    /// All entities that can have records, by name. Reads the whole store. Called on the context's queue.
+    mutating func entities() throws -> [Entity] {
+        let model = context.persistentStoreCoordinator?.managedObjectModel
+        let all = (model?.entities ?? []).filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        var counted: [Entity] = []
+        for entity in all { counted.append(try self.entity(entity)) }
+        return counted
+    }
+
+    private mutating func entity(_ entity: NSEntityDescription) throws -> Entity {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
         request.includesSubentities = false
         request.resultType = .managedObjectIDResultType
@@ -38,7 +44,10 @@ struct ContentChecksum {
             batch.predicate = NSPredicate(
                 format: "SELF IN %@", ids[start..<min(start + Self.batchSize, ids.count)].map(\.self))
             batch.returnsObjectsAsFaults = false
-            for object in try context.fetch(batch) { sum &+= checksum(of: object) }
+            for object in try context.fetch(batch) {
+                sum &+= checksum(of: object)
+                try missing?.look(at: object)
+            }
             // What was read is not needed again.
             context.reset()
         }

@@ -25,6 +25,23 @@ struct RecordColumn {
 
     var isNumeric: Bool { (property as? NSAttributeDescription)?.isNumeric == true }
 
+    /// Notes the values that the column shows of a record, as far as their files are missing.
+    func look(for missing: inout MissingFiles, of object: NSManagedObject) throws {
+        guard mayBeInFiles, let owner = owner(from: object) else { return }
+        if let attribute = property as? NSAttributeDescription { return try missing.look(at: attribute, of: owner) }
+        guard let part = owner.value(forKey: property?.name ?? "") as? NSManagedObject else { return }
+        try missing.look(at: part)
+    }
+
+    /// Whether values of the column, or of the parts that it shows, may be in files of their own.
+    private var mayBeInFiles: Bool {
+        if let attribute = property as? NSAttributeDescription { return attribute.allowsExternalBinaryDataStorage }
+        guard let relationship = property as? NSRelationshipDescription, relationship.isOwnedPart,
+            let part = relationship.destinationEntity
+        else { return false }
+        return part.storedAttributes.contains(where: \.allowsExternalBinaryDataStorage)
+    }
+
     /// The value for programs.
     func json(of object: NSManagedObject) -> JSONValue {
         guard let property else { return .string(RecordLabel.uri(of: object)) }

@@ -15,12 +15,15 @@ public struct CopyCommand {
     }
 
     /// - Throws: ``CommandError`` where something is at the destination, or the copy is not like the original; then the copy is
-    ///   removed. An error of the framework.
+    ///   removed. An error of the framework. Also where the copy is made, but values are missing in it as in the store.
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(destination)
         try place.checkThatItIsFree()
         let session = try StoreSession(source, for: .reading, in: surroundings)
-        let original = try session.perform { try ContentChecksum(session.context).entities() }
+        let (original, missing) = try session.perform {
+            var checksum = ContentChecksum(session.context)
+            return (try checksum.entities(), checksum.missing?.line)
+        }
         try NewStoreFiles.removing(at: place.url) {
             do {
                 let made = try session.coordinator.migratePersistentStore(
@@ -36,6 +39,7 @@ public struct CopyCommand {
         }
         try SavedReport.telling(true, of: .copy) {
             try report(original, session.name, place.name, surroundings)
+            if let missing { throw CommandError.failure(text: missing) }
         }
     }
 
@@ -61,7 +65,10 @@ public struct CopyCommand {
         defer { try? coordinator.remove(store) }
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
-        let copied = try context.performAndWait { try ContentChecksum(context).entities() }
+        let copied = try context.performAndWait {
+            var checksum = ContentChecksum(context)
+            return try checksum.entities()
+        }
         for (entity, copy) in zip(original, copied) where entity != copy {
             throw CommandError.failure(
                 "the copy differs in \(entity.name): \(entity.count) records with checksum \(String(entity.checksum, radix: 16)) became \(copy.count) with \(String(copy.checksum, radix: 16)); it was removed"

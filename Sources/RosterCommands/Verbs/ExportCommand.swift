@@ -29,47 +29,57 @@ public struct ExportCommand {
         self.format = format
     }
 
-    /// - Returns: how many records were written.
+    /// What was written.
+    public struct Outcome: Sendable {
+        /// How many records.
+        public let count: Int
+        /// Which values are missing in them, in one line: those that the store has in files that cannot be read.
+        public let missing: String?
+    }
+
+    /// - Returns: what was written.
     /// - Throws: ``CommandError``, or an error of the framework; then no file was written.
     @discardableResult
-    public func run(in surroundings: CommandSurroundings) throws -> Int {
+    public func run(in surroundings: CommandSurroundings) throws -> Outcome {
         let session = try StoreSession(store, for: .reading, in: surroundings)
         guard let file, file != "-" else { return try write(session, surroundings) }
         let output = try FileOutput(path: file)
-        let count = try write(
+        let outcome = try write(
             session,
             CommandSurroundings(
                 output: output, progress: surroundings.progress, interruption: surroundings.interruption,
                 textStyle: TextStyle(columns: nil, isEmphasized: false, width: surroundings.textStyle.width),
                 note: surroundings.note))
         try output.finish()
-        return count
+        return outcome
     }
 
-    private func write(_ session: StoreSession, _ surroundings: CommandSurroundings) throws -> Int {
+    private func write(_ session: StoreSession, _ surroundings: CommandSurroundings) throws -> Outcome {
         let format =
             format ?? file.flatMap { OutputFormat(pathExtension: URL(fileURLWithPath: $0).pathExtension) } ?? .json
-        let count = try session.perform {
+        let outcome = try session.perform {
             let entity = try session.entity(named: entity)
             let request = try query.preferablyOrdered(for: entity).request(for: entity)
             request.fetchBatchSize = 500
-            let chosen = try columns.map { try ColumnChoice.named($0, of: entity) }
-            var writer = format.writer(
-                try chosen ?? ColumnChoice.export(of: entity, nests: format == .json), in: surroundings)
+            let chosen = try self.columns.map { try ColumnChoice.named($0, of: entity) }
+            let columns = try chosen ?? ColumnChoice.export(of: entity, nests: format == .json)
+            var writer = format.writer(columns, in: surroundings)
+            var missing = MissingFiles(session.coordinator)
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
             defer { surroundings.progress.end() }
             for (index, object) in objects.enumerated() {
                 if surroundings.interruption.isRaised { throw CommandError.interrupted }
                 try writer.record(object)
+                for column in columns { try column.look(for: &missing, of: object) }
                 if index.isMultiple(of: 500) {
                     surroundings.progress.report(fraction: Double(index) / Double(objects.count), "\(index) records")
                 }
             }
             try writer.end()
-            return objects.count
+            return Outcome(count: objects.count, missing: missing.line)
         }
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
-        return count
+        return outcome
     }
 }

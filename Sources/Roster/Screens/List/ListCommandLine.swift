@@ -139,10 +139,19 @@ extension ListScreen {
             columns: whole || shown.isEmpty ? nil : shown)
         let isUnsaved = session.context.hasChanges
         let name = entity.name ?? "record"
-        browser.begin("export", { try $0.output.write(String(command.run(in: $0))) }) { [unowned browser] outcome in
+        let write = { (surroundings: CommandSurroundings) throws in
+            let outcome = try command.run(in: surroundings)
+            try surroundings.output.write("\(outcome.count)\n\(outcome.missing ?? "")")
+        }
+        browser.begin("export", write) { [unowned browser] outcome in
             switch outcome {
-            case .done(let count):
-                let counted = DeletePlan.counted(Int(count) ?? 0, name)
+            case .done(let text):
+                let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+                let counted = DeletePlan.counted(Int(parts[0]) ?? 0, name)
+                if parts.count > 1, !parts[1].isEmpty {
+                    let missing = String(parts[1])
+                    return browser.say(sentence("exported \(counted) to \(file), but \(missing)"), role: .warning)
+                }
                 browser.say(
                     isUnsaved
                         ? sentence("exported \(counted) to \(file), without what is not saved")
