@@ -83,7 +83,7 @@ import Testing
         let escape = moment == 6 ? Key(.character("j"), .alt) : Key(.escape)
         attending { driver, _, number in if number == moment { driver.browser.handle(.key(escape)) } }
         driver.keys("<C-s>")
-        #expect(driver.text.contains("not saved: your changes are as they were"), "\(driver.text)")
+        #expect(driver.text.contains("stopped: nothing was saved"), "\(driver.text)")
         #expect(driver.browser.unsavedCount == Self.teams && driver.browser.layers.top === driver.browser.list)
         #expect(try stored() == 0)
         driver.browser.attend = nil

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -6,6 +7,12 @@ import Testing
 /// A save that tells how far it is is the same save, can be stopped until the store commits, and shows the state before meanwhile.
 @Suite struct SaveReportingTests {
     private struct Stop: Error {}
+
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+        var isSet: Bool { value.withLock { $0 } }
+        func set() { value.withLock { $0 = true } }
+    }
 
     private static let teams = 600
 
@@ -118,6 +125,61 @@ import Testing
             try context.save(reporting: { if $0.canStop { counts.insert(try stored(context)) } })
             #expect(counts == [0])
             #expect(try stored(context) == 600 && context.queryGenerationToken != nil)
+        }
+    }
+
+    /// Rows of the open transaction may never be committed: no other context gets them.
+    @Test func otherContextsAndTheHistoryReadNothingOfTheOpenTransaction() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness)
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let other = League.context(coordinator)
+        let name = League.request("Team", NSPredicate(format: "name == 'Team 0'"))
+        let before = try other.use { context in try context.fetch(name).first }
+        let team = try #require(before)
+        try context.use { context in
+            var (refused, wins): (Int, Set<Int>) = (0, [])
+            func lookElsewhere(_ progress: SaveProgress) throws {
+                do {
+                    try other.performAndWait {
+                        other.refresh(team, mergeChanges: false)
+                        wins.insert(try other.fetch(name).first?.value(forKey: "wins") as? Int ?? -1)
+                    }
+                } catch let error as NSError {
+                    #expect(error.code == 134070 && error.localizedDescription.contains("in the middle of a save"))
+                    let history = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+                    if (try? context.execute(history)) != nil { Issue.record("the history was read") }
+                    refused += 1
+                }
+                if progress.fraction > 0.8 { throw Stop() }
+            }
+            #expect(throws: Stop.self) { try context.save(reporting: lookElsewhere) }
+            #expect(refused > 0 && wins.isSubset(of: [0]), "\(refused), \(wins)")
+            #expect(try other.performAndWait { try other.fetch(name).first?.value(forKey: "wins") as? Int } == 0)
+            try context.save()
+        }
+        #expect(try other.performAndWait { try other.fetch(name).first?.value(forKey: "wins") as? Int } == 1)
+    }
+
+    /// An observer of the save's end may save: that save reports nothing.
+    @Test func aSaveFromWhatHearsOfTheEndTellsNothing() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness)
+        let hasSaved = Flag()
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+        ) { _ in
+            guard !hasSaved.isSet else { return }
+            hasSaved.set()
+            _ = context.make("Team", ["name": "Last", "wins": 5])
+            do { try context.save() } catch { Issue.record("\(error)") }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try context.use { context in
+            var fractions: [Double] = []
+            try context.save(reporting: { fractions.append($0.fraction) })
+            #expect(fractions == fractions.sorted() && hasSaved.isSet && !context.hasChanges)
+            #expect(try context.count(for: League.request("Team", NSPredicate(format: "wins == 5"))) == 1)
         }
     }
 }

@@ -202,18 +202,31 @@ import Testing
         #expect(try RosterProcess.run(["count", store, "Team"]).status == 0)
     }
 
-    /// The log of another program, which writes no notes: it was written for longer than a copying takes.
-    @Test(arguments: ["cp -p \"$2\" \"$1\"", "cp -p \"$2\" \"$2.new\" && mv \"$2.new\" \"$1\""])
-    func aRestoreOverTheStoreOfAnotherProgramIsTold(_ line: String) throws {
-        try makeBackup(.newer)
-        try shell("touch -d '-1 hour' \"$1\"", backup)
+    /// Of a log without a note times that can have other reasons say nothing: the log is played.
+    @Test(arguments: ["chmod 640 \"$1\"", "ln \"$1\" \"$1.link\"", "cp -a \"$1\" \"$1.old\""])
+    func theLogOfAnotherProgramIsPlayed(_ line: String) throws {
         try shell(
             """
             (echo 'PRAGMA journal_mode=wal; UPDATE ZTEAM SET ZWINS = 9 WHERE Z_PK < 9;'; sleep 3
-            echo 'UPDATE ZTEAM SET ZWINS = 10 WHERE Z_PK < 9;'; sleep 1; echo '.shell kill -9 $PPID') | sqlite3 "$1" || true
+            echo 'UPDATE ZTEAM SET ZWINS = 77 WHERE Z_PK < 9;'; sleep 1; echo '.shell kill -9 $PPID') | sqlite3 "$1" || true
             """, sample.store)
-        try shell(line, sample.store, backup)
-        let outcome = try RosterProcess.run(["count", sample.store, "Team"])
-        #expect(outcome.status == 1 && outcome.errors.contains("touch '\(sample.store)-wal'"), "\(outcome)")
+        try shell(line, sample.store)
+        let outcome = try RosterProcess.run(["count", sample.store, "Team", "--where", "wins == 77"])
+        #expect(outcome.status == 0 && outcome.output.contains("8"), "\(outcome)")
+    }
+
+    /// A copy of the folder is a store with its log, however exactly its times are kept.
+    @Test(arguments: ["true", "touch \"$1\" && touch \"$1-wal\"", "chmod 640 \"$1\""])
+    func aCopyOfTheFolderIsTheStore(_ line: String) throws {
+        let before = try teams(in: sample.store)
+        try run(.small, .killed)
+        let folder = sample.url.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try shell("cp -a \"$1\" \"$2\"", sample.url.path, folder)
+        let store = folder + "/" + URL(fileURLWithPath: sample.store).lastPathComponent
+        try shell(line, store)
+        let outcome = try RosterProcess.run(["count", store, "Team"])
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try teams(in: store) != before)
     }
 }

@@ -31,6 +31,7 @@ struct SaveCompletion {
         let saved = settle(batch)
         let derived = adoptDerived(batch.derived)
         let changes = committed(saved, batch)
+        context.savePipeline.endReporting()
         for objects in [saved.inserted, saved.updated, saved.deleted] {
             objects.forEachHeld { $0.didSave() }
         }

@@ -33,6 +33,9 @@ final class SavePipeline {
         try body()
     }
 
+    /// Nothing is told any more: what hears of the save's end may save itself.
+    func endReporting() { reporter = nil }
+
     func save() throws {
         context.requireQueue("save()")
         precondition(!isSaving, "A context cannot be saved from within its own save.")
@@ -224,7 +227,10 @@ final class SavePipeline {
         else { return try source.save(parts) }
         return try context.generation.keepingState { isKept in
             var changes = changes
-            if isKept { changes.reporter = reporter }
+            guard isKept else { return try source.save(parts) }
+            changes.reporter = reporter
+            reporter.writing = store.operations as? any StagedSaving
+            defer { reporter.writing = nil }
             return try source.save([(changes, store)])
         }
     }

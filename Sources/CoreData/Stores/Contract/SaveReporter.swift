@@ -23,11 +23,16 @@ final class SaveReporter {
         }
     }
 
+    /// What hears of the progress stops the save by an error, which no part of the save takes for one of its own.
+    struct Stop: Error { let error: any Error }
+
     /// How many steps are made without a look at the clock.
     private static let unwatched = 64
     private static let interval = Duration.milliseconds(15)
 
     private let report: (SaveProgress) throws -> Void
+    /// The store that has a transaction open while it tells.
+    var writing: (any StagedSaving)?
     private var stage = Stage.checking
     private var steps = 0
     private var done = 0
@@ -77,8 +82,10 @@ final class SaveReporter {
         let part = stage.part
         let share = steps > 0 ? min(1, Double(done) / Double(steps)) : 1
         let fraction = part.lowerBound + share * (part.upperBound - part.lowerBound)
+        writing?.pauseStaging(true)
+        defer { writing?.pauseStaging(false) }
         do { try report(SaveProgress(fraction: fraction, canStop: canStop)) } catch {
-            if canStop { throw error }
+            if canStop { throw Stop(error: error) }
         }
     }
 }

@@ -7,6 +7,10 @@ protocol StagedSaving: StoreOperations {
     /// Whether it tells how far it is while it stages: ``StoreChangeSet/reporter``.
     var reportsProgress: Bool { get }
 
+    /// Called with true before a program's code hears from within ``stage(_:)`` how far that is, and with false after it: until
+    /// then only a state from before may be read of the store.
+    func pauseStaging(_ isPaused: Bool)
+
     func commitStaged() throws
 
     /// Leaves the store as it was.
@@ -16,4 +20,7 @@ protocol StagedSaving: StoreOperations {
 extension StagedSaving {
     /// By default it tells nothing.
     var reportsProgress: Bool { false }
+
+    /// By default nothing hears of it meanwhile.
+    func pauseStaging(_ isPaused: Bool) {}
 }

@@ -82,6 +82,8 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
     /// A store without a file would be copied to show its state before.
     var reportsProgress: Bool { (try? file().isInMemory) == false }
 
+    func pauseStaging(_ isPaused: Bool) { self.isPaused = isPaused }
+
     func save(_ changes: StoreChangeSet) throws {
         guard !changes.isEmpty || hasUnsavedMetadata else { return }
         try stage(changes)

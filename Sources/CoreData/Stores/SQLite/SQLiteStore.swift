@@ -21,6 +21,8 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     var metadataIsDirty = false
     /// What rows are read from; `nil` for the session, which shows what is newest.
     var snapshot: SQLiteSnapshot?
+    /// Whether a program's code runs between two writes of a save: the session has rows that are not committed.
+    var isPaused = false
     /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
     private var families: [IDFamily] = []
 
@@ -242,6 +244,12 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     ) throws -> Result {
         guard let session = try currentSession() else {
             throw CoreDataError.make(134070, "The store \(url?.path ?? "") is closed.")
+        }
+        if isPaused {
+            throw CoreDataError.make(
+                134070,
+                "The store \(url?.path ?? "") is in the middle of a save: what hears of its progress can read objects of the "
+                    + "context that saves, and nothing else of the store.")
         }
         do {
             return try body(session)

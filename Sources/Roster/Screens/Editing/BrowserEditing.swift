@@ -140,7 +140,7 @@ extension Browser {
             baseline.removeAll()
             say("nothing to save")
             next()
-        case .stopped: say("not saved: your changes are as they were", role: .warning)
+        case .stopped: say("stopped: nothing was saved", role: .warning)
         case .saved(let count):
             say(
                 count == 0

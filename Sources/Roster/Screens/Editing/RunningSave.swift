@@ -3,7 +3,7 @@ import TerminalKit
 import Translation
 
 /// A save of very many records while it goes on, on the main thread: it looks at the keys now and then. Those that move go through
-/// the list beneath as it was, Esc stops the save as long as the store has not begun to commit, and all others wait.
+/// the list beneath as it was, Esc stops the save as long as the store has not begun to commit, and all others are refused.
 final class RunningSave: Layer {
     /// Thrown where the user stops the save.
     struct Stopped: Error {}

@@ -100,13 +100,13 @@ struct LogNote: Equatable {
     /// Whether the log was said to belong to no file, and neither written nor touched since.
     func disowns(_ log: FileFacts) -> Bool { size == Self.noSize && modified == log.modified }
 
-    /// Whether the database's file is a copy of the one of the note, by its length and time. What copies extended attributes
-    /// copies times, too, as exactly as the file system keeps them.
-    func tells(ofCopied file: FileFacts) -> Bool {
-        file.size == size
-            && [1, 1_000, 1_000_000, 1_000_000_000].contains { unit in
-                file.modified % unit == 0 && file.modified / unit == modified / unit
-            }
+    /// Whether the database's file can be a copy of the one of the note, by its length and time. Other file systems keep times less
+    /// exactly, the coarsest of them every other second.
+    ///
+    /// - Parameter log: the copy of the log.
+    func tells(ofCopied file: FileFacts, log: FileFacts) -> Bool {
+        if size == Self.noSize { return !disowns(log) }
+        return file.size == size && (file.modified - modified).magnitude < 2_000_000_000
     }
 
     /// Whether the database's file is as it was.

@@ -63,26 +63,22 @@ struct LogStanding {
             let isOther = isNoted || note.main != main.node
             return (isOther ? max(main.modified, main.changed) : main.modified) >= log.modified
         }
-        if let brought = LogNote(broughtByLogAt: path + "-wal", log), brought.salts == LogNote.text(salts) {
-            return !brought.tells(ofCopied: main) && max(main.modified, main.changed) >= log.modified
-        }
-        return wasChangedAfterLogWithoutNote
-    }
-
-    /// How long the copying of a log takes at most: one that was written for longer was written where it is.
-    private static let copyingTime: Int64 = 2_000_000_000
-
-    /// Of a log without a note little says that it was not copied with its file, in any order: that its file was there before it,
-    /// or that it was written for a while.
-    private var wasChangedAfterLogWithoutNote: Bool {
         guard let birth = FileNotes.birth(of: path), let logBirth = FileNotes.birth(of: path + "-wal") else {
             return false
         }
-        if main.modified > log.modified, birth <= logBirth { return true }
-        guard log.modified - logBirth > Self.copyingTime else { return false }
-        // A file that was put there, or written over by what keeps the time of the copy.
-        return birth > log.modified || main.changed > max(log.modified, log.changed)
+        if let brought = LogNote(broughtByLogAt: path + "-wal", log), brought.salts == LogNote.text(salts) {
+            // A copy that kept the times has them from before it was made.
+            return log.modified < logBirth && !brought.tells(ofCopied: main, log: log)
+                && max(main.modified, main.changed) >= log.modified
+        }
+        // Of a log without a note little says that it was not copied with its file, in any order: that its file was there before
+        // it, or that it was written for a while before the file was put there.
+        if birth <= logBirth { return main.modified > log.modified }
+        return birth > log.modified && log.modified - logBirth > Self.copyingTime
     }
+
+    /// How long the copying of a log takes at most: one that was written for longer was written where it is.
+    private static let copyingTime: Int64 = 60_000_000_000
 
     /// Whether the file is as the copying of the log leaves it, done or cut off.
     private func holds(_ contents: LogContents) -> Bool {
