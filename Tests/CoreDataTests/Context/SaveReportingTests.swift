@@ -158,6 +158,7 @@ import Testing
             #expect(try other.performAndWait { try other.fetch(name).first?.value(forKey: "wins") as? Int } == 0)
             try context.save()
         }
+        other.performAndWait { other.refreshAllObjects() }
         #expect(try other.performAndWait { try other.fetch(name).first?.value(forKey: "wins") as? Int } == 1)
     }
 
