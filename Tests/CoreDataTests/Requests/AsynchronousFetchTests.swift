@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// Asynchronous fetches as programs that were written for Apple's framework make them.
@@ -274,6 +275,26 @@ import Testing
         }
         let error = await #expect(throws: CocoaError.self) { try await cancelled.value }
         #expect(error?.code == .userCancelled)
+    }
+
+    private final class Places: Sendable {
+        let onMainQueue = Mutex<[Bool]>([])
+    }
+
+    /// What the fetch works out of the context is worked out where the caller is, and not on the executor of no actor.
+    @Test @MainActor func aTaskOfTheMainActorFetchesOnTheMainQueue() async throws {
+        let stack = try Self.stack(dogs: 3)
+        let view = stack.container.viewContext
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        let places = Places()
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: view, queue: nil
+        ) { _ in places.onMainQueue.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true) } }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        NSEntityDescription.insertNewObject(forEntityName: "Dog", into: view).setValue("New", forKey: "name")
+        #expect(try await view.fetchAsynchronously(Self.dogs()).count == 4)
+        #expect(places.onMainQueue.withLock { $0 } == [true])
     }
 
     @Test func aRequestThatCannotBeResolvedThrowsAtOnce() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A fetch that reads beside its context's queue, and ends on it.
 ///
@@ -161,16 +162,13 @@ extension NSManagedObjectContext {
         _ request: NSFetchRequest<T>
     ) async throws -> [T] {
         let interruption = Interruption()
-        let outcome: UncheckedSendable<Result<FetchResults, any Error>> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                do {
-                    try AsynchronousFetch(
-                        request.erased, stores: nil, in: self, interruption: interruption
-                    ) { continuation.resume(returning: UncheckedSendable($0)) }.start()
-                } catch {
-                    continuation.resume(returning: UncheckedSendable(.failure(error)))
-                }
-            }
+        let answer = LaterAnswer()
+        // Begun here, on the context's queue: the closures below run on the executor of no actor.
+        try AsynchronousFetch(request.erased, stores: nil, in: self, interruption: interruption) {
+            answer.give(UncheckedSendable($0))
+        }.start()
+        let outcome = await withTaskCancellationHandler {
+            await answer.value
         } onCancel: {
             interruption.interrupt()
         }
@@ -178,5 +176,42 @@ extension NSManagedObjectContext {
         if let typed = results.typed(as: T.self) { return typed }
         preconditionFailure(
             "A fetch request for \(T.self) found others: its resultType or its entity does not fit its type.")
+    }
+}
+
+/// What a fetch found, for the task that waits for it; either may come first.
+private final class LaterAnswer: Sendable {
+    typealias Value = UncheckedSendable<Result<FetchResults, any Error>>
+
+    private enum State {
+        case none
+        case waiting(CheckedContinuation<Value, Never>)
+        case given(Value)
+    }
+
+    private let state = Mutex(State.none)
+
+    /// Called once.
+    func give(_ value: Value) {
+        let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
+            defer { state = .given(value) }
+            if case .waiting(let continuation) = state { return continuation }
+            return nil
+        }
+        waiting?.resume(returning: value)
+    }
+
+    /// Asked for by one task.
+    var value: Value {
+        get async {
+            await withCheckedContinuation { continuation in
+                let given = state.withLock { state -> Value? in
+                    if case .given(let value) = state { return value }
+                    state = .waiting(continuation)
+                    return nil
+                }
+                if let given { continuation.resume(returning: given) }
+            }
+        }
     }
 }
