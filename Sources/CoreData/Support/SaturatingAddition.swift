@@ -6,3 +6,11 @@ extension Int {
         return overflow ? .max : sum
     }
 }
+
+extension Int64 {
+    /// The difference, and `.min` or `.max` where it is beyond these: for times that a file says.
+    func subtractingUpToLimits(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other > 0 ? .min : .max) : difference
+    }
+}

@@ -231,4 +231,26 @@ import Testing
         #expect(outcome.status == 0, "\(outcome)")
         #expect(try teams(in: store) != before)
     }
+
+    /// Notes and times of a file may be any numbers: the store is opened or refused, and nothing stops.
+    @Test(
+        arguments: [Int64.min, .max], ["true", "touch -d '1600-01-01' \"$1-wal\"", "touch -d '2300-01-01' \"$1-wal\""])
+    func timesOfAnySizeStopNothing(_ time: Int64, _ line: String) throws {
+        try run(.small, .killed)
+        let folder = sample.url.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try shell("cp -a \"$1\" \"$2\"", sample.url.path, folder)
+        for place in [sample.url.path, folder] {
+            let store = place + "/" + URL(fileURLWithPath: sample.store).lastPathComponent
+            let name = "user.coredata.log"
+            if let note = FileNotes.read(name, of: store + "-wal") {
+                var parts = note.split(separator: " ").map(String.init)
+                parts[5] = "\(time)"
+                FileNotes.write(parts.joined(separator: " "), name, of: store + "-wal")
+            }
+            try shell(line, store)
+            let outcome = try RosterProcess.run(["count", store, "Team"])
+            #expect([0, 1].contains(outcome.status) && outcome.errorLines.count == Int(outcome.status), "\(outcome)")
+        }
+    }
 }

@@ -106,7 +106,7 @@ struct LogNote: Equatable {
     /// - Parameter log: the copy of the log.
     func tells(ofCopied file: FileFacts, log: FileFacts) -> Bool {
         if size == Self.noSize { return !disowns(log) }
-        return file.size == size && (file.modified - modified).magnitude < 2_000_000_000
+        return file.size == size && file.modified.subtractingUpToLimits(modified).magnitude < 2_000_000_000
     }
 
     /// Whether the database's file is as it was.
@@ -116,7 +116,7 @@ struct LogNote: Equatable {
     func tells(of file: FileFacts, log: FileFacts) -> Bool {
         guard file.node == main, file.size == size, file.modified == modified else { return false }
         return file.changed == changed || file.access != access || file.changed <= log.changed
-            || log.changed - log.modified > Self.noteTime
+            || log.changed.subtractingUpToLimits(log.modified) > Self.noteTime
     }
 
     /// How long after a commit its note may be written, in nanoseconds: that changes the log's second time, too.

@@ -74,7 +74,7 @@ struct LogStanding {
         // Of a log without a note little says that it was not copied with its file, in any order: that its file was there before
         // it, or that it was written for a while before the file was put there.
         if birth <= logBirth { return main.modified > log.modified }
-        return birth > log.modified && log.modified - logBirth > Self.copyingTime
+        return birth > log.modified && log.modified.subtractingUpToLimits(logBirth) > Self.copyingTime
     }
 
     /// How long the copying of a log takes at most: one that was written for longer was written where it is.
