@@ -231,6 +231,42 @@ final class Terminal {
         }
     }
 
+    /// Two hundred thousand records, and another program that commits five hundred times a second: keys are answered and the list
+    /// follows. The figures that release builds reach stand in `Benchmarks/RESULTS.md`; here only seconds count.
+    @Test func aListOfVeryManyIsUsableBesideFiveHundredCommitsASecond() async throws {
+        let sample = try SampleFolder()
+        let writer = try FastWriter(store: sample.store, records: 200_000)
+        let terminal = try Terminal(
+            command:
+                "'\(Terminal.program)' '\(sample.store)' --entity Team --sort goalsFor:desc,teamName",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first screen", seconds: 120) {
+            $0.contains("200,080 Teams") && FastWriter.mark(on: $0) != nil
+        }
+        try writer.start(rate: 500)
+        defer { writer.stop() }
+        try await Task.sleep(for: .seconds(1))
+        var waits: [Duration] = []
+        for _ in 0..<8 {
+            for (key, isHelp) in [("?", true), ("q", false)] {
+                let began = ContinuousClock.now
+                try terminal.type(key)
+                try await terminal.wait(for: key) { $0.contains("Keys of the list") == isHelp }
+                waits.append(ContinuousClock.now - began)
+            }
+            let mark = try #require(writer.lastMark)
+            try await terminal.wait(for: "goals of half a second ago", seconds: Double(3 * slowness)) {
+                FastWriter.mark(on: $0).map { $0 >= mark } ?? false
+            }
+        }
+        writer.stop()
+        #expect(writer.commits > 500)
+        #expect(waits.sorted()[waits.count / 2] < .milliseconds(500) * slowness)
+        #expect(waits.max() ?? .zero < .seconds(2) * slowness)
+        let last = try #require(writer.lastMark)
+        try await terminal.wait(for: "the last goals") { FastWriter.mark(on: $0) == last }
+    }
+
     #if PostgreSQL
         /// The same on a server: what another program writes there shows by itself, and what is typed here arrives there.
         @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
