@@ -40,15 +40,22 @@ extension CompiledModelReader {
     }
 
     /// The names of the properties of all ancestors. Ends also where the ancestors go in a circle.
+    ///
+    /// Each entity of a store's archive has its ancestors' properties as well: the names of each are read once.
     private mutating func inheritedNames(of object: KeyedArchive.Object) throws -> Set<String> {
-        var names: Set<String> = []
+        var unread: [KeyedArchive.Object] = []
         var passed: Set<Int> = [object.number]
         var parent = archive.object(object.fields["NSSuperentity"])
-        while let current = parent, passed.insert(current.number).inserted {
-            let entries = archive.entries(current.fields["NSProperties"]) ?? []
-            try spend(entries.count)
-            names.formUnion(entries.compactMap { archive.text($0.key) })
+        while let current = parent, propertyNames[current.number] == nil, passed.insert(current.number).inserted {
+            unread.append(current)
             parent = archive.object(current.fields["NSSuperentity"])
+        }
+        var names = parent.flatMap { propertyNames[$0.number] } ?? []
+        for ancestor in unread.reversed() {
+            let entries = archive.entries(ancestor.fields["NSProperties"]) ?? []
+            names.formUnion(entries.compactMap { archive.text($0.key) })
+            try spend(max(entries.count, names.count))
+            propertyNames[ancestor.number] = names
         }
         return names
     }

@@ -21,8 +21,11 @@ package struct CompiledModelReader {
     private var modelEntities: [(name: String, object: KeyedArchive.Object)] = []
 
     /// How many values, predicates and expressions may still be read: they are trees in the model but may share parts in
-    /// the archive, so that a small file could stand for a huge tree.
-    var allowance = 500_000
+    /// the archive, so that a small file could stand for a huge tree. A large archive has a few for each of its objects.
+    private var allowance: Int
+
+    /// The names of the properties of entities and their ancestors, by the number of the entity.
+    var propertyNames: [Int: Set<String>] = [:]
 
     /// Reads the bytes of a `.mom` file.
     ///
@@ -47,6 +50,7 @@ package struct CompiledModelReader {
     init(archive: KeyedArchive, file: String) {
         self.archive = archive
         self.file = file
+        allowance = max(500_000, archive.objectCount * 4)
     }
 
     func error(_ reason: String) -> ModelFileError { ModelFileError(.malformed, file: file, reason) }

@@ -15,6 +15,9 @@ package struct KeyedArchive {
     /// The reference to the root object.
     package let root: PropertyListValue
 
+    /// How many objects the archive has.
+    package var objectCount: Int { objects.count }
+
     /// Opens the archive in `data`.
     ///
     /// - Throws: ``PropertyListError``.

@@ -240,6 +240,22 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.status) \(outcome.errors)")
     }
 
+    /// The model that a store keeps has the properties of all parents in each entity.
+    @Test func aStoreOfManyParentsWithAttributesOpensAgain() throws {
+        let folder = sample.path("Chain.xcdatamodel")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let entities = (0..<170).map { number in
+            let parent = number == 0 ? "" : " parentEntity=\"E\(number - 1)\""
+            return
+                "<entity name=\"E\(number)\"\(parent)><attribute name=\"a\(number)\" attributeType=\"String\"/></entity>"
+        }
+        _ = try sample.file("Chain.xcdatamodel/contents", "<model>\(entities.joined())</model>")
+        let store = sample.path("chain.sqlite")
+        #expect(try RosterProcess.run(["create", store, "--model", folder]).status == 0)
+        let outcome = try RosterProcess.run(["count", store, "E169"])
+        #expect(outcome.status == 0 && outcome.lines == ["0"], "\(outcome.errors)")
+    }
+
     /// Python reads what the program writes, and the program what Python writes. `Scripts/soak` does it for long.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func recordsGoThroughPythonAndBack() throws {
