@@ -40,6 +40,8 @@ public final class EventLoop {
     private var lastInputFrame = ContinuousClock.now - EventLoop.frameInterval
     /// Whether the main queue was left to wait for keys.
     private var hasPutOff = false
+    /// What was read and not handled yet: work that goes on within the handling of a key takes up the keys behind it.
+    private var events: ArraySlice<Event> = []
     /// Where signals come as bytes; -1 while the loop does not run.
     private var signals: Int32 = -1
     /// Whether the process shall be stopped as soon as no work is in the middle of something.
@@ -105,14 +107,12 @@ public final class EventLoop {
         let mainQueue = isAttending ? -1 : terminal_main_queue_descriptor()
         var descriptors = [input, signals, mainQueue].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let count = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
-        guard count > 0 else { return false }
+        guard count > 0 || !events.isEmpty else { return false }
         var happened = false
         if descriptors[1].revents != 0 { happened = handleSignals(program, isAttending: isAttending) || happened }
         let hasInput = descriptors[0].revents & Int16(POLLIN) != 0
-        if hasInput {
-            for event in screen.readEvents() where !program.isFinished { program.handle(event) }
-            (happened, showsInput) = (true, true)
-        }
+        if hasInput { events += screen.readEvents() }
+        if handleEvents(program) { (happened, showsInput) = (true, true) }
         if descriptors[2].revents != 0, !program.isFinished {
             if hasInput, !hasPutOff {
                 hasPutOff = true
@@ -128,6 +128,14 @@ public final class EventLoop {
             program.handle(.terminate(signal: SIGHUP))
         }
         return happened
+    }
+
+    /// Acts on what was read. Answers whether there was anything.
+    private func handleEvents(_ program: any TerminalProgram) -> Bool {
+        guard !events.isEmpty else { return false }
+        while !program.isFinished, let event = events.popFirst() { program.handle(event) }
+        events = []
+        return true
     }
 
     private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
