@@ -145,7 +145,7 @@ import Testing
         #expect(driver.text.contains("▸ AFC (3)"))
         #expect(driver.selectedLine != nil && selected != nil)
         driver.keys("9<Enter>")
-        #expect(driver.text.contains("there are only 4 entities"))
+        #expect(driver.text.contains("the store has only 4 entities"))
     }
 
     @Test func indexLettersJump() {

@@ -53,6 +53,8 @@ import Testing
 
     @Test func frozenColumnsStayWhereThereIsNoRoom() {
         let narrow = BrowserDriver(teamsOf: fixture, width: 44)
+        narrow.keys("gf")
+        #expect(narrow.text.contains("1 column stays at the left"))
         narrow.keys("lgf")
         #expect(narrow.text.contains("2 columns stay at the left"))
         for _ in 0..<6 { narrow.keys("l") }

@@ -64,6 +64,7 @@ final class ImportBatch {
             let lines = own.map { CommandError.line(for: $0) }.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
             return place.failure(own.count == 1 ? CommandError.line(for: own[0]) : lines.joined(separator: "; "))
         }
+        if records.count == 1 { return places[0].failure(CommandError.line(for: error)) }
         return places[0].failure(
             sentence(
                 "the transaction of \(records.count) records beginning here was refused: \(CommandError.line(for: error))"

@@ -108,7 +108,10 @@ final class RecordFileReader {
             guard let values = try reader.next(skipsEmptyLines: keys.count != 1) else { return nil }
             guard values.count == keys.count else {
                 throw DelimitedReader.SyntaxError(
-                    line: line, reason: sentence("has \(values.count) fields, but the first line has \(keys.count)"))
+                    line: line,
+                    reason: values.count == 1
+                        ? sentence("has 1 field, but the first line has \(keys.count)")
+                        : sentence("has \(values.count) fields, but the first line has \(keys.count)"))
             }
             return (line, zip(keys, values).map { ($0, $1.map(JSONValue.string) ?? .null) })
         }

@@ -189,7 +189,8 @@ extension ListScreen {
         guard let place = view.columns.firstIndex(where: { $0.id == key }) else { return }
         let isSo = records.settings.columns.frozen == place + 1
         arrangeColumns { $0.frozen = isSo ? 0 : place + 1 }
-        browser.say(
-            isSo ? "no column stays any more" : "\(DeletePlan.counted(place + 1, "column")) stay at the left")
+        guard !isSo else { return browser.say("no column stays any more") }
+        let counted = DeletePlan.counted(place + 1, "column")
+        browser.say(place == 0 ? sentence("\(counted) stays at the left") : sentence("\(counted) stay at the left"))
     }
 }

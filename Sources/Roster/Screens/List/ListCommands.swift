@@ -134,7 +134,7 @@ enum ListCommands {
                 "entity \(number)", keys: "g\(number)", category: category,
                 help: "the entity of that number; the number and Enter too",
                 unavailable: { list in
-                    list.entities.count < number ? sentence("there are only \(list.entities.count) entities") : nil
+                    list.entities.count < number ? list.entitiesThereAre : nil
                 }
             ) {
                 $0.showEntity(number: number)

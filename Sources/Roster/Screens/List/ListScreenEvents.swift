@@ -234,10 +234,13 @@ extension ListScreen {
 
     func showEntity(number: Int) {
         guard entities.indices.contains(number - 1) else {
-            return browser.say(sentence("there are only \(entities.count) entities"), role: .warning)
+            return browser.say(entitiesThereAre, role: .warning)
         }
         show(entities[number - 1])
     }
+
+    /// Why there is none of a number.
+    var entitiesThereAre: String { sentence("the store has only \(DeletePlan.counted(entities.count, "entity"))") }
 
     // MARK: Records
 

@@ -133,7 +133,8 @@ final class ModelMapScreen: KeyHelping {
         let counted = DeletePlan.counted(entities.count, "entity")
         let left = abstract > 0 ? sentence("\(counted) (\(abstract) abstract)") : counted
         let missing = map.lines.count { $0.lane == nil }
-        let note = missing > 0 ? sentence("\(missing) lines have no room ") : ""
+        let note =
+            missing == 0 ? "" : missing == 1 ? tr("1 line has no room ") : sentence("\(missing) lines have no room ")
         StatusLine(
             left: [(sentence(" Model of \(list.session.url.lastPathComponent): \(left)"), .status)],
             right: [(note, .status)]

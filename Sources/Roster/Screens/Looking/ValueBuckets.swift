@@ -95,7 +95,8 @@ struct ValueBuckets {
                 buckets.append(
                     Bucket(
                         keyPath: keyPath, values: .others(count),
-                        title: sentence("\(GroupedNumber.text(count)) rarer values")))
+                        title: count == 1
+                            ? tr("1 rarer value") : sentence("\(GroupedNumber.text(count)) rarer values")))
             }
         }
         if counts.contains(where: { $0.value == nil && $0.count > 0 }) {
