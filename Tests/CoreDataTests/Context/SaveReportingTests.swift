@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteAccess
 import Synchronization
 import Testing
 
@@ -17,8 +18,8 @@ import Testing
     private static let teams = 600
 
     /// A context with 500 changed, 50 deleted and 100 new teams, and 50 that were not read.
-    private func change(_ harness: StoreHarness) throws -> NSManagedObjectContext {
-        let coordinator = try harness.open([NSPersistentHistoryTrackingKey: true]).coordinator
+    private func change(_ harness: StoreHarness, _ options: [String: Any] = [:]) throws -> NSManagedObjectContext {
+        let coordinator = try harness.open(options.merging([NSPersistentHistoryTrackingKey: true]) { $1 }).coordinator
         let maker = League.context(coordinator)
         try maker.use { context in
             for number in 0..<Self.teams { _ = context.make("Team", ["name": "Team \(number)", "wins": 0]) }
@@ -112,6 +113,24 @@ import Testing
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save(reporting: { _ in })
             #expect(try stored(context) == 600)
+        }
+    }
+
+    /// The check of very many objects does not begin where another process writes.
+    @Test func aLockIsFoundBeforeTheChecks() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        let context = try change(harness, [NSPersistentStoreTimeoutOption: 0.05])
+        let other = try Connection(path: harness.url.path, access: .readWrite)
+        defer { other.close() }
+        try other.execute("BEGIN IMMEDIATE")
+        try context.use { context in
+            let error = #expect(throws: (any Error).self) {
+                try context.save(reporting: { _ in Issue.record("it began to check") })
+            }
+            #expect("\(error as Any)".contains("locked"), "\(error as Any)")
+            try other.execute("ROLLBACK")
+            try context.save(reporting: { _ in })
+            #expect(try stored(context) == 600 && !context.hasChanges)
         }
     }
 

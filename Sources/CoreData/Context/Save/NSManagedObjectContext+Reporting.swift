@@ -9,6 +9,9 @@ extension NSManagedObjectContext {
     /// together, nor one of a coordinator that has others which cannot show a state from before. A child context tells of its checks
     /// only. After a conflict that the merge policy settles the save begins anew, and so does the fraction.
     ///
+    /// Where another process keeps the only store of the coordinator locked, that is found before anything is checked: to try again
+    /// takes no more than the time that the store waits for locks.
+    ///
     /// Cost: that of ``save()``, a connection, and what `report` takes. Until the commit other programs cannot write, and other
     /// contexts of the coordinator wait; so `report` must not wait for them, nor for anything that may take long. The log that the
     /// commit leaves is copied into the file with a later commit or with the closing of the store.

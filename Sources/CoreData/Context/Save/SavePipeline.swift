@@ -52,6 +52,7 @@ final class SavePipeline {
         }
         isSaving = true
         defer { isSaving = false }
+        if reporter != nil { try findLock(source) }
         try context.faults.readUnread()
         try announce()
         if validates { try validate() }
@@ -77,6 +78,15 @@ final class SavePipeline {
     }
 
     // MARK: Before
+
+    /// Finds a lock of another process before very many objects are checked, where it is known which store is written.
+    private func findLock(_ source: some ContextSource) throws {
+        guard source.parent == nil, let stores = source.coordinator?.rowStores, stores.count == 1,
+            let store = stores.first, !store.isReadOnly, let operations = store.operations as? any StagedSaving,
+            operations.reportsProgress
+        else { return }
+        try source.withLock(operations.findLock)
+    }
 
     private func announce() throws {
         try callWillSave()

@@ -7,6 +7,11 @@ protocol StagedSaving: StoreOperations {
     /// Whether it tells how far it is while it stages: ``StoreChangeSet/reporter``.
     var reportsProgress: Bool { get }
 
+    /// Finds out whether the store can be written now.
+    ///
+    /// - Throws: what ``stage(_:)`` throws where another process keeps the store locked.
+    func findLock() throws
+
     /// Called with true before a program's code hears from within ``stage(_:)`` how far that is, and with false after it: until
     /// then only a state from before may be read of the store.
     func pauseStaging(_ isPaused: Bool)
@@ -20,6 +25,9 @@ protocol StagedSaving: StoreOperations {
 extension StagedSaving {
     /// By default it tells nothing.
     var reportsProgress: Bool { false }
+
+    /// By default a lock is met when the store is written.
+    func findLock() throws {}
 
     /// By default nothing hears of it meanwhile.
     func pauseStaging(_ isPaused: Bool) {}

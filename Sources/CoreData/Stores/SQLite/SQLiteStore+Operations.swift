@@ -82,6 +82,14 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
     /// A store without a file would be copied to show its state before.
     var reportsProgress: Bool { (try? file().isInMemory) == false }
 
+    func findLock() throws {
+        try checkWritable()
+        try withSession(.saving) { session in
+            try session.connection.opening {}
+            session.connection.rollBack()
+        }
+    }
+
     func pauseStaging(_ isPaused: Bool) { self.isPaused = isPaused }
 
     func save(_ changes: StoreChangeSet) throws {
