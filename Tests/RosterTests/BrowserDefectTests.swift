@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import SQLiteAccess
 import TerminalKit
 import Testing
 
@@ -282,6 +283,74 @@ import Testing
         driver.keys("r<C-s>")
         #expect(try stored("Spain")["wins"] == 99, "\(driver.text)")
         #expect(driver.browser.unsavedCount == 0)
+    }
+
+    /// Deletions that come one after the other are one question.
+    @Test func severalDeletionsOfEditedRecordsAreOneQuestion() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        let names = ["Spain", "Italy", "France", "England", "Germany", "Uruguay"]
+        for name in names { driver.edit("Wins", of: name, to: "99") }
+        try delete("Spain", in: fixture, keepsHistory: true)
+        try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
+        for name in names.dropFirst() { try delete(name, in: fixture, keepsHistory: true) }
+        try await driver.wait(for: "the other deletions") { driver.text.contains("and 1 more record") }
+        #expect(driver.text.contains("Records with your edits were deleted"), "\(driver.text)")
+        #expect(driver.browser.layers.layers.count == 2)
+        driver.keys("r<C-s>")
+        #expect(driver.text.contains("saved 6 records") && driver.browser.unsavedCount == 0, "\(driver.text)")
+        for name in names { #expect(try stored(name)["wins"] == 99) }
+    }
+
+    /// A decision about one record decides nothing about another one that was deleted meanwhile.
+    @Test(arguments: ["m", "t", "s"]) func aDecisionDropsNoEditOfADeletedRecord(_ answer: String) async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        driver.edit("Wins", of: "Italy", to: "98")
+        try update("Spain", ["wins": 50])
+        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
+        // Before the program hears of it.
+        try delete("Italy", in: fixture, keepsHistory: true)
+        driver.keys(answer)
+        #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
+        #expect(driver.text.contains("Italy") && driver.text.contains("Wins: 98"), "\(driver.text)")
+        driver.keys("r<C-s>")
+        if driver.text.contains("Changed by another program too") { driver.keys("m") }
+        #expect(driver.browser.unsavedCount == 0 && (try? stored("Italy")["wins"]) == 98, "\(driver.text)")
+        #expect(try stored("Spain")["wins"] == (answer == "t" ? 50 : 99))
+    }
+
+    /// A record that is deleted while it is asked about is asked about no more.
+    @Test func aConflictOverARecordThatIsDeletedIsNone() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try update("Spain", ["wins": 50])
+        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
+        try delete("Spain", in: fixture, keepsHistory: true)
+        try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
+        #expect(driver.browser.layers.layers.count == 2, "\(driver.text)")
+        driver.keys("d")
+        #expect(driver.browser.layers.top === driver.browser.list && driver.browser.unsavedCount == 0, "\(driver.text)")
+    }
+
+    /// What was decided field by field waits for a lock as any save does.
+    @Test func aDecisionWaitsForALock() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try update("Spain", ["wins": 50])
+        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
+        driver.keys("<C-s>")
+        let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        try other.execute("BEGIN IMMEDIATE")
+        driver.keys("s")
+        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        try other.execute("ROLLBACK")
+        other.close()
+        try await driver.wait(for: "the save") { driver.text.contains("saved 1 record") }
+        #expect(try stored("Spain")["wins"] == 99)
     }
 
     /// A relationship to a record that is deleted elsewhere is emptied, which the user did not choose.

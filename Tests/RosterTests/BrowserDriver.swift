@@ -37,6 +37,16 @@ final class BrowserDriver {
             width: width, height: height, repertoire: repertoire)
     }
 
+    /// A list of so many teams by name, when it is there; the store keeps no history.
+    static func ofManyTeams(_ count: Int, in fixture: Fixture, settles: Bool = true) async throws -> BrowserDriver {
+        try fixture.fillWithManyTeams(count)
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"), settles: settles)
+        let counted = GroupedNumber.text(count)
+        try await driver.wait(for: "the list") { driver.text.contains("\(counted) Teams") }
+        return driver
+    }
+
     /// Presses keys in the notation of `KeySequence`.
     func keys(_ notation: String) {
         screen.send(keys: notation)

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import SQLiteAccess
 import TerminalKit
 import Testing
 
@@ -14,11 +15,7 @@ import Testing
 
     init() async throws {
         fixture = try Fixture()
-        try fixture.fillWithManyTeams(Self.teams)
-        driver = BrowserDriver(
-            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"))
-        let driver = driver
-        try await driver.wait(for: "the list") { driver.text.contains("6,000 Teams") }
+        driver = try await BrowserDriver.ofManyTeams(Self.teams, in: fixture)
         try editAll()
     }
 
@@ -130,6 +127,109 @@ import Testing
         #expect(try stored() == Self.teams - 2)
     }
 
+    // MARK: Other programs
+
+    /// Another program, which knows nothing of Core Data.
+    private func elsewhere(_ sql: String) throws {
+        let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        defer { connection.close() }
+        try connection.execute(sql)
+    }
+
+    @Test(arguments: ["d", "r"]) func whatIsDeletedMeanwhileIsAskedAboutOnce(_ answer: String) async throws {
+        let fixture = fixture
+        attending { driver, _, number in
+            guard number == 1 else { return }
+            do {
+                let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
+                defer { connection.close() }
+                try connection.execute("DELETE FROM ZTEAM WHERE Z_PK = 5")
+            } catch { Issue.record(error) }
+        }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
+        #expect(driver.text.contains("Team 000005") && driver.text.contains("Wins: 71"), "\(driver.text)")
+        #expect(driver.text.contains("Nothing was saved yet.") && driver.browser.layers.layers.count == 2)
+        #expect(try stored() == 0)
+        // The watcher, which meets the deletion too, asks nothing more.
+        try await Task.sleep(for: .milliseconds(500))
+        driver.draw()
+        #expect(driver.browser.layers.layers.count == 2, "\(driver.text)")
+        driver.browser.attend = nil
+        driver.keys(answer)
+        let rest = answer == "d" ? Self.teams - 1 : Self.teams
+        #expect(driver.browser.unsavedCount == rest && driver.browser.layers.top === driver.browser.list)
+        if answer == "d" { #expect(driver.text.contains("dropped your edits; ^S saves the rest"), "\(driver.text)") }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved \(GroupedNumber.text(rest)) records"), "\(driver.text)")
+        #expect(try stored() == rest)
+    }
+
+    /// What both deleted is settled: nothing is asked.
+    @Test func whatIsDeletedHereTooIsSavedWithoutAQuestion() throws {
+        let list = try #require(driver.browser.list)
+        let team = list.records.controller.object(at: IndexPath(row: 4, section: 0))
+        driver.browser.edit("delete") { $0.delete(team) }
+        try elsewhere("DELETE FROM ZTEAM WHERE Z_PK = 5")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved 5,999 records") && driver.browser.layers.top === list, "\(driver.text)")
+        #expect(try stored() == Self.teams - 1)
+    }
+
+    @Test func aLockIsMetBeforeAnythingIsLookedAt() async throws {
+        var calls = 0
+        driver.browser.attend = { calls += 1 }
+        let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        defer { other.close() }
+        try other.execute("BEGIN IMMEDIATE")
+        let locked = "another program has the store locked"
+        driver.keys("<C-s>")
+        #expect(calls == 0 && driver.lines[23].contains(locked), "\(calls) \(driver.text)")
+        try await Task.sleep(for: StoreLock.pause + .milliseconds(20))
+        driver.browser.wake()
+        driver.draw()
+        #expect(calls == 0 && driver.lines[23].contains(locked), "\(calls) \(driver.text)")
+        try other.execute("ROLLBACK")
+        let driver = driver
+        try await driver.wait(for: "the save") { driver.text.contains("saved 6,000 records") }
+        #expect(try stored() == Self.teams && calls > 0)
+    }
+
+    @Test func theListMovesWhileAnAnsweredQuestionIsSaved() throws {
+        try elsewhere("UPDATE ZTEAM SET ZWINS = 33, Z_OPT = Z_OPT + 1 WHERE Z_PK < 3")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
+        attending { driver, line, number in
+            if number == 1 { driver.browser.handle(Self.key("G")) }
+            if number == 2 { #expect(driver.selectedLine?.contains("Team 006000") == true, "\(driver.text)") }
+        }
+        driver.keys("m")
+        #expect(driver.text.contains("saved 6,000 records"), "\(driver.text)")
+        #expect(driver.selectedLine?.contains("Team 006000") == true && (try? stored()) == Self.teams)
+    }
+
+    @Test func veryManyConflictsArePaintedAsFastAsFew() throws {
+        try elsewhere("UPDATE ZTEAM SET ZWINS = 33, Z_OPT = Z_OPT + 1")
+        driver.keys("<C-s>")
+        #expect(
+            driver.text.contains("Changed by another program too") && driver.text.contains("Team 000001"),
+            "\(driver.text)")
+        driver.keys("G")
+        #expect(driver.text.contains("│ Team 006000") && !driver.text.contains("│ Team 000001"), "\(driver.text)")
+        func paint() -> Duration {
+            (0..<20).map { _ in ContinuousClock().measure { driver.draw() } }.min() ?? .zero
+        }
+        let time = paint()
+        driver.keys("gg")
+        #expect(driver.text.contains("│ Team 000001"), "\(driver.text)")
+        driver.keys("<PgDn>")
+        #expect(driver.text.contains("│ Team 000011") && !driver.text.contains("│ Team 000001"), "\(driver.text)")
+        driver.keys("<Esc>")
+        #expect(driver.browser.unsavedCount == Self.teams)
+        let usual = paint()
+        #expect(time < usual * 2 + .milliseconds(5), "\(time), without them \(usual)")
+    }
+
     // MARK: What is not saved
 
     @Test func thePaneOfVeryManyChangesReadsOnlyWhatIsLookedAt() throws {
@@ -147,6 +247,13 @@ import Testing
         #expect(
             driver.text.contains("Not saved: 5,999 records") && !driver.text.contains("Team 000001"), "\(driver.text)")
         #expect(context.updatedObjects.count(where: UnsavedRecords.isChangedItself) == Self.teams - 1)
+        let jump = ContinuousClock().measure { driver.keys("G") }
+        #expect(jump < .milliseconds(300 * slowness), "\(jump)")
+        #expect(
+            driver.lines[0].contains("5,999/5,999") && driver.selectedLine?.contains("Wins: 50 → 71") == true
+                && driver.text.contains("Team 006000"), "\(driver.text)")
+        driver.keys("gg")
+        #expect(driver.lines[0].contains("1/5,999") && driver.lines[1].contains("Team 000002"), "\(driver.text)")
         // Up from the first, and down from the last, the cursor stays.
         driver.keys("kkkk")
         #expect(driver.selectedLine?.contains("Team 000002") == true, "\(driver.text)")

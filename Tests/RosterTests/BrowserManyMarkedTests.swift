@@ -14,11 +14,7 @@ import Testing
 
     init() async throws {
         fixture = try Fixture()
-        try fixture.fillWithManyTeams(Self.teams)
-        driver = BrowserDriver(
-            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"), settles: false)
-        let driver = driver
-        try await driver.wait(for: "the list") { driver.text.contains("20,000 Teams") }
+        driver = try await BrowserDriver.ofManyTeams(Self.teams, in: fixture, settles: false)
         driver.keys("~")
         #expect(finish() < .milliseconds(100))
         #expect(driver.text.contains("20,000 records marked"), "\(driver.text)")

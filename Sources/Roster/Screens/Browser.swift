@@ -36,12 +36,18 @@ final class Browser: TerminalProgram {
     var baseline = EditBaseline()
     /// Edits of records that others deleted, of which the user did not decide yet.
     var lostEdits: [LostEdit] = []
+    /// The question about them that is on the screen.
+    var lostQuestion: LostQuestion?
+    /// How often something was told of lost edits while deletions are taken over that a save met; `nil` at other times.
+    var lossesTold: Int?
     /// How many records have something to save, with those that others deleted and of which the user did not decide yet.
     var unsavedCount: Int { (session?.unsavedCount ?? 0) + lostEdits.count }
     /// The changes of very many records that undo and redo know.
     var editGroups = EditGroupCounts()
     /// The records of which another program changed a field that has an unsaved edit.
     var contested: Set<NSManagedObject> = []
+    /// The revision of the session for which that was worked out.
+    var contestedRevision: Int?
     var filterHistory: [String] = []
     var searchHistory: [String] = []
     var commandHistory: [String] = []
@@ -294,7 +300,7 @@ final class Browser: TerminalProgram {
         layers.removeAll()
         waitingSave = nil
         baseline = EditBaseline()
-        (lostEdits, contested) = ([], [])
+        (lostEdits, lostQuestion, contested, contestedRevision) = ([], nil, [], nil)
         try session?.close()
         session = nil
     }

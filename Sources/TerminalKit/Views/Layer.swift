@@ -50,6 +50,9 @@ public final class LayerStack {
         return escaped || handled
     }
 
+    /// Takes a layer off, wherever it lies.
+    public func remove(_ layer: any Layer) { layers.removeAll { $0 === layer } }
+
     /// Takes all layers off.
     public func removeAll() { layers = [] }
 

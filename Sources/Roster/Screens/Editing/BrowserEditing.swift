@@ -47,12 +47,15 @@ extension Browser {
         contested = contested.filter { baseline.conflict(of: $0) != nil }
         let new = objects.filter { !contested.contains($0) && baseline.conflict(of: $0) != nil }
         contested.formUnion(new)
+        contestedRevision = session?.revision
         return new
     }
 
     /// Forgets what is contested no more: it was saved, undone or decided.
     func settleContested() {
-        if !contested.isEmpty { noteContested(among: EmptyCollection()) }
+        // To look at very many for each key would hold the keys up.
+        guard !contested.isEmpty, contestedRevision != session?.revision else { return }
+        noteContested(among: EmptyCollection())
     }
 
     /// Says it once where another program changed a field that has an unsaved edit: the save will ask.
@@ -80,7 +83,7 @@ extension Browser {
         say(sentence("\(text); another program changed it too: \(saveKey) asks which stays"), role: .warning)
     }
 
-    private var saveKey: String { tables.list.label(of: "^S", in: ListCommands.table) ?? ":w" }
+    var saveKey: String { tables.list.label(of: "^S", in: ListCommands.table) ?? ":w" }
 
     func undo() {
         guard let manager = session?.context.undoManager, manager.canUndo else { return say("nothing to undo") }
@@ -133,7 +136,7 @@ extension Browser {
     }
 
     private func finish(_ outcome: SaveAttempt.Outcome, next: @escaping () -> Void) {
-        defer { settleContested() }
+        defer { noteContested(among: EmptyCollection()) }
         switch outcome {
         case .locked: break
         case .nothingToSave:
@@ -148,6 +151,7 @@ extension Browser {
             )
             next()
         case .conflicts(let conflicts): ask(about: conflicts, next: next)
+        case .gone(let objects): takeOver(deletionsOf: objects, next: next)
         case .failed(let lines, _):
             let shown = lines.prefix(8).map { TextPane.Line($0, role: .error) }
             let more = GroupedNumber.text(lines.count - shown.count)
@@ -176,68 +180,15 @@ extension Browser {
         case .each(let choices):
             guard let session else { return }
             // Where theirs was not merged yet, what was before would count as no change at all.
+            let choices = choices.filter { !$0.object.isDeleted && $0.object.managedObjectContext != nil }
             for object in Set(choices.map(\.object)) { session.context.refresh(object, mergeChanges: true) }
             edit(tr("settle conflicts")) { _ in
                 for choice in choices {
                     choice.object.setValue(choice.value is NSNull ? nil : choice.value, forKey: choice.key)
                 }
             }
-            if let outcome = saving({ $0.saveAsDecided() }) { finish(outcome, next: next) }
+            save(preferring: .mine, next: next)
         }
-    }
-
-    /// Asks what becomes of edits whose record another program deleted meanwhile.
-    func askAboutLostEdits() {
-        guard let session else { return }
-        ask(aboutLost: baseline.takeLostEdits(in: session.context))
-        let targets = baseline.takeLostTargets(in: session.context)
-        guard let first = targets.first else { return }
-        let title = PropertyTitle.title(first.key)
-        let name = RecordName.short(first.object)
-        edit(sentence("restore \(title) of \(name)")) { _ in targets.forEach { $0.restore() } }
-        let target = RecordName.short(RecordName.lastKnown(first.target))
-        say(
-            targets.count == 1
-                ? sentence("another program deleted \(target): \(title) of \(name) is as it was before your edit")
-                : sentence("another program deleted \(target): \(targets.count) records are related as before"),
-            role: .warning)
-    }
-
-    /// Asks what becomes of values that were typed for records which are no more.
-    func ask(aboutLost lost: [LostEdit]) {
-        guard !lost.isEmpty else { return }
-        var lines = [TextPane.Line("Another program deleted what you changed and did not save.")]
-        for edit in lost.prefix(5) {
-            lines.append(TextPane.Line(RecordName.short(edit.name), role: .heading))
-            lines.append(TextPane.Line("  " + edit.fields))
-        }
-        if lost.count > 5 { lines.append(TextPane.Line(sentence("and \(lost.count - 5) more records"))) }
-        let one = lost.count == 1
-        layers.push(
-            Dialog(
-                title: one ? "The record with your edits was deleted" : "Records with your edits were deleted",
-                lines: lines,
-                choices: [
-                    Dialog.Choice("r", one ? "make it anew with your edits" : "make them anew with your edits") {
-                        [unowned self] in
-                        var made: [NSManagedObject] = []
-                        edit(sentence("add \(RecordName.short(lost[0].name)) anew")) { context in
-                            made = lost.map { $0.recreate(in: context) }
-                        }
-                        if let first = made.first { list?.moveCursor(to: first) }
-                        let empty = made.count == 1 ? LostEdit.emptyRelationships(of: made[0]) : ""
-                        say(
-                            empty.isEmpty
-                                ? tr("made anew, not saved yet; ^S saves")
-                                : sentence("made anew without \(empty), not saved yet; ^S saves"))
-                    },
-                    Dialog.Choice("d", "drop your edits") { [unowned self] in say("dropped your edits") },
-                    Dialog.Choice("<Esc>", "not now") { [unowned self] in
-                        lostEdits += lost
-                        say("kept: you are asked again when you save")
-                    },
-                ]))
-        needsDisplay = true
     }
 
     // MARK: Deleting

@@ -155,6 +155,10 @@ final class ChangesPane: KeyHelping {
 
     func move(by step: Int) { cursor = place(step, from: cursor) }
 
+    func moveToStart() { cursor = Place() }
+
+    func moveToEnd() { cursor = place(0, from: Place(record: recordCount, line: 0)) }
+
     /// Drops the change under the cursor: one field, or all that happened to a record.
     func drop() {
         guard let current else { return }
@@ -227,6 +231,8 @@ final class ChangesPane: KeyHelping {
         Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "Changes", help: "a page up") {
             $0.move(by: -$0.height)
         },
+        Command("first", keys: "gg <Home>", category: "Changes", help: "first change") { $0.moveToStart() },
+        Command("last", keys: "G <End>", category: "Changes", help: "last change") { $0.moveToEnd() },
         Command("drop", keys: "x d <Delete>", category: "Changes", help: "drop the change: a field, or all of a record")
         {
             $0.drop()

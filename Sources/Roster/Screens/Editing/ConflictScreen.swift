@@ -27,11 +27,21 @@ final class ConflictScreen: Layer {
         var side = Side.mine
     }
 
-    private var entries: [Entry]
+    /// A line of the box: a record's name above its first field, or a field. The entry by its place.
+    private enum Line {
+        case record(Int)
+        case field(Int)
+    }
+
+    private var entries: [Entry] = []
+    /// The lines of all entries, and on which of them each entry stands. What they say is made when they are painted.
+    private var lines: [Line] = []
+    private var lineOfEntry: [Int] = []
     private let onDecide: (Decision) -> Void
     private(set) var isFinished = false
     private(set) var cursor = 0
     private var top = 0
+    private var height = 1
     private var keys = KeySequenceReader()
     private let table: CommandTable<ConflictScreen>
 
@@ -40,12 +50,43 @@ final class ConflictScreen: Layer {
     ) {
         self.table = table
         self.onDecide = onDecide
-        entries = conflicts.flatMap { conflict in
-            conflict.fields.enumerated().map { Entry(object: conflict.object, field: $1, isFirst: $0 == 0) }
+        show(
+            conflicts.flatMap { conflict in
+                conflict.fields.enumerated().map { Entry(object: conflict.object, field: $1, isFirst: $0 == 0) }
+            })
+    }
+
+    private func show(_ entries: [Entry]) {
+        self.entries = entries
+        (lines, lineOfEntry) = ([], [])
+        for (index, entry) in entries.enumerated() {
+            if entry.isFirst { lines.append(.record(index)) }
+            lineOfEntry.append(lines.count)
+            lines.append(.field(index))
         }
+        move(by: 0)
+    }
+
+    /// Asks no more about records that another program deleted meanwhile.
+    func forgetDeleted() {
+        let left = entries.filter { !$0.object.isDeleted && $0.object.managedObjectContext != nil }
+        guard left.count < entries.count else { return }
+        show(left)
+        if left.isEmpty { isFinished = true }
     }
 
     func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
+
+    func movePage(_ direction: Int) {
+        guard lineOfEntry.indices.contains(cursor) else { return }
+        switch lines[max(0, min(lines.count - 1, lineOfEntry[cursor] + direction * height))] {
+        case .record(let entry), .field(let entry): cursor = entry
+        }
+    }
+
+    func moveToStart() { cursor = 0 }
+
+    func moveToEnd() { cursor = max(0, entries.count - 1) }
 
     /// Takes another side for the field under the cursor.
     func turn() {
@@ -78,6 +119,12 @@ final class ConflictScreen: Layer {
     static let table = CommandTable<ConflictScreen>([
         Command("down", keys: "j <Down> <Tab>", category: "Conflicts", help: "next field") { $0.move(by: 1) },
         Command("up", keys: "k <Up> <S-Tab>", category: "Conflicts", help: "field before") { $0.move(by: -1) },
+        Command("page down", keys: "<PgDn> <C-f> <C-d>", category: "Conflicts", help: "a page down") {
+            $0.movePage(1)
+        },
+        Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "Conflicts", help: "a page up") { $0.movePage(-1) },
+        Command("first", keys: "gg <Home>", category: "Conflicts", help: "first field") { $0.moveToStart() },
+        Command("last", keys: "G <End>", category: "Conflicts", help: "last field") { $0.moveToEnd() },
         Command("turn", keys: "<Space>", category: "Conflicts", help: "take mine, theirs, or what was before") {
             $0.turn()
         },
@@ -98,18 +145,18 @@ final class ConflictScreen: Layer {
     var footer: String? { "Space choose  s save as chosen  m all mine  t all theirs  Esc not now" }
 
     func draw(in canvas: Canvas) {
-        let heading = entries.count { $0.isFirst }
-        let needed = entries.count + heading + 4
-        let height = min(canvas.height - 1, needed)
+        let height = min(canvas.height - 1, lines.count + 4)
         let width = min(canvas.width, max(60, canvas.width * 4 / 5))
         let box = canvas.part(
             x: (canvas.width - width) / 2, y: max(0, (canvas.height - height) / 2), width: width, height: height)
         box.clear()
         box.box(title: tr("Changed by another program too"))
         let room = max(1, height - 4)
-        let lines = self.lines
-        let cursorLine = lines.firstIndex { $0.entry == cursor } ?? 0
-        top = max(0, min(top, cursorLine))
+        self.height = room
+        let cursorLine = lineOfEntry.indices.contains(cursor) ? lineOfEntry[cursor] : 0
+        // The first field of a record stands beneath the name.
+        let head = entries.indices.contains(cursor) && entries[cursor].isFirst ? cursorLine - 1 : cursorLine
+        top = max(0, min(top, head))
         if cursorLine >= top + room { top = cursorLine - room + 1 }
         for row in 0..<room where top + row < lines.count { draw(lines[top + row], in: box, y: row + 1) }
         var x = 2
@@ -119,25 +166,13 @@ final class ConflictScreen: Layer {
         }
     }
 
-    private enum Content {
-        case record(String)
-        case field
-    }
-
-    private var lines: [(content: Content, entry: Int?)] {
-        entries.indices.flatMap { index -> [(Content, Int?)] in
-            let entry = entries[index]
-            let head: [(Content, Int?)] = entry.isFirst ? [(.record(RecordName.text(entry.object)), nil)] : []
-            return head + [(.field, index)]
-        }
-    }
-
-    private func draw(_ line: (content: Content, entry: Int?), in box: Canvas, y: Int) {
-        guard let index = line.entry else {
-            if case .record(let name) = line.content {
-                box.write(name, x: 2, y: y, style: .heading, limit: box.width - 4)
-            }
+    private func draw(_ line: Line, in box: Canvas, y: Int) {
+        let index: Int
+        switch line {
+        case .record(let index):
+            box.write(RecordName.text(entries[index].object), x: 2, y: y, style: .heading, limit: box.width - 4)
             return
+        case .field(let place): index = place
         }
         let entry = entries[index]
         let inner = box.part(x: 1, y: y, width: box.width - 2, height: 1)

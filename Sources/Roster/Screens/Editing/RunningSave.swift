@@ -104,6 +104,8 @@ extension Browser {
             if case .saved = outcome { baseline.wasSaved() }
             return outcome
         }
+        // A question that was just answered is no layer any more: the list beneath it can move.
+        layers.removeFinished()
         let running = RunningSave(of: session.unsavedCount, in: self)
         runningSave = running
         layers.push(running)

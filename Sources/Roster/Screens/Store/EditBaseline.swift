@@ -71,13 +71,16 @@ struct EditBaseline {
     }
 
     /// The records with edits of the user that others deleted, with the values that the user gave them; each is told once.
-    mutating func takeLostEdits(in context: NSManagedObjectContext) -> [LostEdit] {
+    mutating func takeLostEdits(in session: StoreSession) -> [LostEdit] {
+        let context = session.context
         // What others deleted counts as deleted until then.
         context.processPendingChanges()
         let deletedHere = context.deletedObjects
         let gone = values.values.filter { $0.object.isDeleted && !deletedHere.contains($0.object) }
         for (object, _, _) in gone { values[ObjectIdentifier(object)] = nil }
-        return gone.map { LostEdit(object: $0.object, mine: $0.mine) }.filter(\.isOfUser)
+        // What the user deleted too, after the edit, is no loss.
+        return gone.filter { !session.wasDeletedHere($0.object) }
+            .map { LostEdit(object: $0.object, mine: $0.mine) }.filter(\.isOfUser)
     }
 
     /// The to-one relationships that the user set to records which others deleted since: they have no value then, which the
@@ -108,12 +111,12 @@ struct EditBaseline {
     /// - Parameter step: called for each record that is looked at, with how many are done and how many there are.
     func conflicts(_ step: (_ done: Int, _ count: Int) throws -> Void = { _, _ in }) rethrows -> [RecordConflict] {
         var done = 0
-        return try values.values.compactMap { entry -> RecordConflict? in
+        return try values.values.compactMap { entry -> (name: String, conflict: RecordConflict)? in
             done += 1
             try step(done, values.count)
-            return conflict(of: entry.object)
+            return conflict(of: entry.object).map { (RecordName.text(entry.object), $0) }
         }
-        .sorted { RecordName.text($0.object) < RecordName.text($1.object) }
+        .sorted { $0.name < $1.name }.map(\.conflict)
     }
 
     /// The same of one record; `nil` where there are none.

@@ -10,6 +10,8 @@ struct SaveAttempt {
         case nothingToSave
         /// Another context or process changed the same properties; nothing was saved.
         case conflicts([RecordConflict])
+        /// Another context or process deleted records that are changed here; nothing was saved.
+        case gone([NSManagedObject])
         /// Another program has locked the store; nothing was saved yet.
         case locked
         /// The user stopped it; nothing was saved.
@@ -24,40 +26,40 @@ struct SaveAttempt {
         case theirs
     }
 
+    /// Thrown where others are found to have changed what the user changed.
+    private struct Contested: Error {}
+
     let session: StoreSession
     /// A save of very many records, which is told how far it is.
     var running: RunningSave?
 
     /// Saves unless another context or process changed what the user changed.
     func save(baseline: EditBaseline) -> Outcome {
+        // To look at very many takes its time, and is not begun while another program has the store locked.
+        if running != nil { return save(lookingAt: baseline) }
         guard let conflicts = try? conflicts(baseline) else { return .stopped }
-        if !conflicts.isEmpty { return .conflicts(conflicts) }
-        return save()
+        return conflicts.isEmpty ? save() : .conflicts(conflicts)
     }
 
     private func conflicts(_ baseline: EditBaseline) throws -> [RecordConflict] {
         try baseline.conflicts { try running?.step(.looking, $0, of: $1) }
     }
 
-    /// Saves after the user decided about each field in conflict: the records hold what was decided.
-    func saveAsDecided() -> Outcome {
-        let context = session.context
-        let policy = context.mergePolicy
-        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-        defer { context.mergePolicy = policy }
-        return save()
-    }
-
-    /// Saves after the user decided about conflicts.
+    /// Saves after the user decided about conflicts: all of theirs, or what the records hold now.
     func save(baseline: EditBaseline, preferring preference: Preference) -> Outcome {
-        let context = session.context
         if preference == .theirs {
             guard let conflicts = try? conflicts(baseline) else { return .stopped }
             takeTheirs(conflicts)
         }
+        return saving(
+            with: preference == .mine
+                ? .mergeByPropertyObjectTrumpMergePolicyType : .mergeByPropertyStoreTrumpMergePolicyType)
+    }
+
+    private func saving(with type: NSMergePolicyType) -> Outcome {
+        let context = session.context
         let policy = context.mergePolicy
-        context.mergePolicy =
-            preference == .mine ? NSMergePolicy.mergeByPropertyObjectTrump : NSMergePolicy.mergeByPropertyStoreTrump
+        context.mergePolicy = AskingPolicy(merge: type)
         defer { context.mergePolicy = policy }
         return save()
     }
@@ -79,12 +81,20 @@ struct SaveAttempt {
         context.undoManager?.endUndoGrouping()
     }
 
-    private func save() -> Outcome {
+    /// - Parameter baseline: what is to be looked at for conflicts first, in a save of very many.
+    private func save(lookingAt baseline: EditBaseline? = nil) -> Outcome {
         let count = session.unsavedCount
         guard session.context.hasChanges else { return .nothingToSave }
+        var conflicts: [RecordConflict] = []
         do {
             if let running {
+                var baseline = baseline
                 try session.context.save(reporting: {
+                    if let edits = baseline {
+                        baseline = nil
+                        conflicts = try self.conflicts(edits)
+                        if !conflicts.isEmpty { throw Contested() }
+                    }
                     try running.note(.saving, $0.fraction, canStop: $0.canStop)
                 })
             } else {
@@ -93,6 +103,8 @@ struct SaveAttempt {
             return .saved(count)
         } catch is RunningSave.Stopped {
             return .stopped
+        } catch is Contested {
+            return .conflicts(conflicts)
         } catch {
             return outcome(of: error as NSError)
         }
@@ -100,7 +112,8 @@ struct SaveAttempt {
 
     private func outcome(of error: NSError) -> Outcome {
         if let list = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict], !list.isEmpty {
-            return .conflicts(list.map(Self.conflict))
+            let gone = list.filter(AskingPolicy.isGone).map(\.sourceObject)
+            return gone.isEmpty ? .conflicts(list.map(Self.conflict)) : .gone(gone)
         }
         if StoreLock.isReason(for: error) { return .locked }
         let several = (error.userInfo[NSDetailedErrorsKey] as? [any Error])?.map { $0 as NSError } ?? [error]
@@ -114,7 +127,7 @@ struct SaveAttempt {
 
     private static func conflict(_ conflict: NSMergeConflict) -> RecordConflict {
         let object = conflict.sourceObject
-        let theirs = conflict.persistedSnapshot ?? conflict.cachedSnapshot ?? [:]
+        let theirs = conflict.persistedSnapshot ?? [:]
         let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine in
             object.entity.propertiesByName[key].map {
                 RecordConflict.Field(
@@ -122,5 +135,20 @@ struct SaveAttempt {
             }
         }
         return RecordConflict(object: object, fields: fields)
+    }
+}
+
+/// Settles conflicts as the user decided, but leaves it to the user what becomes of edits of records that others deleted.
+// SAFETY: immutable, as its superclass; used on the main thread.
+private final class AskingPolicy: NSMergePolicy, @unchecked Sendable {
+    static func isGone(_ conflict: NSMergeConflict) -> Bool { conflict.persistedSnapshot == nil }
+
+    override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        // What both deleted is settled.
+        let gone = list.filter { Self.isGone($0) && !$0.sourceObject.isDeleted }
+        guard gone.isEmpty else {
+            throw CocoaError(.managedObjectMerge, userInfo: [NSPersistentStoreSaveConflictsErrorKey: gone])
+        }
+        try super.resolve(optimisticLockingConflicts: list)
     }
 }

@@ -127,6 +127,9 @@ final class StoreSession {
     /// How many more records an entity has than are saved. O(1).
     func unsavedGrowth(of entity: NSEntityDescription) -> Int { settledTally.growth(of: entity) }
 
+    /// Whether the user had deleted a record before others did, as far as that was counted.
+    func wasDeletedHere(_ object: NSManagedObject) -> Bool { unsaved.isDeletion(object) }
+
     private var settledTally: UnsavedTally {
         context.processPendingChanges()
         if !context.hasChanges { (unsaved, doubtful) = (UnsavedTally(), []) }
@@ -217,6 +220,8 @@ struct UnsavedTally {
     }
 
     var count: Int { entries.count }
+
+    func isDeletion(_ object: NSManagedObject) -> Bool { entries[object]?.kind == .deleted }
 
     var objects: [NSManagedObject] { order.compactMap { $0 } }
 

@@ -1,0 +1,106 @@
+import CoreData
+import TerminalKit
+import Translation
+
+/// A question on the screen: what becomes of edits of records that others deleted.
+struct LostQuestion {
+    let dialog: Dialog
+    let edits: [LostEdit]
+}
+
+// What others deleted while it had edits that were not saved.
+
+extension Browser {
+    /// Takes deletions over that a save met before they were merged, and asks about the edits that are lost with them. Where
+    /// there are none, the save goes on.
+    func takeOver(deletionsOf objects: [NSManagedObject], next: @escaping () -> Void) {
+        guard let context = session?.context else { return }
+        lossesTold = 0
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectIDsKey: objects.map(\.objectID)], into: [context])
+        context.processPendingChanges()
+        let isTold = lossesTold != 0
+        lossesTold = nil
+        let isLeft = objects.contains { context.updatedObjects.contains($0) || context.deletedObjects.contains($0) }
+        if !isTold, !isLeft { save(then: next) }
+    }
+
+    /// Asks what becomes of edits whose record another program deleted meanwhile.
+    func askAboutLostEdits() {
+        guard let session else { return }
+        for layer in layers.layers { (layer as? ConflictScreen)?.forgetDeleted() }
+        layers.removeFinished()
+        ask(aboutLost: baseline.takeLostEdits(in: session))
+        let targets = baseline.takeLostTargets(in: session.context)
+        guard let first = targets.first else { return }
+        let title = PropertyTitle.title(first.key)
+        let name = RecordName.short(first.object)
+        edit(sentence("restore \(title) of \(name)")) { _ in targets.forEach { $0.restore() } }
+        let target = RecordName.short(RecordName.lastKnown(first.target))
+        lossesTold? += 1
+        say(
+            targets.count == 1
+                ? sentence("another program deleted \(target): \(title) of \(name) is as it was before your edit")
+                : sentence("another program deleted \(target): \(targets.count) records are related as before"),
+            role: .warning)
+    }
+
+    /// Asks what becomes of values that were typed for records which are no more: one question for all of them.
+    func ask(aboutLost new: [LostEdit]) {
+        guard !new.isEmpty else { return }
+        var lost = new
+        if let question = lostQuestion, layers.layers.contains(where: { $0 === question.dialog }) {
+            lost = question.edits + new
+            layers.remove(question.dialog)
+        }
+        var lines = [TextPane.Line("Another program deleted what you changed and did not save.")]
+        if lossesTold != nil {
+            lines.append(TextPane.Line("Nothing was saved yet.", role: .warning))
+            lossesTold? += 1
+        }
+        for edit in lost.prefix(5) {
+            lines.append(TextPane.Line(RecordName.short(edit.name), role: .heading))
+            lines.append(TextPane.Line("  " + edit.fields))
+        }
+        let more = lost.count - 5
+        if more == 1 { lines.append(TextPane.Line("and 1 more record")) }
+        if more > 1 { lines.append(TextPane.Line(sentence("and \(GroupedNumber.text(more)) more records"))) }
+        let one = lost.count == 1
+        let dialog = Dialog(
+            title: one ? "The record with your edits was deleted" : "Records with your edits were deleted",
+            lines: lines,
+            choices: [
+                Dialog.Choice("r", one ? "make it anew with your edits" : "make them anew with your edits") {
+                    [unowned self] in recreate(lost)
+                },
+                Dialog.Choice("d", "drop your edits") { [unowned self] in
+                    lostQuestion = nil
+                    say(
+                        unsavedCount == 0
+                            ? tr("dropped your edits") : sentence("dropped your edits; \(saveKey) saves the rest"))
+                },
+                Dialog.Choice("<Esc>", "not now") { [unowned self] in
+                    lostQuestion = nil
+                    lostEdits += lost
+                    say("kept: you are asked again when you save")
+                },
+            ])
+        lostQuestion = LostQuestion(dialog: dialog, edits: lost)
+        layers.push(dialog)
+        needsDisplay = true
+    }
+
+    private func recreate(_ lost: [LostEdit]) {
+        lostQuestion = nil
+        var made: [NSManagedObject] = []
+        edit(sentence("add \(RecordName.short(lost[0].name)) anew")) { context in
+            made = lost.map { $0.recreate(in: context) }
+        }
+        if let first = made.first { list?.moveCursor(to: first) }
+        let empty = made.count == 1 ? LostEdit.emptyRelationships(of: made[0]) : ""
+        say(
+            empty.isEmpty
+                ? tr("made anew, not saved yet; ^S saves")
+                : sentence("made anew without \(empty), not saved yet; ^S saves"))
+    }
+}
