@@ -321,6 +321,23 @@ import Testing
         #expect(try stored("Spain")["wins"] == (answer == "t" ? 50 : 99))
     }
 
+    /// Of a record that the user deleted and another program changed there are no fields: it is named.
+    @Test(arguments: [("m", 15), ("t", 16), ("s", 15)])
+    func aDeletionOfWhatAnotherProgramChangedIsAskedAbout(_ answer: String, _ count: Int) throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Spain")
+        driver.keys("Dy")
+        // Before the program hears of it.
+        try update("Spain", ["wins": 50])
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
+        #expect(driver.text.contains("Spain: you deleted it"), "\(driver.text)")
+        driver.keys("jkG<PgUp><Space>" + answer)
+        #expect(driver.browser.layers.top === driver.browser.list && driver.browser.unsavedCount == 0, "\(driver.text)")
+        let stored = try fixture.elsewhere { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Team")) }
+        #expect(stored == count && driver.text.contains("\(count) Teams"), "\(driver.text)")
+    }
+
     /// A record that is deleted while it is asked about is asked about no more.
     @Test func aConflictOverARecordThatIsDeletedIsNone() async throws {
         let driver = BrowserDriver(teamsOf: fixture)

@@ -27,13 +27,17 @@ final class ConflictScreen: Layer {
         var side = Side.mine
     }
 
-    /// A line of the box: a record's name above its first field, or a field. The entry by its place.
+    /// A line of the box: a record that the user deleted, a record's name above its first field, or a field. The entry by its
+    /// place.
     private enum Line {
+        case deletion(Int)
         case record(Int)
         case field(Int)
     }
 
     private var entries: [Entry] = []
+    /// The records that the user deleted and others changed: of them there are no fields to choose.
+    private let deletions: [NSManagedObject]
     /// The lines of all entries, and on which of them each entry stands. What they say is made when they are painted.
     private var lines: [Line] = []
     private var lineOfEntry: [Int] = []
@@ -50,6 +54,7 @@ final class ConflictScreen: Layer {
     ) {
         self.table = table
         self.onDecide = onDecide
+        deletions = conflicts.filter(\.fields.isEmpty).map(\.object)
         show(
             conflicts.flatMap { conflict in
                 conflict.fields.enumerated().map { Entry(object: conflict.object, field: $1, isFirst: $0 == 0) }
@@ -58,7 +63,7 @@ final class ConflictScreen: Layer {
 
     private func show(_ entries: [Entry]) {
         self.entries = entries
-        (lines, lineOfEntry) = ([], [])
+        (lines, lineOfEntry) = (deletions.indices.map { .deletion($0) }, [])
         for (index, entry) in entries.enumerated() {
             if entry.isFirst { lines.append(.record(index)) }
             lineOfEntry.append(lines.count)
@@ -72,7 +77,7 @@ final class ConflictScreen: Layer {
         let left = entries.filter { !$0.object.isDeleted && $0.object.managedObjectContext != nil }
         guard left.count < entries.count else { return }
         show(left)
-        if left.isEmpty { isFinished = true }
+        if left.isEmpty, deletions.isEmpty { isFinished = true }
     }
 
     func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
@@ -81,6 +86,7 @@ final class ConflictScreen: Layer {
         guard lineOfEntry.indices.contains(cursor) else { return }
         switch lines[max(0, min(lines.count - 1, lineOfEntry[cursor] + direction * height))] {
         case .record(let entry), .field(let entry): cursor = entry
+        case .deletion: cursor = 0
         }
     }
 
@@ -156,7 +162,7 @@ final class ConflictScreen: Layer {
         let cursorLine = lineOfEntry.indices.contains(cursor) ? lineOfEntry[cursor] : 0
         // The first field of a record stands beneath the name.
         let head = entries.indices.contains(cursor) && entries[cursor].isFirst ? cursorLine - 1 : cursorLine
-        top = max(0, min(top, head))
+        top = max(0, min(top, cursor == 0 ? 0 : head))
         if cursorLine >= top + room { top = cursorLine - room + 1 }
         for row in 0..<room where top + row < lines.count { draw(lines[top + row], in: box, y: row + 1) }
         var x = 2
@@ -169,6 +175,10 @@ final class ConflictScreen: Layer {
     private func draw(_ line: Line, in box: Canvas, y: Int) {
         let index: Int
         switch line {
+        case .deletion(let index):
+            let name = RecordName.lastKnown(deletions[index])
+            box.write(sentence("\(name): you deleted it"), x: 2, y: y, style: .heading, limit: box.width - 4)
+            return
         case .record(let index):
             box.write(RecordName.text(entries[index].object), x: 2, y: y, style: .heading, limit: box.width - 4)
             return
