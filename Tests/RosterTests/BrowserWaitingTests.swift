@@ -33,6 +33,12 @@ import Testing
         #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
         driver.keys("gg")
         #expect(driver.selectedLine?.contains("Atlantis") == true && driver.text.contains("1 unsaved"))
+        for keys in ["<Enter>", "gu"] {
+            driver.keys(keys)
+            #expect(driver.browser.layers.top !== driver.browser.list)
+            #expect(driver.lines[23].contains("another program has the store locked"), "\(driver.text)")
+            driver.keys("q")
+        }
         try other.execute("ROLLBACK")
         other.close()
         try await driver.wait(for: "the save") { driver.text.contains("saved 1 record") }

@@ -131,6 +131,10 @@ final class Browser: TerminalProgram {
     func draw(in canvas: Canvas) {
         needsDisplay = false
         layers.draw(in: canvas)
+        if let waitingNote, layers.top is DetailScreen || layers.top is ChangesPane, canvas.height > 1 {
+            canvas.fillLine(canvas.height - 1, style: .text)
+            canvas.write(waitingNote, x: 0, y: canvas.height - 1, style: .warning)
+        }
         guard let message, canvas.height > 1 else { return }
         // What has no room in one line, as an error that names a file and a line, takes up to three.
         let room = canvas.height > 8 ? 3 : 1

@@ -1,4 +1,5 @@
 import TerminalKit
+import Translation
 
 /// A save that another program's lock holds up. It is tried again between the keys.
 struct WaitingSave {
@@ -34,6 +35,11 @@ extension Browser {
         waitingSave = nil
         say("not saved: your changes are as they were", role: .warning)
         return true
+    }
+
+    /// What the last line says while a save waits.
+    var waitingNote: String? {
+        waitingSave.map { _ in tr("another program has the store locked: the save is tried again, Esc stops it") }
     }
 
     /// What is said of work that goes on beside the keys.

@@ -193,8 +193,7 @@ extension ListScreen {
             canvas.write(text, x: 0, y: y, style: .key)
             return
         }
-        if browser.waitingSave != nil {
-            let text = tr("another program has the store locked: the save is tried again, Esc stops it")
+        if let text = browser.waitingNote {
             canvas.write(text, x: 0, y: y, style: .warning)
             return
         }
