@@ -75,6 +75,20 @@ import Testing
         #expect(try stored() == 0)
     }
 
+    /// The context looks at all of them once more.
+    @Test func whatWasTakenBackIsLookedThroughBesideTheKeys() throws {
+        driver.keys("u")
+        #expect(driver.text.contains("undone: edit Wins of") && driver.browser.unsavedCount == 0, "\(driver.text)")
+        var lines: [String] = []
+        attending { _, line, _ in lines.append(line) }
+        driver.keys("<C-s>")
+        #expect(lines.count > 4 && lines.contains { $0.contains("looking at 6,000 records") }, "\(lines)")
+        #expect(driver.text.contains("nothing of yours was left to save"), "\(driver.text)")
+        #expect(try stored() == 0)
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("nothing to save"), "\(driver.text)")
+    }
+
     @Test(arguments: [0, 2, 6]) func escapeTakesItBack(_ moment: Int) throws {
         // Over a slow line Esc comes with the key after it.
         let escape = moment == 6 ? Key(.character("j"), .alt) : Key(.escape)

@@ -40,10 +40,14 @@ final class RunningSave: Layer {
     /// The signal that ends the program when the save is over.
     private(set) var signal: Int32?
 
-    init(of count: Int, in browser: Browser) {
+    init(in browser: Browser, _ session: StoreSession) {
         self.browser = browser
         list = browser.layers.top === browser.list ? browser.list : nil
-        what = sentence("saving \(DeletePlan.counted(count, "record"))")
+        let count = session.unsavedCount
+        what =
+            count > 0
+            ? sentence("saving \(DeletePlan.counted(count, "record"))")
+            : sentence("looking at \(DeletePlan.counted(browser.baseline.count, "record"))")
     }
 
     // MARK: Progress
@@ -99,14 +103,15 @@ extension Browser {
     /// Runs a save; one of very many records looks at the keys meanwhile.
     func saving(_ body: (SaveAttempt) -> SaveAttempt.Outcome) -> SaveAttempt.Outcome? {
         guard let session else { return nil }
-        guard session.unsavedCount >= RunningSave.many else {
+        // The context looks at what was changed and taken back, too.
+        guard session.unsavedCount >= RunningSave.many || !baseline.isShort else {
             let outcome = body(SaveAttempt(session: session))
             if case .saved = outcome { baseline.wasSaved() }
             return outcome
         }
         // A question that was just answered is no layer any more: the list beneath it can move.
         layers.removeFinished()
-        let running = RunningSave(of: session.unsavedCount, in: self)
+        let running = RunningSave(in: self, session)
         runningSave = running
         layers.push(running)
         let outcome = body(SaveAttempt(session: session, running: running))

@@ -103,8 +103,11 @@ struct EditBaseline {
     /// Whether nothing that the user changed is waiting for a save.
     var isEmpty: Bool { values.isEmpty }
 
+    /// How many records were changed, also those whose changes were taken back since.
+    var count: Int { values.count }
+
     /// Whether a look at all of it takes no time.
-    var isShort: Bool { values.count < RunningSave.many }
+    var isShort: Bool { count < RunningSave.many }
 
     /// The properties that both the user and another process changed, to different values.
     ///
