@@ -370,6 +370,31 @@ import Testing
         #expect(try stored("Spain")["wins"] == 99)
     }
 
+    /// A decision about one record decides nothing about what the program that keeps the lock writes into another one.
+    @Test(arguments: ["m", "t", "s"]) func aDecisionThatWaitsDecidesNothingElse(_ answer: String) async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        driver.edit("Wins", of: "Italy", to: "98")
+        try update("Spain", ["wins": 50])
+        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("Wins: ›mine 99   theirs 50") && !driver.text.contains("98   theirs"))
+        let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        defer { other.close() }
+        try other.execute("BEGIN IMMEDIATE")
+        try other.execute("UPDATE ZTEAM SET ZWINS = 40, Z_OPT = Z_OPT + 1 WHERE ZTEAMNAME = 'Italy'")
+        driver.keys(answer)
+        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        try other.execute("COMMIT")
+        try await driver.wait(for: "the question") { driver.text.contains("Wins: ›mine 98   theirs 40") }
+        #expect(try stored("Italy")["wins"] == 40 && stored("Spain")["wins"] == 50)
+        // What was decided as mine is asked about again, since the answer is one for all.
+        #expect(driver.text.contains("mine 99   theirs 50") == (answer != "t"), "\(driver.text)")
+        driver.keys("m")
+        #expect(driver.browser.layers.top === driver.browser.list && driver.browser.unsavedCount == 0, "\(driver.text)")
+        #expect(try stored("Italy")["wins"] == 98 && stored("Spain")["wins"] == (answer == "t" ? 50 : 99))
+    }
+
     /// A relationship to a record that is deleted elsewhere is emptied, which the user did not choose.
     @Test func aRelationshipToARecordDeletedElsewhereIsAsItWas() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)

@@ -209,6 +209,24 @@ import Testing
         #expect(try stored() == Self.teams && calls > 0)
     }
 
+    @Test func aDecisionThatWaitsDecidesNothingElse() async throws {
+        try elsewhere("UPDATE ZTEAM SET ZWINS = 33, Z_OPT = Z_OPT + 1 WHERE Z_PK < 3")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("theirs 33"), "\(driver.text)")
+        let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        defer { other.close() }
+        try other.execute("BEGIN IMMEDIATE")
+        try other.execute("UPDATE ZTEAM SET ZWINS = 44, Z_OPT = Z_OPT + 1 WHERE Z_PK = 5")
+        driver.keys("m")
+        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        try other.execute("COMMIT")
+        let driver = driver
+        try await driver.wait(for: "the question") { driver.text.contains("Wins: ›mine 71   theirs 44") }
+        #expect(driver.text.contains("theirs 33") && (try? stored()) == 0, "\(driver.text)")
+        driver.keys("m")
+        #expect(driver.text.contains("saved 6,000 records") && (try? stored()) == Self.teams, "\(driver.text)")
+    }
+
     @Test func theListMovesWhileAnAnsweredQuestionIsSaved() throws {
         try elsewhere("UPDATE ZTEAM SET ZWINS = 33, Z_OPT = Z_OPT + 1 WHERE Z_PK < 3")
         driver.keys("<C-s>")

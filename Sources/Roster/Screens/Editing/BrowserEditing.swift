@@ -168,14 +168,16 @@ extension Browser {
     private func ask(about conflicts: [RecordConflict], next: @escaping () -> Void) {
         layers.push(
             ConflictScreen(conflicts: conflicts, table: tables.conflicts) { [unowned self] decision in
-                decide(decision, next: next)
+                decide(decision, about: conflicts, next: next)
             })
     }
 
-    private func decide(_ decision: ConflictScreen.Decision, next: @escaping () -> Void) {
+    private func decide(
+        _ decision: ConflictScreen.Decision, about conflicts: [RecordConflict], next: @escaping () -> Void
+    ) {
         switch decision {
-        case .mine: save(preferring: .mine, next: next)
-        case .theirs: save(preferring: .theirs, next: next)
+        case .mine: save(preferring: SaveAttempt.Preference(.mine, of: conflicts), next: next)
+        case .theirs: save(preferring: SaveAttempt.Preference(.theirs, of: conflicts), next: next)
         case .notNow: break
         case .each(let choices):
             guard let session else { return }
@@ -187,7 +189,7 @@ extension Browser {
                     choice.object.setValue(choice.value is NSNull ? nil : choice.value, forKey: choice.key)
                 }
             }
-            save(preferring: .mine, next: next)
+            save(preferring: SaveAttempt.Preference(.mine, of: conflicts), next: next)
         }
     }
 

@@ -139,7 +139,7 @@ struct EditBaseline {
         return fields.isEmpty ? nil : RecordConflict(object: object, fields: fields)
     }
 
-    private static func isEqual(_ left: Any?, _ right: Any?) -> Bool {
+    fileprivate static func isEqual(_ left: Any?, _ right: Any?) -> Bool {
         let left = left is NSNull ? nil : left
         let right = right is NSNull ? nil : right
         guard let left, let right else { return left == nil && right == nil }
@@ -190,6 +190,23 @@ struct RecordConflict {
 
     let object: NSManagedObject
     let fields: [Field]
+}
+
+extension RecordConflict {
+    /// The fields that both changed to different values, of a conflict that a save met.
+    init(of conflict: NSMergeConflict) {
+        let object = conflict.sourceObject
+        func plain(_ value: Any?) -> Any? { (value as? NSManagedObject)?.objectID ?? value }
+        let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine -> Field? in
+            let (old, new) = (conflict.objectSnapshot?[key], conflict.persistedSnapshot?[key])
+            guard let property = object.entity.propertiesByName[key],
+                (property as? NSRelationshipDescription)?.isToMany != true,
+                !EditBaseline.isEqual(plain(old), plain(new)), !EditBaseline.isEqual(plain(mine), plain(new))
+            else { return nil }
+            return Field(property: property, base: old, mine: mine, theirs: new)
+        }
+        self.init(object: object, fields: fields)
+    }
 }
 
 /// A relationship that the user set to a record which others deleted since.

@@ -20,10 +20,27 @@ struct SaveAttempt {
         case failed([String], object: NSManagedObject?)
     }
 
-    /// Whose values win where both changed the same.
-    enum Preference {
-        case mine
-        case theirs
+    /// Whose values win where both changed the same, as the user decided of the conflicts that were shown.
+    struct Preference {
+        enum Side {
+            case mine
+            case theirs
+        }
+
+        let side: Side
+        /// The fields that were shown, by their records; of a record that the user deleted there are none.
+        private let shown: [NSManagedObject: Set<String>]
+
+        init(_ side: Side, of conflicts: [RecordConflict]) {
+            self.side = side
+            shown = Dictionary(conflicts.map { ($0.object, Set($0.fields.map(\.property.name))) }) { $0.union($1) }
+        }
+
+        /// Whether the user decided of all that is in conflict: others may have changed more since the question.
+        func settles(_ conflict: RecordConflict) -> Bool {
+            guard let keys = shown[conflict.object] else { return false }
+            return conflict.fields.allSatisfy { keys.contains($0.property.name) }
+        }
     }
 
     /// Thrown where others are found to have changed what the user changed.
@@ -45,23 +62,26 @@ struct SaveAttempt {
         try baseline.conflicts { try running?.step(.looking, $0, of: $1) }
     }
 
-    /// Saves after the user decided about conflicts: all of theirs, or what the records hold now.
+    /// Saves after the user decided about conflicts: all of theirs, or what the records hold now. Those that came since are asked
+    /// about.
     func save(baseline: EditBaseline, preferring preference: Preference) -> Outcome {
-        if preference == .theirs {
+        // As above, the look at very many waits for a lock, except where it changes what is saved.
+        let looksLater = running != nil && preference.side == .mine
+        if !looksLater {
             guard let conflicts = try? conflicts(baseline) else { return .stopped }
-            takeTheirs(conflicts)
+            guard conflicts.allSatisfy(preference.settles) else { return .conflicts(conflicts) }
+            if preference.side == .theirs { takeTheirs(conflicts) }
         }
-        return saving(
-            with: preference == .mine
-                ? .mergeByPropertyObjectTrumpMergePolicyType : .mergeByPropertyStoreTrumpMergePolicyType)
-    }
-
-    private func saving(with type: NSMergePolicyType) -> Outcome {
         let context = session.context
         let policy = context.mergePolicy
-        context.mergePolicy = AskingPolicy(merge: type)
+        let asking = AskingPolicy(preference)
+        context.mergePolicy = asking
         defer { context.mergePolicy = policy }
-        return save()
+        let outcome = save(lookingAt: looksLater ? baseline : nil, preferring: preference)
+        guard case .conflicts(let found) = outcome, !found.isEmpty, asking.hasAsked else { return outcome }
+        // One question for all, since its answer is one for all.
+        let known = Set(found.map(\.object))
+        return .conflicts(found + baseline.conflicts({ _, _ in }).filter { !known.contains($0.object) })
     }
 
     /// Gives the fields in conflict what others wrote, as one step for undo.
@@ -82,7 +102,7 @@ struct SaveAttempt {
     }
 
     /// - Parameter baseline: what is to be looked at for conflicts first, in a save of very many.
-    private func save(lookingAt baseline: EditBaseline? = nil) -> Outcome {
+    private func save(lookingAt baseline: EditBaseline? = nil, preferring preference: Preference? = nil) -> Outcome {
         let count = session.unsavedCount
         guard session.context.hasChanges else { return .nothingToSave }
         var conflicts: [RecordConflict] = []
@@ -93,7 +113,7 @@ struct SaveAttempt {
                     if let edits = baseline {
                         baseline = nil
                         conflicts = try self.conflicts(edits)
-                        if !conflicts.isEmpty { throw Contested() }
+                        if !conflicts.allSatisfy({ preference?.settles($0) ?? false }) { throw Contested() }
                     }
                     try running.note(.saving, $0.fraction, canStop: $0.canStop)
                 })
@@ -138,17 +158,35 @@ struct SaveAttempt {
     }
 }
 
-/// Settles conflicts as the user decided, but leaves it to the user what becomes of edits of records that others deleted.
-// SAFETY: immutable, as its superclass; used on the main thread.
+/// Settles conflicts as the user decided, but leaves it to the user what becomes of edits of records that others deleted, and of
+/// what came into conflict since the question.
+// SAFETY: used on the main thread only.
 private final class AskingPolicy: NSMergePolicy, @unchecked Sendable {
+    private let preference: SaveAttempt.Preference
+    /// Whether something was left to the user.
+    private(set) var hasAsked = false
+
+    init(_ preference: SaveAttempt.Preference) {
+        self.preference = preference
+        super.init(
+            merge: preference.side == .mine
+                ? .mergeByPropertyObjectTrumpMergePolicyType : .mergeByPropertyStoreTrumpMergePolicyType)
+    }
+
     static func isGone(_ conflict: NSMergeConflict) -> Bool { conflict.persistedSnapshot == nil }
 
     override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         // What both deleted is settled.
         let gone = list.filter { Self.isGone($0) && !$0.sourceObject.isDeleted }
-        guard gone.isEmpty else {
-            throw CocoaError(.managedObjectMerge, userInfo: [NSPersistentStoreSaveConflictsErrorKey: gone])
-        }
+        guard gone.isEmpty else { throw asking(about: gone) }
+        let contested = list.filter { !Self.isGone($0) }.map { ($0, RecordConflict(of: $0)) }
+            .filter { $0.sourceObject.isDeleted || !$1.fields.isEmpty }
+        guard contested.allSatisfy({ preference.settles($1) }) else { throw asking(about: contested.map(\.0)) }
         try super.resolve(optimisticLockingConflicts: list)
+    }
+
+    private func asking(about conflicts: [NSMergeConflict]) -> any Error {
+        hasAsked = true
+        return CocoaError(.managedObjectMerge, userInfo: [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 }
