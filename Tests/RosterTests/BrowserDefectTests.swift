@@ -285,6 +285,22 @@ import Testing
         #expect(driver.browser.unsavedCount == 0)
     }
 
+    /// The keys that are typed into a cell answer no question that comes meanwhile.
+    @Test func aDeletionAsksNothingWhileTextIsTyped() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        driver.find("Italy")
+        driver.keys("e")
+        try delete("Spain", in: fixture, keepsHistory: true)
+        try await driver.wait(for: "the word") { driver.text.contains("another program deleted Spain with your edits") }
+        driver.type("dr")
+        #expect(driver.browser.layers.top is CellEditor && driver.browser.unsavedCount == 1, "\(driver.text)")
+        driver.keys("<Esc><C-s>")
+        #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
+        driver.keys("r<C-s>")
+        #expect(try stored("Spain")["wins"] == 99)
+    }
+
     /// Deletions that come one after the other are one question.
     @Test func severalDeletionsOfEditedRecordsAreOneQuestion() async throws {
         let driver = BrowserDriver(teamsOf: fixture)

@@ -30,7 +30,8 @@ extension Browser {
         guard let session else { return }
         for layer in layers.layers { (layer as? ConflictScreen)?.forgetDeleted() }
         layers.removeFinished()
-        ask(aboutLost: baseline.takeLostEdits(in: session))
+        let lost = baseline.takeLostEdits(in: session)
+        if isTyping, lossesTold == nil { keep(lost) } else { ask(aboutLost: lost) }
         let targets = baseline.takeLostTargets(in: session.context)
         guard let first = targets.first else { return }
         let title = PropertyTitle.title(first.key)
@@ -42,6 +43,22 @@ extension Browser {
             targets.count == 1
                 ? sentence("another program deleted \(target): \(title) of \(name) is as it was before your edit")
                 : sentence("another program deleted \(target): \(targets.count) records are related as before"),
+            role: .warning)
+    }
+
+    /// Whether text is being typed: its next keys would answer a question that comes by itself.
+    private var isTyping: Bool {
+        guard let top = layers.top, !top.isFinished else { return false }
+        return top is CellEditor || top is Form || top is Prompt || top is Picker
+    }
+
+    /// Leaves the question to the next save.
+    private func keep(_ lost: [LostEdit]) {
+        guard let first = lost.first else { return }
+        lostEdits += lost
+        let name = lost.count == 1 ? RecordName.short(first.name) : DeletePlan.counted(lost.count, "record")
+        say(
+            sentence("another program deleted \(name) with your edits: \(saveKey) asks what becomes of them"),
             role: .warning)
     }
 
