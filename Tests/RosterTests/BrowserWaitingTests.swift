@@ -45,6 +45,30 @@ import Testing
         #expect(!driver.text.contains("unsaved") && !driver.text.contains("locked"))
     }
 
+    /// The keys that are typed into a cell answer no question of a save that is tried again meanwhile.
+    @Test func aSaveThatWaitsAsksNothingWhileTextIsTyped() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        driver.find("Italy")
+        let other = try lock(
+            "BEGIN IMMEDIATE", "UPDATE ZTEAM SET ZWINS = 50, Z_OPT = Z_OPT + 1 WHERE ZTEAMNAME = 'Spain'")
+        driver.keys("<C-s>e")
+        #expect(driver.browser.layers.top is CellEditor && driver.browser.waitingSave != nil, "\(driver.text)")
+        try other.execute("COMMIT")
+        defer { other.close() }
+        for _ in 0..<3 {
+            try await Task.sleep(for: StoreLock.pause + .milliseconds(20))
+            driver.browser.wake()
+        }
+        driver.type("m")
+        #expect(driver.browser.layers.top is CellEditor && driver.browser.waitingSave != nil, "\(driver.text)")
+        #expect(try other.integer("SELECT ZWINS FROM ZTEAM WHERE ZTEAMNAME = 'Spain'") == 50)
+        driver.keys("<Enter>")
+        try await driver.wait(for: "the question") { driver.text.contains("Wins: ›mine 99   theirs 50") }
+        driver.keys("m")
+        #expect(try other.integer("SELECT ZWINS FROM ZTEAM WHERE ZTEAMNAME = 'Spain'") == 99)
+    }
+
     @Test func aSaveThatWaitsCanBeStopped() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")

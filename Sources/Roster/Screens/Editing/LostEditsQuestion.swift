@@ -47,7 +47,7 @@ extension Browser {
     }
 
     /// Whether text is being typed: its next keys would answer a question that comes by itself.
-    private var isTyping: Bool {
+    var isTyping: Bool {
         guard let top = layers.top, !top.isFinished else { return false }
         return top is CellEditor || top is Form || top is Prompt || top is Picker
     }

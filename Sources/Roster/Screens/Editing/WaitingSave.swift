@@ -24,7 +24,12 @@ extension Browser {
     /// Tries a save again that waits, when its time has come.
     func retrySave() {
         guard let waiting = waitingSave, waiting.nextAttempt <= .now else { return }
-        save(preferring: waiting.preference, next: waiting.next)
+        // It may ask something.
+        if isTyping {
+            waitingSave?.nextAttempt = .now + StoreLock.pause
+        } else {
+            save(preferring: waiting.preference, next: waiting.next)
+        }
     }
 
     /// Whether an event stops a save that waits.
