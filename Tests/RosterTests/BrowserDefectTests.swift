@@ -5,6 +5,7 @@ import TerminalKit
 import Testing
 
 @testable import Roster
+@testable import RosterCommands
 
 /// What other programs do to the store while a list of it is open.
 @MainActor
@@ -93,6 +94,38 @@ import Testing
         // Without another's writing it is as it was.
         driver.keys("e<C-u>5<Enter><C-s>u<C-s>")
         #expect(try stored("Spain")["titles"] == 9 && before != 9, "\(driver.text)")
+    }
+
+    /// What was typed over what the other program wrote is no conflict, also where an earlier edit was taken back before.
+    @Test func anEditAfterOneThatWasTakenBackFoundWhatWasShown() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
+        driver.keys("e<C-u>7<Enter>u")
+        try update("Spain", ["titles": 9])
+        try await driver.wait(for: "the other's value") { driver.selectedLine?.contains(" 9 ") == true }
+        driver.keys("e<C-u>8<Enter><C-s>")
+        #expect(driver.text.contains("saved 1 record"), "\(driver.text)")
+        #expect(try stored("Spain")["titles"] == 8)
+    }
+
+    /// Edits, steps back and forth and saves in any order: where nobody else writes, nothing is asked, and the store has what is shown.
+    @Test func savesBetweenStepsOfUndoAskNothing() throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
+        var random = SeededGenerator(seed: 23)
+        for round in 0..<120 {
+            let keys = (0..<5).map { _ in
+                ["u", "U", "U", "<C-s>", "e<C-u>\(Int.random(in: 100...999, using: &random))<Enter>"]
+                    .randomElement(using: &random) ?? "u"
+            }.joined()
+            driver.keys(keys + "<C-s>")
+            let wins = try #require(try stored("Spain")["wins"])
+            try #require(
+                driver.selectedLine?.contains(" \(wins) ") == true && !driver.text.contains("another program"),
+                "round \(round), \(keys), \(wins)\n\(driver.text)")
+        }
     }
 
     /// A conflict is seen before the save asks about it.

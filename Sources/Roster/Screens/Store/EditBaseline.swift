@@ -20,12 +20,25 @@ struct EditBaseline {
         _ context: NSManagedObjectContext, _ objects: [NSManagedObject]? = nil, seen: some Sequence<SeenValues> = []
     ) {
         let seen = Dictionary(seen.map { (ObjectIdentifier($0.object), $0.values) }) { first, _ in first }
+        note(context, objects, seen, isStep: false)
+    }
+
+    /// - Parameter isStep: whether it was undone or done again: then an edit that was taken back keeps what it had found.
+    private mutating func note(
+        _ context: NSManagedObjectContext, _ objects: [NSManagedObject]?, _ seen: [ObjectIdentifier: [String: Any]],
+        isStep: Bool
+    ) {
         for object in objects ?? Array(context.updatedObjects) where object.isUpdated && !object.isDeleted {
             let id = ObjectIdentifier(object)
             var base = values[id]?.base ?? [:]
             let mine = object.changedValues()
-            guard !mine.isEmpty else { continue }
-            let new = mine.keys.filter { base[$0] == nil }
+            guard !mine.isEmpty else {
+                // It was taken back. What it found is kept, for the case that it is made again.
+                values[id]?.mine = [:]
+                continue
+            }
+            let known = values[id]?.mine ?? [:]
+            let new = mine.keys.filter { base[$0] == nil || (!isStep && known[$0] == nil) }
             let committed = object.committedValues(forKeys: Array(new))
             for key in new { base[key] = seen[id]?[key] ?? committed[key] ?? NSNull() }
             values[id] = (object, base, mine)
@@ -67,7 +80,8 @@ struct EditBaseline {
         }
         context.processPendingChanges()
         let written = objects?.compactMap { saved[ObjectIdentifier($0)] } ?? Array(saved.values)
-        note(context, objects, seen: written.map { SeenValues(object: $0.object, values: $0.mine) })
+        let seen = Dictionary(written.map { (ObjectIdentifier($0.object), $0.mine) }) { first, _ in first }
+        note(context, objects, seen, isStep: true)
     }
 
     /// The records with edits of the user that others deleted, with the values that the user gave them; each is told once.
