@@ -109,7 +109,7 @@ import Testing
         #expect(try stored("Spain")["titles"] == 8)
     }
 
-    /// Edits, steps back and forth and saves in any order: where nobody else writes, nothing is asked, and the store has what is shown.
+    /// Edits, steps back and forth and saves in any order: without other writers nothing is asked, and the store has what is shown.
     @Test func savesBetweenStepsOfUndoAskNothing() throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
