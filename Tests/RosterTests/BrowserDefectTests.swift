@@ -350,14 +350,20 @@ import Testing
         for name in names { #expect(try stored(name)["wins"] == 99) }
     }
 
-    /// A decision about one record decides nothing about another one that was deleted meanwhile.
-    @Test(arguments: ["m", "t", "s"]) func aDecisionDropsNoEditOfADeletedRecord(_ answer: String) async throws {
+    /// A list whose save is asked about, since another program gave Spain 50 wins where the user gave it 99; with another edit, if any.
+    private func contested(_ edit: (BrowserDriver) -> Void = { _ in }) async throws -> BrowserDriver {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")
-        driver.edit("Wins", of: "Italy", to: "98")
+        edit(driver)
         try update("Spain", ["wins": 50])
         try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
         driver.keys("<C-s>")
+        return driver
+    }
+
+    /// A decision about one record decides nothing about another one that was deleted meanwhile.
+    @Test(arguments: ["m", "t", "s"]) func aDecisionDropsNoEditOfADeletedRecord(_ answer: String) async throws {
+        let driver = try await contested { $0.edit("Wins", of: "Italy", to: "98") }
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
         // Before the program hears of it.
         try delete("Italy", in: fixture, keepsHistory: true)
@@ -389,11 +395,7 @@ import Testing
 
     /// A record that is deleted while it is asked about is asked about no more.
     @Test func aConflictOverARecordThatIsDeletedIsNone() async throws {
-        let driver = BrowserDriver(teamsOf: fixture)
-        driver.edit("Wins", of: "Spain", to: "99")
-        try update("Spain", ["wins": 50])
-        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
-        driver.keys("<C-s>")
+        let driver = try await contested()
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
         try delete("Spain", in: fixture, keepsHistory: true)
         try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
@@ -404,11 +406,7 @@ import Testing
 
     /// What was decided field by field waits for a lock as any save does.
     @Test func aDecisionWaitsForALock() async throws {
-        let driver = BrowserDriver(teamsOf: fixture)
-        driver.edit("Wins", of: "Spain", to: "99")
-        try update("Spain", ["wins": 50])
-        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
-        driver.keys("<C-s>")
+        let driver = try await contested()
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
         try other.execute("BEGIN IMMEDIATE")
         driver.keys("s")
@@ -421,12 +419,7 @@ import Testing
 
     /// A decision about one record decides nothing about what the program that keeps the lock writes into another one.
     @Test(arguments: ["m", "t", "s"]) func aDecisionThatWaitsDecidesNothingElse(_ answer: String) async throws {
-        let driver = BrowserDriver(teamsOf: fixture)
-        driver.edit("Wins", of: "Spain", to: "99")
-        driver.edit("Wins", of: "Italy", to: "98")
-        try update("Spain", ["wins": 50])
-        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
-        driver.keys("<C-s>")
+        let driver = try await contested { $0.edit("Wins", of: "Italy", to: "98") }
         #expect(driver.text.contains("Wins: ›mine 99   theirs 50") && !driver.text.contains("98   theirs"))
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
         defer { other.close() }

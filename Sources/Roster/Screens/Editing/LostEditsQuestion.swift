@@ -21,7 +21,9 @@ extension Browser {
         context.processPendingChanges()
         let isTold = lossesTold != 0
         lossesTold = nil
-        let isLeft = objects.contains { context.updatedObjects.contains($0) || context.deletedObjects.contains($0) }
+        // Each of the sets is made when it is asked for.
+        let (updated, deleted) = (context.updatedObjects, context.deletedObjects)
+        let isLeft = objects.contains { updated.contains($0) || deleted.contains($0) }
         if !isTold, !isLeft { save(then: next) }
     }
 

@@ -144,11 +144,9 @@ struct EditBaseline {
         let mine = object.changedValues()
         let theirs = object.committedValues(forKeys: Array(mine.keys))
         let fields = mine.keys.sorted().compactMap { key -> RecordConflict.Field? in
-            guard let old = base[key], let property = object.entity.propertiesByName[key],
-                (property as? NSRelationshipDescription)?.isToMany != true,
-                !Self.isEqual(old, theirs[key]), !Self.isEqual(mine[key], theirs[key])
-            else { return nil }
-            return RecordConflict.Field(property: property, base: old, mine: mine[key], theirs: theirs[key])
+            guard let old = base[key], let property = object.entity.propertiesByName[key] else { return nil }
+            let field = RecordConflict.Field(property: property, base: old, mine: mine[key], theirs: theirs[key])
+            return field.isContested ? field : nil
         }
         return fields.isEmpty ? nil : RecordConflict(object: object, fields: fields)
     }
@@ -200,24 +198,34 @@ struct RecordConflict {
         var base: Any?
         let mine: Any?
         let theirs: Any?
+
+        /// Whether both changed it, to different values. Lists of related records are merged, and never contested.
+        var isContested: Bool {
+            // A conflict that a save met names records by their IDs.
+            func plain(_ value: Any?) -> Any? { (value as? NSManagedObject)?.objectID ?? value }
+            return (property as? NSRelationshipDescription)?.isToMany != true
+                && !EditBaseline.isEqual(plain(base), plain(theirs))
+                && !EditBaseline.isEqual(plain(mine), plain(theirs))
+        }
     }
 
     let object: NSManagedObject
     let fields: [Field]
+
+    /// The same with the fields alone that both changed to different values.
+    var contested: RecordConflict { RecordConflict(object: object, fields: fields.filter(\.isContested)) }
 }
 
 extension RecordConflict {
-    /// The fields that both changed to different values, of a conflict that a save met.
+    /// The fields that the user changed, of a conflict that a save met.
     init(of conflict: NSMergeConflict) {
         let object = conflict.sourceObject
-        func plain(_ value: Any?) -> Any? { (value as? NSManagedObject)?.objectID ?? value }
-        let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine -> Field? in
-            let (old, new) = (conflict.objectSnapshot?[key], conflict.persistedSnapshot?[key])
-            guard let property = object.entity.propertiesByName[key],
-                (property as? NSRelationshipDescription)?.isToMany != true,
-                !EditBaseline.isEqual(plain(old), plain(new)), !EditBaseline.isEqual(plain(mine), plain(new))
-            else { return nil }
-            return Field(property: property, base: old, mine: mine, theirs: new)
+        let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine in
+            object.entity.propertiesByName[key].map {
+                Field(
+                    property: $0, base: conflict.objectSnapshot?[key], mine: mine,
+                    theirs: conflict.persistedSnapshot?[key])
+            }
         }
         self.init(object: object, fields: fields)
     }

@@ -133,7 +133,7 @@ struct SaveAttempt {
     private func outcome(of error: NSError) -> Outcome {
         if let list = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict], !list.isEmpty {
             let gone = list.filter(AskingPolicy.isGone).map(\.sourceObject)
-            return gone.isEmpty ? .conflicts(list.map(Self.conflict)) : .gone(gone)
+            return gone.isEmpty ? .conflicts(list.map(RecordConflict.init(of:))) : .gone(gone)
         }
         if StoreLock.isReason(for: error) { return .locked }
         let several = (error.userInfo[NSDetailedErrorsKey] as? [any Error])?.map { $0 as NSError } ?? [error]
@@ -144,23 +144,11 @@ struct SaveAttempt {
         }
         return .failed(lines, object: several.first?.userInfo[NSValidationObjectErrorKey] as? NSManagedObject)
     }
-
-    private static func conflict(_ conflict: NSMergeConflict) -> RecordConflict {
-        let object = conflict.sourceObject
-        let theirs = conflict.persistedSnapshot ?? [:]
-        let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine in
-            object.entity.propertiesByName[key].map {
-                RecordConflict.Field(
-                    property: $0, base: conflict.objectSnapshot?[key], mine: mine, theirs: theirs[key])
-            }
-        }
-        return RecordConflict(object: object, fields: fields)
-    }
 }
 
 /// Settles conflicts as the user decided, but leaves it to the user what becomes of edits of records that others deleted, and of
 /// what came into conflict since the question.
-// SAFETY: used on the main thread only.
+// SAFETY: its one mutable property is set and read on the main thread, where the context saves and asks it.
 private final class AskingPolicy: NSMergePolicy, @unchecked Sendable {
     private let preference: SaveAttempt.Preference
     /// Whether something was left to the user.
@@ -179,7 +167,7 @@ private final class AskingPolicy: NSMergePolicy, @unchecked Sendable {
         // What both deleted is settled.
         let gone = list.filter { Self.isGone($0) && !$0.sourceObject.isDeleted }
         guard gone.isEmpty else { throw asking(about: gone) }
-        let contested = list.filter { !Self.isGone($0) }.map { ($0, RecordConflict(of: $0)) }
+        let contested = list.filter { !Self.isGone($0) }.map { ($0, RecordConflict(of: $0).contested) }
             .filter { $0.sourceObject.isDeleted || !$1.fields.isEmpty }
         guard contested.allSatisfy({ preference.settles($1) }) else { throw asking(about: contested.map(\.0)) }
         try super.resolve(optimisticLockingConflicts: list)
