@@ -114,31 +114,27 @@ class Terminal:
     def compare(self, what):
         """What the differences painted has to be the program's own grid of cells, and what a full repaint paints."""
         self.pump()
-        # A message goes by itself: what came between the two is read again.
-        for attempt in range(5):
-            before, meant = self.grid(), self.frame()
-            if before == meant:
-                break
-            self.pump()
-        else:
-            different = [n for n in range(self.lines) if n >= len(meant) or before[n] != meant[n]]
-            fail(f"{what}: lines {different} are not the program's cells ({len(meant)} of {self.lines} lines)")
-            for number in different[:3]:
-                if number < len(meant):
-                    say(f"  terminal {before[number]!r}\n  program  {meant[number]!r}")
+        self.compare_cells(what, "painted")
         kept = self.screen
         self.fresh()
         self.send("\x0c")
         self.pump()
-        after = self.grid()
-        if before != after:
-            # A message may have gone in between: the last line is no difference.
-            different = [n for n in range(self.lines) if before[n] != after[n]]
-            if different != [self.lines - 1]:
-                fail(f"{what}: lines {different} differ")
-                for number in different[:3]:
-                    say(f"  painted  {before[number]!r}\n  repaint  {after[number]!r}")
+        # The keys that may follow come up by themselves: what a repaint gives is the program's cells of then.
+        self.compare_cells(what, "repainted")
         del kept
+
+    def compare_cells(self, what, how):
+        # A message goes by itself: what came between the two is read again.
+        for attempt in range(5):
+            shown, meant = self.grid(), self.frame()
+            if shown == meant:
+                return
+            self.pump()
+        different = [n for n in range(self.lines) if n >= len(meant) or shown[n] != meant[n]]
+        fail(f"{what}: {how} lines {different} are not the program's cells ({len(meant)} of {self.lines} lines)")
+        for number in different[:3]:
+            if number < len(meant):
+                say(f"  terminal {shown[number]!r}\n  program  {meant[number]!r}")
 
     def end(self):
         """Ends the program and gives back its status."""
