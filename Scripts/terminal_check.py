@@ -111,16 +111,27 @@ class Terminal:
         with open(self.frames, encoding="utf-8") as file:
             return [line.rstrip() for line in file.read().split("\n")[:-1]]
 
-    def compare(self, what):
-        """What the differences painted has to be the program's own grid of cells, and what a full repaint paints."""
+    def compare(self, what, settles=False):
+        """What the differences painted has to be the program's own grid of cells, and what a full repaint paints.
+
+        With `settles` what goes and comes by itself has done so before: then a repaint changes nothing at all."""
+        if settles:
+            time.sleep(6)
         self.pump()
         self.compare_cells(what, "painted")
+        before = self.grid()
         kept = self.screen
         self.fresh()
         self.send("\x0c")
         self.pump()
         # The keys that may follow come up by themselves: what a repaint gives is the program's cells of then.
         self.compare_cells(what, "repainted")
+        after = self.grid()
+        if settles and before != after:
+            different = [n for n in range(self.lines) if before[n] != after[n]]
+            fail(f"{what}: lines {different} differ")
+            for number in different[:3]:
+                say(f"  painted  {before[number]!r}\n  repaint  {after[number]!r}")
         del kept
 
     def compare_cells(self, what, how):
@@ -175,7 +186,7 @@ def walk(path, columns, lines, locale, source):
         if number % 10 == 9:
             # A lone escape is told from a sequence by the time that passes.
             time.sleep(0.05)
-            terminal.compare(f"{columns}x{lines} {locale} key {number + 1}")
+            terminal.compare(f"{columns}x{lines} {locale} key {number + 1}", settles=number + 10 >= options.keys)
     if os.waitpid(terminal.pid, os.WNOHANG) != (0, 0):
         fail(f"{columns}x{lines} {locale}: the program ended by itself")
         return
