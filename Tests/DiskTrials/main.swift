@@ -2,7 +2,7 @@ import CSimulatedDisk
 import Foundation
 
 // Power failures, failed calls and a clock that is set under stores of the framework, from a seed: run by `SimulatedDiskTests` for a moment, and by
-// `Scripts/soak` at length. Prints how many there were; status 1 for the first after which something was wrong.
+// `Scripts/trials` at length. Prints how many there were; status 1 for the first after which something was wrong.
 
 let usage = "usage: DiskTrials crash|fault|clock SEED COUNT [everything|pictures|journal]"
 let arguments = Array(CommandLine.arguments.dropFirst())

@@ -1,6 +1,6 @@
 import Foundation
 
-// Damaged input of one kind, from a seed, in one process: run by `FuzzTests` for a moment, and by `Scripts/soak` at length. What is
+// Damaged input of one kind, from a seed, in one process: run by `FuzzTests` for a moment, and by `Scripts/trials` at length. What is
 // damaged is either read or refused with an error; a trap ends the program, as what takes minutes does, and the input that did it is
 // in the file `input` of the folder that is printed first. Status 1 for the first answer that is wrong.
 

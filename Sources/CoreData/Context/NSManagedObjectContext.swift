@@ -350,22 +350,22 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isOnQueue: Bool { queue.isCurrent }
     final var isOnMainQueue: Bool { queue.isMain }
 
-    /// Stops the program where checking is on and the caller is not on the context's queue.
+    /// Stops the program, or tells, as ``ConcurrencyChecking`` says, where the caller is not on the context's queue.
     ///
     /// - Parameter access: what the caller does; only asked for then.
     @inline(__always)
     final func requireQueue(_ access: @autoclosure () -> String) {
-        if ConcurrencyChecking.isOn, !isOnQueue { refuse(access()) }
+        if ConcurrencyChecking.isOn, !isOnQueue, QueueWatchdog.isToBeTold(.useOffQueue) { refuse(access()) }
     }
 
-    private func refuse(_ access: String) -> Never {
+    private func refuse(_ access: String) {
         let text = name.map { " named '\($0)'" } ?? ""
         let message =
             "A managed object context\(text) is used outside of its queue, by \(access): wrap the use in perform(_:)."
         if let watch = queue.watch {
             QueueWatchdog.tell(message, [("It is used here", QueueWatchdog.stack), watch.side])
         }
-        preconditionFailure(message)
+        if ConcurrencyChecking.stops { preconditionFailure(message) }
     }
 
     final func scheduleProcessing() { events.schedule() }

@@ -49,7 +49,7 @@ public struct CopyCommand {
         for entity in entities {
             let checksum = String(entity.checksum, radix: 16)
             try surroundings.output.write(
-                "\(VisibleText.shown(entity.name)): \(entity.count) records, checksum \(checksum)\n")
+                "\(VisibleText.shown(entity.name)): \(RecordCount.text(entity.count)), checksum \(checksum)\n")
         }
         try surroundings.output.write("copied \(VisibleText.shown(source)) to \(VisibleText.shown(copy))\n")
         try surroundings.output.flush()

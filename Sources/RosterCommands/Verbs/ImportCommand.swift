@@ -60,8 +60,7 @@ public struct ImportCommand {
         var total: Int { inserted + updated + unchanged }
 
         var text: String {
-            let records = total == 1 ? "1 record" : "\(total) records"
-            return "\(records): \(inserted) new, \(updated) changed, \(unchanged) unchanged"
+            "\(RecordCount.text(total)): \(inserted) new, \(updated) changed, \(unchanged) unchanged"
         }
 
         mutating func add(_ other: Counts) {
@@ -91,8 +90,7 @@ public struct ImportCommand {
                     try batch.add(fields, at: place)
                 }
                 counts.add(try batch.commit(isDryRun: isDryRun))
-                let total = counts.total
-                surroundings.progress.report(fraction: reader.fraction, "\(total) records")
+                surroundings.progress.report(fraction: reader.fraction, RecordCount.text(counts.total))
             }
         } catch {
             let outcome =

@@ -51,6 +51,60 @@ import Testing
         #expect(depth(of: "Its queue is taken here", in: text) > 2, "\(text)")
     }
 
+    /// A build for debugging looks without being asked, and its program goes on.
+    @Test func aDebugBuildTellsTheFirstUseOffAQueue() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            unsetenv("CoreDataConcurrencyDebug")
+            try Self.useOffQueue()
+            exit(EXIT_SUCCESS)
+        }
+        let text = output(result)
+        #expect(text.components(separatedBy: "is used outside of its queue, by inserting").count == 2, "\(text)")
+        #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
+        #expect(depth(of: "Its queue was made here", in: text) > 2, "\(text)")
+        #expect(text.contains("useOffQueue"), "\(text)")
+        #expect(text.contains("A debug build tells this once."), "\(text)")
+    }
+
+    @Test func aDebugBuildIsQuietWhereItIsAskedTo() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            setenv("CoreDataConcurrencyDebug", "0", 1)
+            try Self.useOffQueue()
+            exit(EXIT_SUCCESS)
+        }
+        #expect(!output(result).contains("CoreData: "), "\(output(result))")
+    }
+
+    @Test func rightUseIsToldNothingAbout() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            unsetenv("CoreDataConcurrencyDebug")
+            let stack = try ClubStack()
+            let context = stack.context()
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = context
+            try await child.perform {
+                child.team("City").wins = 3
+                try child.save()
+            }
+            try await context.perform {
+                try context.save()
+                context.refreshAllObjects()
+                let teams = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
+                precondition(teams.map(\.wins) == [3])
+            }
+            exit(EXIT_SUCCESS)
+        }
+        #expect(!output(result).contains("CoreData: "), "\(output(result))")
+    }
+
+    private static func useOffQueue() throws {
+        let context = try ClubStack().context()
+        for name in ["City", "United"] { context.team(name).wins = 2 }
+        try context.save()
+        let count = try context.count(for: NSFetchRequest<ClubTeam>(entityName: "Team"))
+        precondition(count == 2)
+    }
+
     @Test func aCircleOfQueues() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             Self.check()

@@ -54,6 +54,7 @@ import Testing
         let surroundings = TestSurroundings()
         let copy = folder.path("copy.sqlite")
         try CopyCommand(source: source, destination: copy).run(in: surroundings.surroundings())
+        #expect(surroundings.lines.first?.hasPrefix("Library: 1 record, checksum ") == true, "\(surroundings.lines)")
         #expect(surroundings.lines.last == "copied \(source.store) to \(copy)")
         func exported(_ location: StoreLocation) throws -> String {
             let surroundings = TestSurroundings()

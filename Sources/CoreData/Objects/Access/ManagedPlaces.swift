@@ -19,7 +19,7 @@ enum ManagedPlaces {
 
     /// Looks a property up by its name, and remembers where it is.
     ///
-    /// While the use of queues is checked nothing is remembered: then every access comes here, and one that is not checked
+    /// While uses off a queue stop the program nothing is remembered: then every access comes here, and one that is not checked
     /// pays nothing for it.
     @inline(never)
     private static func look(
@@ -30,7 +30,8 @@ enum ManagedPlaces {
         }
         if ConcurrencyChecking.isOn {
             object.managedObjectContext?.requireQueue("accessing '\(name)' of '\(object.objectID)'")
-        } else {
+        }
+        if !ConcurrencyChecking.stops {
             object.withTraits { $0.knownPlaces.remember(property.address, place) }
         }
         return place

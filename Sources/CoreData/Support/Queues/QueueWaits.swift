@@ -41,7 +41,7 @@ enum QueueWaits {
             }
             return circle
         }
-        if ConcurrencyChecking.isOn, !broken.isEmpty { tell(broken) }
+        if ConcurrencyChecking.isOn, !broken.isEmpty, QueueWatchdog.isToBeTold(.circle) { tell(broken) }
     }
 
     private static func tell(_ circle: [QueueWaiter]) {
@@ -139,7 +139,7 @@ final class QueueWaiter: @unchecked Sendable {
     let queue: WorkQueue
     let chain: UInt
     let reason: Reason
-    /// Where the thread waits, while the use of queues is checked.
+    /// Where the thread waits, while the use of queues is looked at.
     let stack = QueueWatchdog.stack
     /// In how many circles it has to stand still at the moment.
     fileprivate(set) var frozen = 0

@@ -24,7 +24,7 @@ final class WorkQueue: Sendable {
     /// Whether threads get the queue in the order in which they came. Otherwise who runs may take it before those that have
     /// to wake up first, which is less fair and costs fewer changes of threads.
     private let keepsOrder: Bool
-    /// Who made the queue and who is on it, while the use of queues is checked.
+    /// Who made the queue and who is on it, while the use of queues is looked at.
     let watch: QueueWatch?
 
     /// The main queue, or a new one.
