@@ -188,7 +188,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func performAndWait<Result, Failure: Error>(
         _ block: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try queue.sync { () throws(Failure) in try CurrentContext.entering(self, block) }
+        try performAndWait(.asked, block)
+    }
+
+    /// - Parameter reason: why the caller waits: the framework's own work may be in the middle of something.
+    @inline(__always)
+    final func performAndWait<Result, Failure: Error>(
+        _ reason: QueueWaiter.Reason, _ block: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try queue.sync(reason) { () throws(Failure) in try CurrentContext.entering(self, block) }
     }
 
     /// Runs `block` on the context's queue without blocking the caller's thread, and gives its result: in place if the caller

@@ -70,20 +70,23 @@ struct StoreUpgrade {
         guard let url = store.url else { return }
         let storeClass = Swift.type(of: store)
         let type = NSPersistentStore.StoreType(rawValue: store.type)
-        // The ending keeps the UUID in the name of the folder of its external values: none is left there from a migration that died.
-        let made = url.deletingLastPathComponent().appendingPathComponent(
-            ".\(url.lastPathComponent).migrationdestination_\(UUID().uuidString).store")
         guard let managerClass = storeClass.migrationManagerClass() as? NSMigrationManager.Type else {
             throw CoreDataError.make(
                 134110, "\(storeClass).migrationManagerClass() is no subclass of NSMigrationManager.")
         }
         store.releaseFile()
+        // The ending keeps the UUID in the name of the folder of its external values: none is left there from a migration that died.
+        let making = StoreInMaking(for: url.path, "migrationdestination_", ending: ".store") {
+            storeClass.discard(URL(fileURLWithPath: $0))
+        }
+        defer { making.end() }
+        let made = URL(fileURLWithPath: making.path)
         let manager = managerClass.init(sourceModel: source, destinationModel: model)
         do {
             try manager.migrateStore(
                 from: url, type: type, options: store.options, mapping: mapping, to: made, type: type,
                 options: store.options)
-            defer { try? storeClass.discard(made) }
+            defer { storeClass.discard(made) }
             try storeClass.replaceStore(at: url, options: store.options, with: made, options: nil)
         } catch let error as NSError {
             throw CoreDataError.make(
@@ -113,9 +116,9 @@ struct StoreUpgrade {
 }
 
 extension NSPersistentStore {
-    /// Takes a store away that was made only to be copied.
-    fileprivate static func discard(_ url: URL) throws {
-        try destroyStore(at: url, options: nil)
+    /// Takes a store away that was made only to be copied, as far as it was made.
+    fileprivate static func discard(_ url: URL) {
+        try? destroyStore(at: url, options: nil)
         removeFiles(at: url)
     }
 }

@@ -31,6 +31,12 @@ enum StoreCopies {
             at: url, withPersistentStoreFrom: other, type: StorePlace(url: other).type)
     }
 
+    /// Removes a store that was made to be put in another's place, as far as it was made: it may be no store yet.
+    static func discard(_ path: String) {
+        try? remove(URL(fileURLWithPath: path))
+        for end in ["", "-wal", "-shm", "-journal"] { unlink(path + end) }
+    }
+
     /// Removes a copy that a command made. Does nothing where there is none.
     static func remove(_ copy: URL) throws {
         guard FileManager.default.fileExists(atPath: copy.path) else { return }

@@ -183,12 +183,15 @@ public struct MigrateCommand {
                 url, step.destination.model,
                 [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
         }
-        // The ending keeps the number in the name of the folder of its external values.
-        let made = url.deletingLastPathComponent().appendingPathComponent(
-            ".\(url.lastPathComponent).migration-\(ProcessInfo.processInfo.processIdentifier).store")
+        // The ending keeps the UUID in the name of the folder of its external values.
+        let making = StoreInMaking(for: url.path, "migration-", ending: ".store", discard: StoreCopies.discard)
+        let made = URL(fileURLWithPath: making.path)
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         let type = StorePlace(url: url).type
-        defer { try? StoreCopies.remove(made) }
+        defer {
+            StoreCopies.discard(making.path)
+            making.end()
+        }
         try WatchedMigration(manager: manager, surroundings: surroundings).run {
             try manager.migrateStore(from: url, type: type, mapping: step.mapping, to: made, type: type)
         }

@@ -164,4 +164,22 @@ import Testing
         #expect(parts.last?.contains("waits for a context under the lock of a coordinator") == true)
         #expect(depth(of: "The lock was taken here", in: parts.last ?? "") > 2)
     }
+
+    /// The handler of a migration's stage, which has no other time to wait in.
+    @Test func codeThatHasToWaitUnderALock() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Self.check()
+            let stack = try ClubStack()
+            let (first, second) = (stack.context(), stack.context())
+            stack.coordinator.withLock {
+                QueueWatchdog.allowingWaits { first.performAndWait {} }
+                FileHandle.standardError.write(Data("now\n".utf8))
+                second.performAndWait {}
+            }
+            exit(EXIT_SUCCESS)
+        }
+        let parts = output(result).components(separatedBy: "now\n")
+        #expect(parts.count == 2 && !parts[0].contains("under the lock"), "\(parts)")
+        #expect(parts.last?.contains("under the lock") == true)
+    }
 }

@@ -168,7 +168,7 @@ struct StagedMigration {
         manager.container = container
         defer { manager.container = nil }
         let coordinator = container.persistentStoreCoordinator
-        do { try handler(manager, stage) } catch {
+        do { try QueueWatchdog.allowingWaits { try handler(manager, stage) } } catch {
             for store in coordinator.persistentStores { try? coordinator.remove(store) }
             throw error
         }

@@ -27,7 +27,7 @@ final class IncrementalRows: StoreOperations {
         context.registry.tellsStores = false
         lent = context
         defer { lent = nil }
-        return try context.performAndWait { try body(context) }
+        return try context.performAndWait(.beneath) { try body(context) }
     }
 
     private func failure(_ text: String) -> NSError {

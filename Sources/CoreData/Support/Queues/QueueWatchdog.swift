@@ -40,13 +40,30 @@ enum QueueWatchdog {
     // MARK: Locks
 
     /// The locks that chains of calls took for the framework's own work, in the order in which they were taken.
-    private static let locks = Mutex<[UInt: [CallStack?]]>([:])
+    private static let locks = Mutex<[UInt: [Held]]>([:])
+
+    private enum Held {
+        case lock(CallStack?)
+        /// What runs under the locks before it may wait.
+        case leave
+    }
+
+    /// Runs a program's code that has to wait for contexts under the caller's lock, as the handler of a migration's stage has to.
+    static func allowingWaits<Result>(_ body: () throws -> Result) rethrows -> Result {
+        guard ConcurrencyChecking.isOn else { return try body() }
+        note(.leave)
+        defer { lockWasLeft() }
+        return try body()
+    }
+
+    private static func note(_ held: Held) {
+        locks.withLock { $0[CallChain.current, default: []].append(held) }
+    }
 
     /// For what is called while the use of queues is looked at, and only then.
     static func lockWasTaken() {
         // Where it was not asked for, the stack of the wait has to do, which goes on from the place where the lock was taken.
-        let stack = ConcurrencyChecking.stops ? CallStack() : nil
-        locks.withLock { $0[CallChain.current, default: []].append(stack) }
+        note(.lock(ConcurrencyChecking.stops ? CallStack() : nil))
     }
 
     static func lockWasLeft() {
@@ -59,7 +76,8 @@ enum QueueWatchdog {
 
     /// A program's code waits for a context's queue.
     static func programWaits() {
-        guard let lock = locks.withLock({ $0[CallChain.current]?.last }), isToBeTold(.waitUnderLock) else { return }
+        guard case .lock(let lock) = locks.withLock({ $0[CallChain.current]?.last }), isToBeTold(.waitUnderLock)
+        else { return }
         tell(
             "A program's code waits for a context under the lock of a coordinator: others wait meanwhile. Read what it needs before.",
             [("It waits here", CallStack()), ("The lock was taken here", lock)])

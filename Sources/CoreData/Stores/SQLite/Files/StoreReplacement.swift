@@ -38,8 +38,12 @@ struct StoreReplacement {
         }
         let folder = SupportFolder(ofStoreAt: destination.path)
         try folder.checkThatNothingIsLeft()
-        let copy = copyPath
-        defer { StoreFiles.remove(at: copy) }
+        let making = StoreInMaking(for: destination.path, "replacement-", discard: StoreFiles.remove(at:))
+        let copy = making.path
+        defer {
+            StoreFiles.remove(at: copy)
+            making.end()
+        }
         try makeCopy(at: copy)
         let values = ExternalDataCopy(ofStoreAt: source.path, toStoreAt: destination.path)
         do {
@@ -91,12 +95,6 @@ struct StoreReplacement {
     }
 
     private var isSameFile: Bool { PlainFile.areSame(source.path, destination.path) }
-
-    private var copyPath: String {
-        let url = URL(fileURLWithPath: destination.path)
-        return url.deletingLastPathComponent()
-            .appendingPathComponent(".\(url.lastPathComponent).replacement-\(UUID().uuidString)").path
-    }
 
     // MARK: Steps
 

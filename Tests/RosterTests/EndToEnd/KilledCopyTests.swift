@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// What a copy that was killed leaves beside its destination goes with the next copy to the same place.
+@Suite struct KilledCopyTests {
+    private let sample: SampleFolder
+
+    init() throws { sample = try SampleFolder() }
+
+    private func hidden() throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: sample.url.path).filter { $0.hasPrefix(".copy") })
+    }
+
+    private func isWhole(_ path: String) throws -> Bool {
+        let (original, copy) = (["count", sample.store, "Team"], ["count", path, "Team"])
+        return try RosterProcess.run(original).output == RosterProcess.run(copy).output
+    }
+
+    @Test func aKilledCopyLeavesNothingForLong() throws {
+        let rows = (0..<40_000).map { "Team \($0) with a name of some length,OFC\n" }.joined()
+        let records = try sample.file("many.csv", "teamName,qualifyingZone\n" + rows)
+        try #require(RosterProcess.run(["import", sample.store, "Team", records, "--batch", "50000"]).status == 0)
+        let copy = ["copy", sample.store, sample.path("copy.sqlite")]
+        // Files of other names, and one that no mark says a copy made, are not the program's.
+        let foreign: Set = [
+            ".copy.sqlite.replacement-notes", ".copy.sqlite.replacement-notes.making",
+            ".copy.sqlite.replacement-2C9A7B7E-50C4-4B50-9C39-1B3C34B8A0F1",
+        ]
+        for name in foreign { _ = try sample.file(name, "mine") }
+        let killed = try LiveProcess(roster: copy)
+        // What has bytes is locked.
+        func isBegun() throws -> Bool {
+            try hidden().subtracting(foreign).contains { name in
+                let facts = try? FileManager.default.attributesOfItem(atPath: sample.path(name))
+                return (facts?[.size] as? Int ?? 0) > 0
+            }
+        }
+        while killed.isRunning, try !isBegun() { usleep(200) }
+        kill(killed.identifier, SIGSTOP)
+        let own = try hidden().subtracting(foreign)
+        try #require(own.contains { $0.hasSuffix(".making") }, "the copy was over before it could be stopped: \(own)")
+        // Another copy leaves what one that lives still makes.
+        #expect(try RosterProcess.run(copy).status == 0)
+        #expect(try hidden().isSuperset(of: own))
+        killed.killAtOnce()
+        killed.waitForEnd()
+        #expect(try hidden().isSuperset(of: own))
+        try FileManager.default.removeItem(atPath: sample.path("copy.sqlite"))
+        #expect(try RosterProcess.run(copy).status == 0)
+        #expect(try hidden() == foreign)
+        #expect(try isWhole(sample.path("copy.sqlite")))
+    }
+
+    /// Marks that others made name nothing that is not a plain file of the place itself.
+    @Test func marksOfOthersHarmNothing() throws {
+        let copy = ["copy", sample.store, sample.path("copy.sqlite")]
+        let victim = try sample.file("victim", "mine")
+        let place = ".copy.sqlite.replacement-2C9A7B7E-50C4-4B50-9C39-1B3C34B8A0F1"
+        let second = ".copy.sqlite.replacement-0C9A7B7E-50C4-4B50-9C39-1B3C34B8A0F1"
+        try FileManager.default.createSymbolicLink(atPath: sample.path(place), withDestinationPath: victim)
+        _ = try sample.file(place + ".making", "")
+        #expect(mkfifo(sample.path(second + ".making"), 0o600) == 0)
+        #expect(try RosterProcess.run(copy).status == 0)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+        #expect(try isWhole(sample.path("copy.sqlite")))
+    }
+}
