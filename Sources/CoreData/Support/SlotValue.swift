@@ -47,8 +47,8 @@ enum SlotValue: Hashable, @unchecked Sendable {
         case .text(let text): TextBytes.hash(text, into: &hasher)
         case .data(let data): hasher.combine(data)
         case .uuid(let id): hasher.combine(id)
-        case .decimal(let number): hasher.combine(number)
-        case .object(let object): hasher.combine(object)
+        case .decimal(let number): hasher.combine(number.decimalValue)
+        case .object(let object): if Hashing.isSafe(object) { hasher.combine(object) }
         case .reference(let id): hasher.combine(id)
         }
     }

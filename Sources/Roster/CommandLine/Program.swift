@@ -15,6 +15,8 @@ enum Program {
     static func run(_ words: [String]) -> Int32 {
         // A reader that goes away, such as head, ends the program without a word, whatever it inherited.
         signal(SIGPIPE, SIG_DFL)
+        // A file that may not grow is an error as a full disk is.
+        signal(SIGXFSZ, SIG_IGN)
         StandardError.occupyStandardStreams()
         Translation.start(catalogs: Catalogs.folder, environment: ProcessInfo.processInfo.environment)
         var verb: any CommandVerb.Type = BrowseVerb.self
@@ -25,6 +27,7 @@ enum Program {
                 guard words.count == 1 else { throw CommandError.misuse("\(first) stands alone") }
                 return try tellVersion().code
             }
+            try refuseOtherEncodings(words)
             try refuseUnknownVerb(words)
             return try run(verb, rest).code
         } catch {
@@ -33,6 +36,16 @@ enum Program {
             let hint = status == .misuse ? sentence(" (see \(name) --help)") : ""
             StandardError.write("\(name): \(CommandError.line(for: error))\(hint)\n")
             return status.code
+        }
+    }
+
+    /// A word whose bytes are no UTF-8 would name another file than the one it says: the runtime replaces such bytes.
+    private static func refuseOtherEncodings(_ words: [String]) throws {
+        guard words.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }),
+            let bytes = FileManager.default.contents(atPath: "/proc/self/cmdline")
+        else { return }
+        for word in bytes.split(separator: 0).dropFirst() where String(validating: word, as: UTF8.self) == nil {
+            throw CommandError.misuse("“\(String(decoding: word, as: UTF8.self))” is no UTF-8, as all arguments are")
         }
     }
 

@@ -19,6 +19,11 @@ enum ColumnChoice {
         return try named(names.isEmpty ? [RecordColumn.objectName] : names, of: entity)
     }
 
+    /// The ordered relationships that an export leaves out, since the other side's records name this one.
+    static func orders(leftOutOf entity: NSEntityDescription) -> [String] {
+        entity.storedRelationships.filter { $0.isToMany && $0.isOrdered && !$0.isNamedHere }.map(\.name)
+    }
+
     /// For an export that an import reads back: what the record has, and what belongs to it. Relationships that the other
     /// side's record names are left out.
     ///

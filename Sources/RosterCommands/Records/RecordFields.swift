@@ -1,11 +1,15 @@
+import Translation
+
 /// The fields of a record as they were read: keys with values, in order. A dotted key names a property of a record that
 /// belongs to this one.
 typealias RecordFields = [(key: String, value: JSONValue)]
 
 enum FieldGrouping {
     /// The fields with dotted keys put together into objects: `location.latitude` and `location.longitude` become one
-    /// `location`. An object of which all values are NULL becomes NULL.
-    static func grouped(_ fields: RecordFields) -> RecordFields {
+    /// `location`. An object of which all values are NULL becomes NULL, or what a field of its name says.
+    ///
+    /// - Throws: ``FieldProblem`` where a field of that name, such as `location`, says one thing and the dotted ones another.
+    static func grouped(_ fields: RecordFields) throws -> RecordFields {
         guard fields.contains(where: { $0.key.contains(".") }) else { return fields }
         var result: RecordFields = []
         var groups: [String: Int] = [:]
@@ -24,8 +28,23 @@ enum FieldGrouping {
             members[index, default: []].append((String(field.key[field.key.index(after: dot)...]), field.value))
         }
         for (index, fields) in members where fields.contains(where: { $0.value != .null }) {
-            result[index].value = .object(grouped(fields))
+            result[index].value = .object(try grouped(fields))
         }
-        return result
+        return try groups.isEmpty ? result : withoutDoubles(result, groups)
+    }
+
+    /// One field for each name, where a group and a plain field have one.
+    private static func withoutDoubles(_ fields: RecordFields, _ groups: [String: Int]) throws -> RecordFields {
+        var surplus: Set<Int> = []
+        for (index, field) in fields.enumerated() {
+            guard let group = groups[field.key], group != index else { continue }
+            guard fields[group].value == .null else {
+                throw FieldProblem(
+                    key: field.key, value: field.value,
+                    reason: sentence("stands beside keys with “\(field.key).”, which say something else"))
+            }
+            surplus.insert(group)
+        }
+        return fields.enumerated().filter { !surplus.contains($0.offset) }.map(\.element)
     }
 }

@@ -35,9 +35,12 @@ final class RecordFileReader {
     ///   - format: `nil` to tell it by the file's name, or else by its first byte. A table cannot be read.
     ///   - key: what the only field of each line is called where the first line has one field and that is a number, which names
     ///     nothing; `nil` where the first line always has the keys.
+    ///   - interruption: ends the records with an error when it is raised.
     /// - Throws: ``CommandError`` when the file cannot be read or is none of these.
-    init(path: String, format: OutputFormat?, keyOfNumbers key: String? = nil) throws {
-        let bytes = try ByteReader(path: path)
+    init(
+        path: String, format: OutputFormat?, keyOfNumbers key: String? = nil, interruption: (any Interruption)? = nil
+    ) throws {
+        let bytes = try ByteReader(path: path, interruption: interruption)
         bytes.skipByteOrderMark()
         let parser = JSONParser(bytes)
         self.bytes = bytes

@@ -21,7 +21,7 @@ enum RecordImporting {
     static func record(
         _ fields: RecordFields, of entity: NSEntityDescription, by importer: RecordImporter
     ) throws -> ImportValue {
-        var fields = FieldGrouping.grouped(fields)
+        var fields = try FieldGrouping.grouped(fields)
         for (index, field) in fields.enumerated() {
             guard case .string(let text) = field.value,
                 let relationship = importer.property(forKey: field.key, of: entity) as? NSRelationshipDescription,

@@ -66,9 +66,17 @@ public struct StorePlace: Sendable {
     }
 
     private var beginning: Data? {
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        guard Self.isPlainFile(url.path) else { return Data() }
         guard let file = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? file.close() }
         return try? file.read(upToCount: 16) ?? Data()
+    }
+
+    /// Whether a path leads to a plain file: to open a pipe would wait for its writer.
+    static func isPlainFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Refuses a place where no store can be. A server is asked when the store is opened.

@@ -32,7 +32,7 @@ public struct StoreWords {
 
     /// Whether a file begins as SQLite's do.
     public static func looksLikeStore(_ path: String) -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        guard StorePlace.isPlainFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
         return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
     }

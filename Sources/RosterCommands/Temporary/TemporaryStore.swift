@@ -50,7 +50,8 @@ public struct TemporaryStore: Sendable {
                 ?? Self.sniffed(file)
             let name = path == "-" ? "standard input" : path
             let (columns, hasLineOfKeys) = try Self.naming(name, insteadOf: file) {
-                let reader = try RecordFileReader(path: file, format: format, keyOfNumbers: Self.numberKey)
+                let reader = try RecordFileReader(
+                    path: file, format: format, keyOfNumbers: Self.numberKey, interruption: surroundings.interruption)
                 return (try InferredColumns(reader), reader.hasLineOfKeys)
             }
             guard !columns.list.isEmpty else { throw Empty() }
@@ -59,7 +60,8 @@ public struct TemporaryStore: Sendable {
             self.hasLineOfKeys = hasLineOfKeys
             let session = try StoreSession(creating: store, model: columns.model)
             try Self.naming(name, insteadOf: file) {
-                let reader = try RecordFileReader(path: file, format: format, keyOfNumbers: Self.numberKey)
+                let reader = try RecordFileReader(
+                    path: file, format: format, keyOfNumbers: Self.numberKey, interruption: surroundings.interruption)
                 try Self.fill(session, with: reader, columns, surroundings)
             }
             try session.close()

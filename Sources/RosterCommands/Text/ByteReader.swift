@@ -24,11 +24,18 @@ final class ByteReader {
     private var limit = 0
     private var consumed = 0
     private var failure: CommandError?
+    private let interruption: (any Interruption)?
+    /// How long the reader waits for bytes before it looks for a request to stop, in milliseconds.
+    private static let patience: Int32 = 100
 
     /// Opens the file at `path`; `-` is standard input.
-    init(path: String) throws {
+    ///
+    /// - Parameter interruption: ends the bytes with an error when it is raised, also while nothing comes.
+    init(path: String, interruption: (any Interruption)? = nil) throws {
+        self.interruption = interruption
         name = path == "-" ? "standard input" : path
-        descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        // Opening a pipe would wait for its writer, where no request is looked for.
+        descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw CommandError.failure("cannot read \(name): \(Self.reason())") }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -37,12 +44,14 @@ final class ByteReader {
         if status.st_mode & S_IFMT == S_IFDIR {
             throw CommandError.failure("cannot read \(name): it is a folder")
         }
+        if path != "-" { _ = fcntl(descriptor, F_SETFL, O_RDONLY) }
         length = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
 
     /// Reads bytes that are there already.
     init(_ bytes: [UInt8], name: String) {
         self.name = name
+        interruption = nil
         length = bytes.count
         descriptor = -1
         buffer = bytes
@@ -88,6 +97,14 @@ final class ByteReader {
     private func refill() {
         guard failure == nil, descriptor >= 0 else { return }
         while true {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let isReady = interruption == nil || poll(&waiting, 1, Self.patience) != 0
+            if interruption?.isRaised == true {
+                failure = .interrupted
+                (position, limit) = (0, 0)
+                return
+            }
+            guard isReady else { continue }
             let count = read(descriptor, &buffer, buffer.count)
             if count >= 0 {
                 (position, limit) = (0, count)

@@ -41,8 +41,10 @@ public struct CheckCommand {
         try end("set \(Self.count(repaired.count)) right; \(copy.path) is the store as it was", surroundings)
         let left = try self.findings(in: surroundings)
         guard left.isEmpty else {
-            throw CommandError.failure(
-                "\(Self.count(left.count)) stay in \(try StorePlace(store.store).name): \(left[0].message)")
+            let (name, first) = (try StorePlace(store.store).name, left[0].message)
+            throw left.count == 1
+                ? CommandError.failure("1 finding stays in \(name): \(first)")
+                : CommandError.failure("\(left.count) findings stay in \(name): \(first)")
         }
     }
 

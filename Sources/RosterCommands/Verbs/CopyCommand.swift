@@ -19,27 +19,86 @@ public struct CopyCommand {
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(destination)
         try place.checkThatItIsFree()
-        let session = try StoreSession(source, for: .reading, in: surroundings)
-        let (original, missing) = try session.perform {
-            var checksum = ContentChecksum(session.context)
-            return (try checksum.entities(), checksum.missing?.line)
+        let contents: Contents
+        do {
+            contents = try copy(source, to: place, surroundings)
+        } catch is ChangedMeanwhile {
+            contents = try copyOneState(to: place, surroundings)
         }
-        try NewStoreFiles.removing(at: place.url) {
+        try SavedReport.telling(true, of: .copy) {
+            try report(contents.entities, try StorePlace(source.store).name, place.name, surroundings)
+            if let missing = contents.missing { throw CommandError.failure(text: missing) }
+        }
+    }
+
+    /// What a store has, and what of it cannot be read.
+    private struct Contents {
+        let entities: [ContentChecksum.Entity]
+        let missing: String?
+    }
+
+    /// The copy differs from the store, and the store from what it was before it was copied.
+    private struct ChangedMeanwhile: Error {}
+
+    /// - Throws: ``ChangedMeanwhile`` too; then the copy is removed.
+    private func copy(
+        _ source: StoreLocation, to place: StorePlace, _ surroundings: CommandSurroundings
+    ) throws -> Contents {
+        let session = try StoreSession(source, for: .reading, in: surroundings)
+        let before = try contents(of: session)
+        return try NewStoreFiles.removing(at: place.url) {
             do {
                 let made = try session.coordinator.migratePersistentStore(
                     session.coordinator.persistentStores[0], to: place.url,
                     options: [NSPersistentHistoryTrackingKey: true], type: place.type)
                 try session.coordinator.remove(made)
-                try compare(original, at: place, session.model)
-            } catch let error as CommandError {
+                let copied = try entities(of: place, session.model)
+                if copied == before.entities { return before }
+                let after = try contents(of: StoreSession(source, for: .reading, in: surroundings))
+                if copied == after.entities { return after }
+                guard after.entities == before.entities else { throw ChangedMeanwhile() }
+                throw Self.difference(before.entities, copied)
+            } catch {
                 // Of a store in a file an empty one stays, which goes then.
-                try? session.coordinator.destroyPersistentStore(at: place.url, type: place.type)
+                if error is CommandError || error is ChangedMeanwhile {
+                    try? session.coordinator.destroyPersistentStore(at: place.url, type: place.type)
+                }
                 throw error
             }
         }
-        try SavedReport.telling(true, of: .copy) {
-            try report(original, session.name, place.name, surroundings)
-            if let missing { throw CommandError.failure(text: missing) }
+    }
+
+    /// Copies a store that others write all the time: SQLite first makes a copy of the state of one moment. Elsewhere the store has
+    /// to be at rest for as long as the copying takes.
+    private func copyOneState(to place: StorePlace, _ surroundings: CommandSurroundings) throws -> Contents {
+        let original = try StorePlace(source.store)
+        guard original.type == .sqlite else {
+            for _ in 0..<4 {
+                do { return try copy(source, to: place, surroundings) } catch is ChangedMeanwhile {}
+            }
+            throw CommandError.failure(
+                "\(original.name) was changed each time while it was copied, and no copy is there: copy it while no program writes"
+            )
+        }
+        let making = StoreInMaking(
+            for: place.isOnServer ? original.url.path : place.url.path, "snapshot-", ending: ".store",
+            discard: StoreCopies.discard)
+        defer {
+            StoreCopies.discard(making.path)
+            making.end()
+        }
+        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+            at: URL(fileURLWithPath: making.path), withPersistentStoreFrom: original.url, type: .sqlite)
+        let snapshot = StoreLocation(store: making.path, model: source.model)
+        return try copy(snapshot, to: place, surroundings)
+    }
+
+    private func contents(of session: StoreSession) throws -> Contents {
+        try session.perform {
+            // One state of the store, where it has states that can be kept.
+            try? session.context.setQueryGenerationFrom(.current)
+            var checksum = ContentChecksum(session.context)
+            return Contents(entities: try checksum.entities(), missing: checksum.missing?.line)
         }
     }
 
@@ -56,23 +115,27 @@ public struct CopyCommand {
     }
 
     /// Reads the copy as any program would.
-    private func compare(
-        _ original: [ContentChecksum.Entity], at place: StorePlace, _ model: NSManagedObjectModel
-    ) throws {
+    private func entities(of place: StorePlace, _ model: NSManagedObjectModel) throws -> [ContentChecksum.Entity] {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
             type: place.type, at: place.url, options: [NSReadOnlyPersistentStoreOption: true])
         defer { try? coordinator.remove(store) }
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
-        let copied = try context.performAndWait {
+        return try context.performAndWait {
             var checksum = ContentChecksum(context)
             return try checksum.entities()
         }
-        for (entity, copy) in zip(original, copied) where entity != copy {
-            throw CommandError.failure(
-                "the copy differs in \(entity.name): \(entity.count) records with checksum \(String(entity.checksum, radix: 16)) became \(copy.count) with \(String(copy.checksum, radix: 16)); it was removed"
-            )
+    }
+
+    private static func difference(
+        _ original: [ContentChecksum.Entity], _ copied: [ContentChecksum.Entity]
+    ) -> CommandError {
+        guard let (entity, copy) = zip(original, copied).first(where: { $0 != $1 }) else {
+            return .failure("the copy has other entities; it was removed")
         }
+        return .failure(
+            "the copy differs in \(entity.name): \(entity.count) records with checksum \(String(entity.checksum, radix: 16)) became \(copy.count) with \(String(copy.checksum, radix: 16)); it was removed"
+        )
     }
 }

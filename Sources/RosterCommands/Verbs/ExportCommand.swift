@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// `export`: records as text that `import` reads back.
 public struct ExportCommand {
@@ -67,7 +68,9 @@ public struct ExportCommand {
             var missing = MissingFiles(session.coordinator)
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
             defer { surroundings.progress.end() }
+            var ofSubentities = 0
             for (index, object) in objects.enumerated() {
+                if object.entity !== entity { ofSubentities += 1 }
                 if surroundings.interruption.isRaised { throw CommandError.interrupted }
                 try writer.record(object)
                 for column in columns { try column.look(for: &missing, of: object) }
@@ -76,10 +79,29 @@ public struct ExportCommand {
                 }
             }
             try writer.end()
+            guard chosen == nil, !objects.isEmpty else { return Outcome(count: objects.count, missing: missing.line) }
+            for text in Self.leftOut(entity, ofSubentities) { surroundings.note(text) }
             return Outcome(count: objects.count, missing: missing.line)
         }
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
         return outcome
+    }
+
+    /// What an import of the file would not bring back.
+    private static func leftOut(_ entity: NSEntityDescription, _ ofSubentities: Int) -> [String] {
+        let name = entity.name ?? ""
+        var texts = ColumnChoice.orders(leftOutOf: entity).map { relationship in
+            sentence(
+                "the order of \(name).\(relationship) is not in it; --columns with \(relationship) and the key writes it")
+        }
+        if ofSubentities > 0 {
+            let them = ofSubentities == 1 ? tr("1 record is") : sentence("\(ofSubentities) records are")
+            texts.append(
+                sentence(
+                    "\(them) of entities below \(name): what only these have is not in it, and an import makes them records of \(name); export each by its name"
+                ))
+        }
+        return texts
     }
 }

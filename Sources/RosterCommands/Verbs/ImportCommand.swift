@@ -40,7 +40,7 @@ public struct ImportCommand {
         let counts = try session.perform {
             let entity = try session.entity(named: entity)
             if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }
-            let reader = try RecordFileReader(path: file, format: format)
+            let reader = try RecordFileReader(path: file, format: format, interruption: surroundings.interruption)
             return try Self.importRecords(
                 from: reader, into: entity, of: session, batchSize: batchSize, isDryRun: isDryRun, surroundings)
         }

@@ -56,6 +56,22 @@ import Testing
         }
     }
 
+    /// Foundation's own hash of decimal numbers has no end.
+    @Test func decimalsAreMembersOfSets() throws {
+        try withTeam { context, team in
+            let venue = context.make("Venue", ["name": "Park"])
+            for (name, text) in [("A", "1.5"), ("B", "1.50"), ("C", "2")] {
+                let other = context.make("Team", ["name": name, "budget": NSDecimalNumber(string: text)])
+                other.setValue(venue, forKey: "venue")
+            }
+            let budgets = try #require(venue.value(forKeyPath: "teams.budget") as? NSSet)
+            #expect(budgets.count == 2 && Set(budgets.compactMap { "\($0)" }) == ["1.5", "2"])
+            #expect(budgets.contains(budgets.anyObject() ?? 0))
+            let distinct = venue.value(forKeyPath: "teams.@distinctUnionOfObjects.budget") as? [NSDecimalNumber]
+            #expect(distinct?.map(\.stringValue).sorted() == ["1.5", "2"])
+        }
+    }
+
     @Test func settingThroughACollectionSetsEachMember() throws {
         try withTeam { _, team in
             team.setValue(9, forKeyPath: "players.number")

@@ -52,6 +52,16 @@ import Testing
             "row 2 of the table ZPART"
         ),
         ("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Part'", .counter, "is 1, its last key is 6"),
+        (
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'Part'", .counter,
+            "there are no keys, its last key is 6"
+        ),
+        ("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775806 WHERE Z_NAME = 'TRANSACTION'", .counter, "ATRANSACTION"),
+        ("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'CHANGE'", .counter, "ACHANGE"),
+        (
+            "UPDATE ZPART SET Z_OPT = 9223372036854775807 WHERE Z_PK = 2", .counter,
+            "row 2 of the table ZPART with a version"
+        ),
         ("UPDATE ZPART SET Z_FOK_WHOLE = 2048", .order, "2 lists"),
         ("UPDATE ZPART SET Z_FOK_WHOLE = NULL WHERE Z_PK = 5", .order, "members without a place"),
         ("UPDATE ACHANGE SET ZTRANSACTIONID = 50 WHERE Z_PK = 3", .history, "a change of no transaction"),

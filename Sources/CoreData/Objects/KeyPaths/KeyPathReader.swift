@@ -44,8 +44,10 @@ enum KeyPathReader {
         guard let members = members(of: collection) else { return nil }
         let values = members.map { value(of: $0, for: key) }
         switch collection {
-        case is NSSet, is Set<AnyHashable>: return NSSet(array: values.compactMap { $0 })
-        case is NSOrderedSet: return NSOrderedSet(array: CollectionOperator.distinct(values.map { $0 ?? NSNull() }))
+        case is NSSet, is Set<AnyHashable>: return NSSet(array: values.compactMap { $0.map(Hashing.member) })
+        case is NSOrderedSet:
+            let members = CollectionOperator.distinct(values.map { $0 ?? NSNull() })
+            return NSOrderedSet(array: members.map(Hashing.member))
         default: return values.map { $0 ?? NSNull() }
         }
     }
@@ -78,7 +80,8 @@ enum CollectionOperator {
         case "@unionOfObjects", "@unionOfArrays", "@unionOfSets": return flattened(name, values(members, rest))
         case "@distinctUnionOfObjects", "@distinctUnionOfArrays":
             return distinct(flattened(name, values(members, rest)))
-        case "@distinctUnionOfSets": return NSSet(array: flattened(name, values(members, rest)))
+        case "@distinctUnionOfSets":
+            return NSSet(array: flattened(name, values(members, rest)).map(Hashing.member))
         default: preconditionFailure("The key path operator \(name) is not known.")
         }
     }
@@ -102,7 +105,7 @@ enum CollectionOperator {
     static func distinct(_ values: [Any]) -> [Any] {
         var seen: Set<AnyHashable> = []
         return values.filter { value in
-            guard let key = value as? AnyHashable else { return true }
+            guard let key = Hashing.key(value) else { return true }
             return seen.insert(key).inserted
         }
     }

@@ -111,7 +111,7 @@ final class ValueBox: NSObject {
         return mine == theirs
     }
 
-    override var hash: Int { (value as? AnyHashable)?.hashValue ?? 0 }
+    override var hash: Int { Hashing.key(value)?.hashValue ?? 0 }
 
     override var description: String { "\(value)" }
 }

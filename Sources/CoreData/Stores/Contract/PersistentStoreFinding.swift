@@ -8,7 +8,8 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
         case schema
         /// Rows are of an entity that their table does not hold.
         case entity
-        /// A counter of keys lags behind its table: keys would be given out twice.
+        /// A counter of keys lags behind its table: keys would be given out twice. Or a counter, or the version of a row, has come to
+        /// the greatest number: nothing can be saved any more.
         case counter
         /// Rows refer to rows that are not there.
         case reference

@@ -63,7 +63,7 @@ private struct CopiedText {
 
     /// Each value stands in a predicate once.
     private mutating func add(value: Any) {
-        if let value = value as? AnyHashable, !known.insert(value).inserted { return }
+        if let key = Hashing.key(value), !known.insert(key).inserted { return }
         values.append(value)
         size += String(describing: value).utf8.count + 2
     }

@@ -57,7 +57,7 @@ struct ColumnCounts {
         var result: [(value: Any?, count: Int)] = []
         for row in rows {
             let value = row.values[column]
-            let key = (value as? AnyHashable) ?? AnyHashable(Optional<Int>.none)
+            let key = value.flatMap(Hashing.key) ?? AnyHashable(Optional<Int>.none)
             if let place = places[key] {
                 result[place].count += row.count
             } else {

@@ -83,7 +83,7 @@ struct ValueBuckets {
                     ? present.enumerated().sorted { ($1.element.count, $0.offset) < ($0.element.count, $1.offset) }
                         .map(\.element) : present
             for item in measured ? sorted : Array(sorted.prefix(greatestCount)) {
-                guard let value = item.value, let key = value as? AnyHashable else { continue }
+                guard let value = item.value, let key = Hashing.key(value) else { continue }
                 places[key] = buckets.count
                 let shown = ValueDisplay.text(value, of: attribute)
                 buckets.append(
@@ -112,7 +112,7 @@ struct ValueBuckets {
     /// In which heap a value lies; `nil` for one that was not among the counted.
     func place(of value: Any?) -> Int? {
         guard let value else { return placeOfNothing }
-        guard !ranges.isEmpty else { return (value as? AnyHashable).flatMap { places[$0] } ?? placeOfOthers }
+        guard !ranges.isEmpty else { return Hashing.key(value).flatMap { places[$0] } ?? placeOfOthers }
         guard let number = Self.number(value) else { return placeOfNothing }
         var (low, high) = (0, ranges.count)
         while low + 1 < high {

@@ -116,8 +116,8 @@ struct SectionGuess {
     private func weight(of attribute: NSAttributeDescription, in rows: [NSDictionary]) -> Double? {
         var sizes: [AnyHashable: Int] = [:]
         for row in rows {
-            guard let value = row[attribute.name] as? AnyHashable, !(value is NSNull) else { continue }
-            sizes[value, default: 0] += 1
+            guard let value = row[attribute.name], !(value is NSNull), let key = Hashing.key(value) else { continue }
+            sizes[key, default: 0] += 1
         }
         let filled = sizes.values.reduce(0, +)
         // Some groups, each with several records, and not all of them in one.

@@ -25,7 +25,7 @@ struct StoreCheck {
             let damage = try integrity()
             guard damage.isEmpty else { return damage }
             var entries = layout.unreadable.findings.map { Entry(.schema, $0) }
-            entries += try entities() + counters()
+            entries += try entities() + counters() + versions()
             entries += try ReferenceCheck(connection: connection, layout: layout).entries()
             entries += try ExternalDataCheck(session: session).entries()
             if session.hasHistory { entries += try HistoryCheck(connection: connection, layout: layout).entries() }
@@ -54,6 +54,21 @@ struct StoreCheck {
         }
     }
 
+    /// Some thousand millions before the greatest number: nothing counts so far, and what has come there cannot go on for long.
+    private static let greatest = Int64.max - 1 << 32
+
+    /// Rows that cannot be saved again, because each save counts their version on.
+    private func versions() throws -> [Entry] {
+        try layout.tables.compactMap { table in
+            let name = SQLName.quoted(table.name)
+            let condition = "typeof(Z_OPT) = 'integer' AND Z_OPT > \(Self.greatest)"
+            guard let found = try RowCount(connection, "\(name) WHERE \(condition)", key: "Z_PK") else { return nil }
+            return Entry(
+                .counter, "\(found) of the table \(table.name) with a version (Z_OPT) after which there is none",
+                repair: ["UPDATE \(name) SET Z_OPT = 1 WHERE \(condition)"])
+        }
+    }
+
     private func counters() throws -> [Entry] {
         var counters = layout.tables.map { (table: $0.name, number: layout.number(of: $0.root)) }
         if session.hasHistory {
@@ -64,13 +79,15 @@ struct StoreCheck {
         }
         return try counters.compactMap { table, number in
             let name = SQLName.quoted(table)
-            guard let last = try connection.integer("SELECT MAX(Z_PK) FROM \(name)") else { return nil }
+            let last = try connection.integer("SELECT IFNULL(MAX(Z_PK), 0) FROM \(name)") ?? 0
             let counter = try connection.integer(
                 "SELECT IFNULL(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
             guard let counter else { return Entry(.counter, "the table \(table) has no counter") }
-            guard counter < last else { return nil }
+            let isAtItsEnd = counter > Self.greatest && last <= Self.greatest
+            guard counter < last || isAtItsEnd else { return nil }
+            let end = isAtItsEnd ? ", after which there are no keys" : ""
             return Entry(
-                .counter, "the counter of the table \(table) is \(counter), its last key is \(last)",
+                .counter, "the counter of the table \(table) is \(counter)\(end), its last key is \(last)",
                 repair: ["UPDATE Z_PRIMARYKEY SET Z_MAX = \(last) WHERE Z_ENT = \(number)"])
         }
     }
