@@ -93,7 +93,8 @@ public struct ExportCommand {
         let name = entity.name ?? ""
         var texts = ColumnChoice.orders(leftOutOf: entity).map { relationship in
             sentence(
-                "the order of \(name).\(relationship) is not in it; --columns with \(relationship) and the key writes it")
+                "the order of \(name).\(relationship) is not in it; --columns with \(relationship) and the key writes it"
+            )
         }
         if ofSubentities > 0 {
             let them = ofSubentities == 1 ? tr("1 record is") : sentence("\(ofSubentities) records are")
