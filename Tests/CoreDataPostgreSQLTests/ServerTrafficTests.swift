@@ -269,7 +269,7 @@
                     return rows.map { $0.value(forKey: "text") as? String }
                 }
                 #expect(wanted.count == moved)
-                for _ in 0..<2000 where follower.trips.withLock({ $0 }) == nil { usleep(2000) }
+                for _ in 0..<20_000 where follower.trips.withLock({ $0 }) == nil { usleep(2000) }
                 let trips = try #require(follower.trips.withLock { $0 }) - before
                 let found = context.performAndWait {
                     (size - moved..<size).map { row in

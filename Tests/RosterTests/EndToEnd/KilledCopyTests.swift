@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteAccess
 import Testing
 
 /// What a copy that was killed leaves beside its destination goes with the next copy to the same place.
@@ -17,9 +18,11 @@ import Testing
     }
 
     @Test func aKilledCopyLeavesNothingForLong() throws {
-        let rows = (0..<40_000).map { "Team \($0) with a name of some length,OFC\n" }.joined()
-        let records = try sample.file("many.csv", "teamName,qualifyingZone\n" + rows)
-        try #require(RosterProcess.run(["import", sample.store, "Team", records, "--batch", "50000"]).status == 0)
+        // Enough pages to be stopped at.
+        let connection = try Connection(path: sample.store, access: .readWrite)
+        try connection.execute("CREATE TABLE Padding (bytes BLOB)")
+        for _ in 0..<60 { try connection.execute("INSERT INTO Padding VALUES (randomblob(1000000))") }
+        connection.close()
         let copy = ["copy", sample.store, sample.path("copy.sqlite")]
         // Files of other names, and one that no mark says a copy made, are not the program's.
         let foreign: Set = [
