@@ -79,14 +79,17 @@ struct StoreUpgrade {
         let making = StoreInMaking(for: url.path, "migrationdestination_", ending: ".store") {
             storeClass.discard(URL(fileURLWithPath: $0))
         }
-        defer { making.end() }
         let made = URL(fileURLWithPath: making.path)
+        // Where the migration fails too: without its mark none would remove it later.
+        defer {
+            storeClass.discard(made)
+            making.end()
+        }
         let manager = managerClass.init(sourceModel: source, destinationModel: model)
         do {
             try manager.migrateStore(
                 from: url, type: type, options: store.options, mapping: mapping, to: made, type: type,
                 options: store.options)
-            defer { storeClass.discard(made) }
             try storeClass.replaceStore(at: url, options: store.options, with: made, options: nil)
         } catch let error as NSError {
             throw CoreDataError.make(

@@ -23,6 +23,26 @@ package enum FileWriting {
             return 0
         }
     }
+
+    /// Makes a file whose lock is held until it is closed, which says that the process lives that writes it.
+    ///
+    /// Between the two another process may take the file for one that was left, and remove it: it is made again until the one that is
+    /// locked has a name.
+    /// - Parameters:
+    ///   - flags: how it is opened, beside that it is made, that links are not followed, and that no child has it.
+    ///   - mode: the permissions of a new file.
+    /// - Returns: -1 when it cannot be made; `errno` says why.
+    package static func openLocked(_ path: String, _ flags: Int32, mode: mode_t) -> Int32 {
+        while true {
+            let descriptor = open(path, flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode)
+            guard descriptor >= 0 else { return -1 }
+            // What removes leftovers holds the lock for a moment only. A file system without locks has no such removal.
+            while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+            var status = stat()
+            if fstat(descriptor, &status) != 0 || status.st_nlink > 0 { return descriptor }
+            close(descriptor)
+        }
+    }
 }
 
 /// The system's function: in the enumeration the name is another's.

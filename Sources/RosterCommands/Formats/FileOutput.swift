@@ -28,7 +28,7 @@ final class FileOutput: TextOutput {
             Self.removeLeftovers(of: path)
             let temporary = "\(path).\(getpid()).part"
             temporaryPath = temporary
-            descriptor = Self.openLocked(temporary)
+            descriptor = FileWriting.openLocked(temporary, O_WRONLY | O_TRUNC, mode: 0o666)
         }
         if descriptor < 0 { throw Self.failure(path) }
     }
@@ -58,23 +58,6 @@ final class FileOutput: TextOutput {
         }
         isFinished = true
         close(descriptor)
-    }
-
-    /// Makes and opens a file whose lock is held as long as the process lives.
-    ///
-    /// Between the two another export may take the file for a leftover: it is made again until the one that is locked has
-    /// a name.
-    /// - Returns: -1 when it cannot be made; `errno` says why.
-    private static func openLocked(_ path: String) -> Int32 {
-        while true {
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
-            guard descriptor >= 0 else { return -1 }
-            // What removes leftovers holds the lock for a moment only. A file system without locks has no such removal.
-            while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
-            var status = stat()
-            if fstat(descriptor, &status) != 0 || status.st_nlink > 0 { return descriptor }
-            close(descriptor)
-        }
     }
 
     /// Removes what exports to the same file left behind that were killed.

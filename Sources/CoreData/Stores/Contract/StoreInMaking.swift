@@ -28,22 +28,7 @@ package final class StoreInMaking {
         }
         self.path = folder.appendingPathComponent(start + UUID().uuidString + ending).path
         mark = self.path + Self.markEnding
-        descriptor = Self.openLocked(mark)
-    }
-
-    /// Makes the mark and locks it. Between the two another process may take it for one that was left: then it is made again.
-    ///
-    /// - Returns: -1 where none can be made.
-    private static func openLocked(_ mark: String) -> Int32 {
-        while true {
-            let descriptor = open(mark, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { return -1 }
-            // Who removes what was left holds the lock for a moment only. A file system without locks has no such removal.
-            while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
-            var facts = stat()
-            if fstat(descriptor, &facts) != 0 || facts.st_nlink > 0 { return descriptor }
-            close(descriptor)
-        }
+        descriptor = FileWriting.openLocked(mark, O_RDWR | O_EXCL, mode: 0o600)
     }
 
     /// Removes the mark, for a caller that has removed the store or put it in its place.
