@@ -75,8 +75,7 @@ struct StoreUpgrade {
                 134110, "\(storeClass).migrationManagerClass() is no subclass of NSMigrationManager.")
         }
         store.releaseFile()
-        // The ending keeps the UUID in the name of the folder of its external values: none is left there from a migration that died.
-        let making = StoreInMaking(for: url.path, "migrationdestination_", ending: ".store") {
+        let making = StoreInMaking(for: url.path, .automaticMigration) {
             storeClass.discard(URL(fileURLWithPath: $0))
         }
         let made = URL(fileURLWithPath: making.path)

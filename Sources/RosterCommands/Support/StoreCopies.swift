@@ -34,7 +34,21 @@ enum StoreCopies {
     /// Removes a store that was made to be put in another's place, as far as it was made: it may be no store yet.
     static func discard(_ path: String) {
         try? remove(URL(fileURLWithPath: path))
+        removeFiles(path)
+    }
+
+    private static func removeFiles(_ path: String) {
         for end in ["", "-wal", "-shm", "-journal"] { unlink(path + end) }
+    }
+
+    /// Removes what killed migrations and copies left beside a store, also one that was killed when the store was in its place
+    /// already: no later one of that kind may ever be made.
+    static func removeLeft(besides store: URL) {
+        for purpose in StoreInMaking.Purpose.allCases {
+            // A replacement has no folder of external values of its own.
+            StoreInMaking.removeLeft(
+                for: store.path, purpose, discard: purpose == .replacement ? removeFiles : discard)
+        }
     }
 
     /// Removes a copy that a command made. Does nothing where there is none.

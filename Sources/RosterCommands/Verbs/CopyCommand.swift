@@ -81,8 +81,7 @@ public struct CopyCommand {
             )
         }
         let making = StoreInMaking(
-            for: place.isOnServer ? original.url.path : place.url.path, "snapshot-", ending: ".store",
-            discard: StoreCopies.discard)
+            for: place.isOnServer ? original.url.path : place.url.path, .snapshot, discard: StoreCopies.discard)
         defer {
             StoreCopies.discard(making.path)
             making.end()

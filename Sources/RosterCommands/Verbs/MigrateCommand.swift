@@ -40,6 +40,7 @@ public struct MigrateCommand {
         func isOfStore(_ model: NSManagedObjectModel) -> Bool {
             model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
         }
+        if !isDryRun, !place.isOnServer { StoreCopies.removeLeft(besides: url) }
         if isOfStore(versions.destination.model) {
             return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
         }
@@ -183,8 +184,7 @@ public struct MigrateCommand {
                 url, step.destination.model,
                 [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
         }
-        // The ending keeps the UUID in the name of the folder of its external values.
-        let making = StoreInMaking(for: url.path, "migration-", ending: ".store", discard: StoreCopies.discard)
+        let making = StoreInMaking(for: url.path, .migration, discard: StoreCopies.discard)
         let made = URL(fileURLWithPath: making.path)
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         let type = StorePlace(url: url).type

@@ -154,4 +154,27 @@ import Testing
         #expect(leftovers > 0, "seed \(Self.seed): no kill left a file")
         #expect(killed > Self.kills / 8, "seed \(Self.seed): \(ends), \(killed) killed at work")
     }
+
+    /// The store was in its place already, and no later migration may ever come.
+    @Test func whatAMigrationLeftThatWasKilledAtItsEndGoesTheNextTime() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try fill()
+        let arguments = ["migrate", store, "--to", bundle.path]
+        #expect(try RosterProcess.run(arguments).status == 0)
+        let foreign = ".App.sqlite.migration-\(UUID().uuidString).store"
+        let left = ["migration-?.store", "migrationdestination_?.store", "replacement-?", "snapshot-?.store"].map {
+            ".App.sqlite." + $0.replacingOccurrences(of: "?", with: UUID().uuidString)
+        }
+        for name in left + [foreign] {
+            try FileManager.default.copyItem(atPath: store, toPath: folder.appendingPathComponent(name).path)
+        }
+        for name in left { try Data().write(to: folder.appendingPathComponent(name + ".making")) }
+        #expect(try RosterProcess.run(arguments + ["--dry-run"]).status == 0)
+        #expect(try hiddenFiles().count == 2 * left.count + 1)
+        let outcome = try RosterProcess.run(arguments)
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasSuffix("is of version App 3 already"), "\(outcome.output)")
+        #expect(try hiddenFiles() == [foreign])
+        #expect(try check() == 2)
+    }
 }

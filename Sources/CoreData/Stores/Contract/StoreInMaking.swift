@@ -11,24 +11,50 @@ import Foundation
 /// A mark beside it is locked for as long as the process lives. What is left by a process that was killed is removed by the next one
 /// that makes a store for the same place; where no mark can be made, it stays.
 package final class StoreInMaking {
+    /// What it is made for: a part of its file's name, between the name of the store whose place it takes and a UUID.
+    package enum Purpose: String, CaseIterable {
+        case migration = "migration-"
+        case automaticMigration = "migrationdestination_"
+        case replacement = "replacement-"
+        case snapshot = "snapshot-"
+
+        /// The part of the file's name after the UUID. It keeps the UUID in the name of the folder of the store's external values; a
+        /// replacement finds its values in the folder of the store whose place it takes.
+        fileprivate var ending: String { self == .replacement ? "" : ".store" }
+    }
+
     package let path: String
     private let mark: String
     private let descriptor: Int32
 
     /// - Parameters:
     ///   - path: the store whose place is taken.
-    ///   - purpose: the part of the file's name between the name of that store and a UUID.
-    ///   - ending: the part of the file's name after the UUID.
     ///   - discard: removes the store of a killed process at a path.
-    package init(for path: String, _ purpose: String, ending: String = "", discard: (String) -> Void) {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        let start = ".\(URL(fileURLWithPath: path).lastPathComponent).\(purpose)"
-        for name in Self.left(in: folder, start, ending) {
-            Self.discard(folder.appendingPathComponent(name).path, discard)
-        }
-        self.path = folder.appendingPathComponent(start + UUID().uuidString + ending).path
+    package init(for path: String, _ purpose: Purpose, discard: (String) -> Void) {
+        Self.removeLeft(for: path, purpose, discard: discard)
+        let store = URL(fileURLWithPath: path)
+        self.path =
+            store.deletingLastPathComponent().appendingPathComponent(
+                Self.start(store, purpose) + UUID().uuidString + purpose.ending
+            ).path
         mark = self.path + Self.markEnding
         descriptor = FileWriting.openLocked(mark, O_RDWR | O_EXCL, mode: 0o600)
+    }
+
+    /// Removes what killed processes left that made a store for the place of the one at `path`. It reads the names of all files of
+    /// the folder.
+    ///
+    /// - Parameter discard: removes the store of a killed process at a path.
+    package static func removeLeft(for path: String, _ purpose: Purpose, discard: (String) -> Void) {
+        let store = URL(fileURLWithPath: path)
+        let folder = store.deletingLastPathComponent()
+        for name in left(in: folder, start(store, purpose), purpose.ending) {
+            Self.discard(folder.appendingPathComponent(name).path, discard)
+        }
+    }
+
+    private static func start(_ store: URL, _ purpose: Purpose) -> String {
+        ".\(store.lastPathComponent).\(purpose.rawValue)"
     }
 
     /// Removes the mark, for a caller that has removed the store or put it in its place.

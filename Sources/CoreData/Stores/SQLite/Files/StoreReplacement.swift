@@ -38,7 +38,7 @@ struct StoreReplacement {
         }
         let folder = SupportFolder(ofStoreAt: destination.path)
         try folder.checkThatNothingIsLeft()
-        let making = StoreInMaking(for: destination.path, "replacement-", discard: StoreFiles.remove(at:))
+        let making = StoreInMaking(for: destination.path, .replacement, discard: StoreFiles.remove(at:))
         let copy = making.path
         defer {
             StoreFiles.remove(at: copy)
