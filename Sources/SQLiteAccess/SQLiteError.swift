@@ -39,7 +39,9 @@ package struct SQLiteError: Error, Hashable, Sendable {
     }
 
     package var kind: Kind {
-        switch code {
+        // The log's index could not be made larger, for which there is one usual reason.
+        if extendedCode == SQLITE_IOERR | (19 << 8) { return .full }
+        return switch code {
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_FULL: .full
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import Translation
 
@@ -49,10 +50,20 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
             let rest = several.count - shown.count
             return shown.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more errors" : "")
         }
+        if let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict], !conflicts.isEmpty {
+            return line(for: conflicts)
+        }
         let own = error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
         guard let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String, !own.contains(reason) else {
             return own
         }
         return own + ": " + reason
+    }
+
+    private static func line(for conflicts: [NSMergeConflict]) -> String {
+        let names = conflicts.prefix(3).map { RecordLabel.short($0.sourceObject) }.joined(separator: ", ")
+        let rest = conflicts.count - 3
+        let records = rest > 0 ? names + " " + sentence("and \(rest) more") : names
+        return sentence("another program changed \(records) at the same time, and this was not saved: try again")
     }
 }

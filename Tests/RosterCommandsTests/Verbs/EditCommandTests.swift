@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import Testing
 
@@ -129,6 +130,27 @@ import Testing
         let line = CommandError.line(for: try #require(error))
         #expect(!line.isEmpty && !line.contains("\n"))
         #expect(try sample.count("Team") == 80)
+    }
+
+    /// What another program changed between reading and saving is named.
+    @Test func aConflictNamesTheRecord() throws {
+        let session = try StoreSession(sample.location, for: .writing, in: surroundings.surroundings())
+        let error = #expect(throws: (any Error).self) {
+            try session.perform {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+                request.fetchLimit = 5
+                let teams = try session.context.fetch(request)
+                for team in teams { team.setValue(1, forKey: "wins") }
+                for team in teams {
+                    let name = team.value(forKey: "teamName") as? String ?? ""
+                    try update("teamName == '\(name)'", ["wins=99"])
+                }
+                try session.context.save()
+            }
+        }
+        let line = CommandError.line(for: try #require(error))
+        let form = /another program changed Team\/p\d+, Team\/p\d+, Team\/p\d+ and 2 more at the same time, and .*: try again/
+        #expect(line.wholeMatch(of: form) != nil, "\(line)")
     }
 
     /// A record without attributes is a record too.
