@@ -36,7 +36,8 @@ import Testing
         #expect(driver.text.contains("3 of 16 Teams") && driver.text.contains("Japan"))
         // A second one goes on from the filter.
         focus("Wins", driver)
-        driver.keys("gb<Enter>")
+        driver.keys("gb")
+        driver.keys("<Enter>")
         #expect(driver.text.contains("1 of 16 Teams") && driver.text.contains("AND"), "\(driver.text)")
     }
 
@@ -172,7 +173,8 @@ import Testing
         driver.keys("<Esc>")
         driver.keys("gp")
         driver.type("titles")
-        driver.keys("<Enter><Enter>")
+        driver.keys("<Enter>")
+        driver.keys("<Enter>")
         #expect(
             driver.text.contains("qualifyingZone == \"UEFA\"") && driver.text.contains("titles == 0"), "\(driver.text)")
     }
