@@ -59,6 +59,8 @@ extension ColumnCounts {
             try context.execute(request) as? NSPersistentStoreAsynchronousResult
         }
         while ended.wait(timeout: .now() + 0.05) == .timedOut { if stop.isRaised { running?.cancel() } }
+        // The result holds its request, whose block holds the result.
+        defer { result = nil }
         if let error = result?.operationError { throw error }
         self.init(rows: result?.finalResult ?? [], query)
     }

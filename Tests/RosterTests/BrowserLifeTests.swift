@@ -1,0 +1,87 @@
+import CoreData
+import Foundation
+import Testing
+
+@testable import Roster
+
+/// What a browser was asked to do beside the keys keeps nothing of it when it is gone: neither its store nor its lists.
+@MainActor
+@Suite struct BrowserLifeTests {
+    enum Doing: String, CaseIterable {
+        case nothing, filtering, sorting, searching, counting, setting, history, past, importing, exporting, bulkEdit, undo, marking
+    }
+
+    @Test(arguments: Doing.allCases, [false, true])
+    func aBrowserThatIsGoneKeepsNothing(_ doing: Doing, keepsHistory: Bool) async throws {
+        let fixture = try Fixture()
+        if keepsHistory { try fixture.elsewhere { _ in } }
+        try fixture.fillWithManyTeams(3000)
+        weak var browser: Browser?
+        weak var context: NSManagedObjectContext?
+        weak var coordinator: NSPersistentStoreCoordinator?
+        try await {
+            let driver = BrowserDriver(
+                BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"))
+            try await driver.wait(for: "the list") { driver.text.contains("3,000 Teams") }
+            browser = driver.browser
+            context = driver.browser.session?.context
+            coordinator = driver.browser.session?.context.persistentStoreCoordinator
+            try await act(doing, driver, fixture)
+        }()
+        #expect(browser == nil)
+        for _ in 0..<400 where context != nil || coordinator != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(context == nil && coordinator == nil, "\(String(describing: context)) \(String(describing: coordinator))")
+    }
+
+    private func act(_ doing: Doing, _ driver: BrowserDriver, _ fixture: Fixture) async throws {
+        switch doing {
+        case .nothing: break
+        case .filtering:
+            driver.command("filter wins > 60")
+            try await driver.wait(for: "the filter") { driver.text.contains("filter:") && !driver.text.contains("Esc stops") }
+        case .sorting:
+            driver.command("sort wins:desc")
+            try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Wins") }
+        case .searching:
+            driver.keys("/")
+            driver.type("002777")
+            try await driver.wait(for: "the match") { driver.text.contains("1 found") }
+            driver.keys("<Enter>")
+        case .counting:
+            driver.keys("gb")
+            driver.keys("<Esc>")
+        case .setting:
+            driver.keys("gp")
+            driver.type("wins")
+            driver.keys("<Enter>")
+            driver.keys("<Esc>")
+        case .history:
+            driver.keys("H")
+            driver.keys("<Esc>")
+        case .past:
+            driver.keys("H")
+            driver.keys("a")
+            driver.keys("<Esc>")
+        case .importing:
+            let file = fixture.folder.appendingPathComponent("new.csv")
+            try Data("teamName,wins\nWales,4\n".utf8).write(to: file)
+            driver.keys("g<lt>")
+            driver.type(file.path)
+            driver.keys("<Enter>")
+            try await driver.wait(for: "the import") { driver.browser.work == nil && driver.text.contains("3,001 Teams") }
+        case .exporting:
+            driver.command("export \(fixture.folder.path)/all.csv")
+            try await driver.wait(for: "the export") { driver.browser.work == nil }
+        case .bulkEdit, .undo:
+            driver.command("mark TRUEPREDICATE")
+            driver.keys("D")
+            driver.keys("y")
+            if doing == .undo { driver.keys("u") }
+        case .marking:
+            driver.keys("*")
+            driver.type("teamName ENDSWITH '99'")
+            driver.keys("<Enter>")
+            try await driver.wait(for: "the marks") { driver.text.contains("marked") }
+        }
+    }
+}
