@@ -8,7 +8,8 @@ import Testing
 @MainActor
 @Suite struct BrowserLifeTests {
     enum Doing: String, CaseIterable {
-        case nothing, filtering, sorting, searching, counting, setting, history, past, importing, exporting, bulkEdit, undo, marking
+        case nothing, filtering, sorting, searching, counting, pivoting, history, past, pastLeftOpen, superseding,
+            importing, exporting, bulkEdit, undo, marking
     }
 
     @Test(arguments: Doing.allCases, [false, true])
@@ -26,19 +27,24 @@ import Testing
             browser = driver.browser
             context = driver.browser.session?.context
             coordinator = driver.browser.session?.context.persistentStoreCoordinator
-            try await act(doing, driver, fixture)
+            try await act(doing, driver, fixture, keepsHistory)
         }()
         #expect(browser == nil)
         for _ in 0..<400 where context != nil || coordinator != nil { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(context == nil && coordinator == nil, "\(String(describing: context)) \(String(describing: coordinator))")
+        #expect(
+            context == nil && coordinator == nil, "\(String(describing: context)) \(String(describing: coordinator))")
     }
 
-    private func act(_ doing: Doing, _ driver: BrowserDriver, _ fixture: Fixture) async throws {
+    private func act(
+        _ doing: Doing, _ driver: BrowserDriver, _ fixture: Fixture, _ keepsHistory: Bool
+    ) async throws {
         switch doing {
         case .nothing: break
         case .filtering:
             driver.command("filter wins > 60")
-            try await driver.wait(for: "the filter") { driver.text.contains("filter:") && !driver.text.contains("Esc stops") }
+            try await driver.wait(for: "the filter") {
+                driver.text.contains("filter:") && !driver.text.contains("Esc stops")
+            }
         case .sorting:
             driver.command("sort wins:desc")
             try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Wins") }
@@ -50,7 +56,7 @@ import Testing
         case .counting:
             driver.keys("gb")
             driver.keys("<Esc>")
-        case .setting:
+        case .pivoting:
             driver.keys("gp")
             driver.type("wins")
             driver.keys("<Enter>")
@@ -58,17 +64,37 @@ import Testing
         case .history:
             driver.keys("H")
             driver.keys("<Esc>")
-        case .past:
-            driver.keys("H")
+        case .past, .pastLeftOpen:
+            guard keepsHistory else { return }
+            for name in ["Team 000007", "Team 000009"] {
+                try fixture.elsewhere { context in
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+                    request.predicate = NSPredicate(format: "teamName == %@", name)
+                    for team in try context.fetch(request) { context.delete(team) }
+                    try context.save()
+                }
+            }
+            try await driver.wait(for: "the deletions") { driver.text.contains("2,998 Teams") }
+            driver.keys("HG")
             driver.keys("a")
-            driver.keys("<Esc>")
+            try await driver.wait(for: "the list as it was") { driver.text.contains("as of transaction") }
+            if doing == .past { driver.keys("<Esc>") }
+        case .superseding:
+            driver.settles = false
+            driver.command("filter wins > 60")
+            driver.command("filter")
+            driver.command("sort wins:desc")
+            driver.settles = true
+            try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Wins") }
         case .importing:
             let file = fixture.folder.appendingPathComponent("new.csv")
             try Data("teamName,wins\nWales,4\n".utf8).write(to: file)
             driver.keys("g<lt>")
             driver.type(file.path)
             driver.keys("<Enter>")
-            try await driver.wait(for: "the import") { driver.browser.work == nil && driver.text.contains("3,001 Teams") }
+            try await driver.wait(for: "the import") {
+                driver.browser.work == nil && driver.text.contains("3,001 Teams")
+            }
         case .exporting:
             driver.command("export \(fixture.folder.path)/all.csv")
             try await driver.wait(for: "the export") { driver.browser.work == nil }

@@ -8,7 +8,7 @@ import Translation
 final class PastScreen: Layer {
     private let pane: HistoryPane
     private let session: StoreSession
-    private let browser: Browser
+    private unowned let browser: Browser
     private(set) var isFinished = false
     private(set) var list: PastList
     private(set) var view: SectionedList
