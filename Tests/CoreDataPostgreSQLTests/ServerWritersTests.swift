@@ -143,7 +143,7 @@
             let found = try stack.psql("SELECT text FROM \(table("Label"))").split(separator: "\n").map(String.init)
             #expect(Set(found) == times.committed && found.count == times.committed.count)
             // A watcher that is busy is behind.
-            for _ in 0..<(plan.seconds > 1 ? 20_000 : 2000) where times.seenCount < found.count {
+            for _ in 0..<(plan.seconds > 1 ? 60_000 : 2000) where times.seenCount < found.count {
                 Thread.sleep(forTimeInterval: 0.005)
             }
             let delays = times.delays

@@ -50,7 +50,8 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
             let rest = several.count - shown.count
             return shown.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more errors" : "")
         }
-        if let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict], !conflicts.isEmpty {
+        let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+        if !conflicts.isEmpty {
             return line(for: conflicts)
         }
         let own = error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription

@@ -149,7 +149,7 @@ import Testing
             }
         }
         let line = CommandError.line(for: try #require(error))
-        let form = /another program changed Team\/p\d+, Team\/p\d+, Team\/p\d+ and 2 more at the same time, and .*: try again/
+        let form = /another program changed Team\/p\d+, Team\/p\d+, Team\/p\d+ and 2 more at the same .*: try again/
         #expect(line.wholeMatch(of: form) != nil, "\(line)")
     }
 
