@@ -85,7 +85,7 @@ import Testing
                 now = nextArrival
                 continue
             }
-            let count = commits.takeForTurn().count
+            let count = commits.takeForTurn(now: DispatchTime(uptimeNanoseconds: now)).count
             parts += count
             let seconds = 0.02 + 0.0005 * Double(count * 9)
             now += UInt64(seconds * 1e9)
@@ -98,6 +98,37 @@ import Testing
         #expect(longestTurn < 0.5, "\(longestTurn) s")
         for _ in 0..<60 { commits.learn(rows: commits.rowsOfTurn, seconds: 0.0005 * Double(commits.rowsOfTurn)) }
         #expect(commits.rowsOfTurn < 32, "\(commits.rowsOfTurn)")
+    }
+
+    /// The more rows of a list wait, the longer each takes that is put into its place: what fell behind would stay behind.
+    @Test func whatIsFarBehindIsMergedAtOnce() throws {
+        let part = changes(\.updated, try ids(9))
+        var commits = ForeignCommits()
+        var now: UInt64 = 1_000_000_000
+        let end = now + 60_000_000_000
+        var nextArrival = now
+        var (arrived, merged, isAsked) = (0, 0, false)
+        var longestDelay = 0.0
+        while now < end || isAsked {
+            while nextArrival <= min(now, end) {
+                isAsked = commits.add(part, at: DispatchTime(uptimeNanoseconds: nextArrival)) || isAsked
+                nextArrival += 6_200_000
+                arrived += 1
+            }
+            guard isAsked else {
+                now = nextArrival
+                continue
+            }
+            let count = commits.takeForTurn(now: DispatchTime(uptimeNanoseconds: now)).count
+            merged += count
+            let seconds = 0.02 + Double(count * 9) * (0.0006 + 0.000_005 * Double(arrived - merged))
+            longestDelay = max(longestDelay, Double(arrived - merged) * 0.0062)
+            now += UInt64(seconds * 1e9)
+            isAsked = commits.turnEnded(
+                rows: count * 9, seconds: seconds, now: DispatchTime(uptimeNanoseconds: now))
+        }
+        #expect(merged == arrived && arrived > 9000)
+        #expect(longestDelay < 8 && now < end + 10_000_000_000, "\(longestDelay), \(now)")
     }
 
     @Test func whatWaitsIsKnownByItsRows() throws {

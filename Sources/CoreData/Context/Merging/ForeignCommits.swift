@@ -9,6 +9,8 @@ import Dispatch
 /// least as long for its rows as for these costs: smaller turns would only be more of them, and the queue never be done.
 /// And the longer the oldest part waits, the longer turns may take: where more comes than short turns are done with, what
 /// waits would grow without end, and with it the rows whose values in the store are newer than those that were merged.
+/// Where most rows of a list are such, none of them tells the place of another one, and a turn takes long for few rows: then
+/// all that waits is merged at once.
 struct ForeignCommits {
     private struct Part {
         let changes: CommittedChanges
@@ -21,8 +23,10 @@ struct ForeignCommits {
     private var pending: [RowKey: Int] = [:]
     /// Whether a turn of the queue is on its way.
     private var isScheduled = false
+    /// Whether the turn that goes on takes all that waits.
+    private var takesAll = false
     /// How many rows the next turn may take.
-    private(set) var rowsOfTurn = 64
+    private(set) var rowsOfTurn = Self.firstRows
 
     private static let turn = 0.008
     private static let longTurn = 0.02
@@ -32,6 +36,10 @@ struct ForeignCommits {
     /// The share of the oldest part's delay that a turn may take, and the most that this allows, in seconds.
     private static let shareOfDelay = 0.1
     private static let longestLateTurn = 0.25
+    private static let firstRows = 64
+    /// Turns of fewer rows than this, where the oldest part is later than that, in seconds, are never done with what waits.
+    private static let fewRows = 128
+    private static let farBehind = 5.0
     private static let fewestRows = 8
     private static let mostRows = 16_384
 
@@ -59,12 +67,13 @@ struct ForeignCommits {
     }
 
     /// What the turn that begins now merges: at least one part.
-    mutating func takeForTurn() -> [CommittedChanges] {
+    mutating func takeForTurn(now: DispatchTime = .now()) -> [CommittedChanges] {
         var taken: [CommittedChanges] = []
         var count = 0
+        takesAll = rowsOfTurn < Self.fewRows && delay(now: now) > Self.farBehind
         while taken.count < parts.count {
             let changes = parts[taken.count].changes
-            guard taken.isEmpty || count + changes.count <= rowsOfTurn else { break }
+            guard taken.isEmpty || takesAll || count + changes.count <= rowsOfTurn else { break }
             count += changes.count
             taken.append(changes)
         }
@@ -106,6 +115,8 @@ struct ForeignCommits {
     }
 
     mutating func learn(rows count: Int, seconds: Double, now: DispatchTime = .now()) {
+        // What a turn of everything took says nothing of smaller ones.
+        guard !takesAll else { return rowsOfTurn = Self.firstRows }
         learnFixedCost(rows: count, seconds: seconds)
         let aim = aim(now: now)
         if seconds > aim * 1.5 {
@@ -118,9 +129,14 @@ struct ForeignCommits {
     /// How long the next turn may take.
     private func aim(now: DispatchTime) -> Double {
         let usual = rowsWaiting > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn
-        let delay = parts.first.map { Double(now.uptimeNanoseconds) - Double($0.arrival.uptimeNanoseconds) } ?? 0
         return max(
-            usual, min(fixedCost * 2, Self.longestTurn), min(delay / 1e9 * Self.shareOfDelay, Self.longestLateTurn))
+            usual, min(fixedCost * 2, Self.longestTurn),
+            min(delay(now: now) * Self.shareOfDelay, Self.longestLateTurn))
+    }
+
+    /// How late the oldest part is, in seconds.
+    private func delay(now: DispatchTime) -> Double {
+        parts.first.map { Double(now.uptimeNanoseconds) - Double($0.arrival.uptimeNanoseconds) }.map { $0 / 1e9 } ?? 0
     }
 
     /// What two turns of different sizes say of the costs that do not depend on the size.
