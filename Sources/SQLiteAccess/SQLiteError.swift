@@ -39,9 +39,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
     }
 
     package var kind: Kind {
-        // The log's index could not be made larger, for which there is one usual reason.
-        if extendedCode == SQLITE_IOERR | (19 << 8) { return .full }
-        return switch code {
+        switch code {
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_FULL: .full
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly
@@ -50,13 +48,16 @@ package struct SQLiteError: Error, Hashable, Sendable {
         case SQLITE_CANTOPEN: .cannotOpen
         case SQLITE_CONSTRAINT: isUniqueViolation ? .uniqueConstraint : .constraint
         case SQLITE_INTERRUPT, SQLITE_ABORT: .interrupted
-        case SQLITE_IOERR: .inputOutput
+        case SQLITE_IOERR: hasNoRoomForIndex ? .full : .inputOutput
         case SQLITE_TOOBIG: .tooBig
         case SQLITE_NOMEM: .outOfMemory
         case SQLITE_ERROR, SQLITE_SCHEMA, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_MISUSE: .statement
         default: .other
         }
     }
+
+    /// Whether the index of the write-ahead log could not be made larger, for which there is one usual reason.
+    private var hasNoRoomForIndex: Bool { extendedCode == SQLITE_IOERR | (19 << 8) }
 
     private var isUniqueViolation: Bool {
         let unique = SQLITE_CONSTRAINT | (8 << 8)

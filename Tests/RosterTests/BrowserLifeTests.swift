@@ -99,15 +99,21 @@ import Testing
             driver.command("export \(fixture.folder.path)/all.csv")
             try await driver.wait(for: "the export") { driver.browser.work == nil }
         case .bulkEdit, .undo:
-            driver.command("mark TRUEPREDICATE")
+            try await mark("teamName != NULL", driver)
             driver.keys("D")
             driver.keys("y")
-            if doing == .undo { driver.keys("u") }
-        case .marking:
-            driver.keys("*")
-            driver.type("teamName ENDSWITH '99'")
-            driver.keys("<Enter>")
-            try await driver.wait(for: "the marks") { driver.text.contains("marked") }
+            try await driver.wait(for: "the deletion") { driver.text.contains("There are no Teams") }
+            guard doing == .undo else { return }
+            driver.keys("u")
+            try await driver.wait(for: "the records again") { driver.text.contains("3,000 Teams") }
+        case .marking: try await mark("teamName ENDSWITH '99'", driver)
         }
+    }
+
+    private func mark(_ predicate: String, _ driver: BrowserDriver) async throws {
+        driver.keys("*")
+        driver.type(predicate)
+        driver.keys("<Enter>")
+        try await driver.wait(for: "the marks") { driver.text.contains("marked") }
     }
 }

@@ -136,7 +136,8 @@ struct ForeignCommits {
 
     /// How late the oldest part is, in seconds.
     private func delay(now: DispatchTime) -> Double {
-        parts.first.map { Double(now.uptimeNanoseconds) - Double($0.arrival.uptimeNanoseconds) }.map { $0 / 1e9 } ?? 0
+        guard let first = parts.first else { return 0 }
+        return (Double(now.uptimeNanoseconds) - Double(first.arrival.uptimeNanoseconds)) / 1e9
     }
 
     /// What two turns of different sizes say of the costs that do not depend on the size.
