@@ -44,10 +44,9 @@ enum StoreCopies {
     /// Removes what killed migrations and copies left beside a store, also one that was killed when the store was in its place
     /// already: no later one of that kind may ever be made.
     static func removeLeft(besides store: URL) {
-        for purpose in StoreInMaking.Purpose.allCases {
+        StoreInMaking.removeLeft(for: store.path, StoreInMaking.Purpose.allCases) { purpose, path in
             // A replacement has no folder of external values of its own.
-            StoreInMaking.removeLeft(
-                for: store.path, purpose, discard: purpose == .replacement ? removeFiles : discard)
+            if purpose == .replacement { removeFiles(path) } else { discard(path) }
         }
     }
 

@@ -31,7 +31,7 @@ package final class StoreInMaking {
     ///   - path: the store whose place is taken.
     ///   - discard: removes the store of a killed process at a path.
     package init(for path: String, _ purpose: Purpose, discard: (String) -> Void) {
-        Self.removeLeft(for: path, purpose, discard: discard)
+        Self.removeLeft(for: path, [purpose]) { discard($1) }
         let store = URL(fileURLWithPath: path)
         self.path =
             store.deletingLastPathComponent().appendingPathComponent(
@@ -45,11 +45,14 @@ package final class StoreInMaking {
     /// the folder.
     ///
     /// - Parameter discard: removes the store of a killed process at a path.
-    package static func removeLeft(for path: String, _ purpose: Purpose, discard: (String) -> Void) {
+    package static func removeLeft(for path: String, _ purposes: [Purpose], discard: (Purpose, String) -> Void) {
         let store = URL(fileURLWithPath: path)
         let folder = store.deletingLastPathComponent()
-        for name in left(in: folder, start(store, purpose), purpose.ending) {
-            Self.discard(folder.appendingPathComponent(name).path, discard)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for purpose in purposes {
+            for name in left(of: names, start(store, purpose), purpose.ending) {
+                Self.discard(folder.appendingPathComponent(name).path) { discard(purpose, $0) }
+            }
         }
     }
 
@@ -65,9 +68,8 @@ package final class StoreInMaking {
     private static let markEnding = ".making"
 
     /// The names of stores that were marked for one place.
-    private static func left(in folder: URL, _ start: String, _ ending: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.compactMap { name in
+    private static func left(of names: [String], _ start: String, _ ending: String) -> [String] {
+        names.compactMap { name in
             guard name.hasPrefix(start), name.hasSuffix(ending + markEnding) else { return nil }
             let uuid = name.dropFirst(start.count).dropLast(ending.count + markEnding.count)
             return UUID(uuidString: String(uuid)) == nil ? nil : String(name.dropLast(markEnding.count))
