@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.3
 import CompilerPluginSupport
 import PackageDescription
 
@@ -6,7 +6,7 @@ import PackageDescription
 ///
 /// The rooms and the arrows between them stand in ARCHITECTURE.md; a target may use those above it.
 let package = Package(
-    name: "Roster",
+    name: "roster",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),

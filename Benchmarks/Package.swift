@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// Measurements of Roster beside raw SQLite in the same run. A package of its own: never a dependency of the product.
@@ -7,7 +7,7 @@ let package = Package(
     traits: [.trait(name: "PostgreSQL", description: "The workload `server` (needs libpq-dev).")],
     dependencies: [
         .package(
-            name: "Roster", path: "..",
+            name: "roster", path: "..",
             traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
     ],
     targets: [
@@ -17,14 +17,14 @@ let package = Package(
         .executableTarget(
             name: "Measure",
             dependencies: [
-                .product(name: "CoreData", package: "Roster"), "CSQLite3Raw", "CAllocator",
+                .product(name: "CoreData", package: "roster"), "CSQLite3Raw", "CAllocator",
                 .product(
-                    name: "CoreDataPostgreSQL", package: "Roster", condition: .when(traits: ["PostgreSQL"])),
+                    name: "CoreDataPostgreSQL", package: "roster", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "CPostgreSQLRaw", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(
-            name: "Accessors", dependencies: [.product(name: "CoreData", package: "Roster")],
-            plugins: [.plugin(name: "GenerateModelClasses", package: "Roster")]),
+            name: "Accessors", dependencies: [.product(name: "CoreData", package: "roster")],
+            plugins: [.plugin(name: "GenerateModelClasses", package: "roster")]),
     ],
     swiftLanguageModes: [.v6]
 )

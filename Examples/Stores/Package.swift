@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// Two store types of a program's own: a folder of CSV files, and a service that is reached by HTTP.
@@ -8,14 +8,14 @@ let package = Package(
         .library(name: "CSVFolderStore", targets: ["CSVFolderStore"]),
         .library(name: "RecordService", targets: ["RecordService"]),
     ],
-    dependencies: [.package(name: "Roster", path: "../..")],
+    dependencies: [.package(name: "roster", path: "../..")],
     targets: [
-        .target(name: "CSVFolderStore", dependencies: [.product(name: "CoreData", package: "Roster")]),
-        .target(name: "RecordService", dependencies: [.product(name: "CoreData", package: "Roster")]),
+        .target(name: "CSVFolderStore", dependencies: [.product(name: "CoreData", package: "roster")]),
+        .target(name: "RecordService", dependencies: [.product(name: "CoreData", package: "roster")]),
         .testTarget(
             name: "ExampleStoreTests",
             dependencies: [
-                "CSVFolderStore", "RecordService", .product(name: "StoreConformance", package: "Roster"),
+                "CSVFolderStore", "RecordService", .product(name: "StoreConformance", package: "roster"),
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -52,31 +52,18 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The features of the table in a file, and what is said of each program.
-    private static func rows(of file: String) throws -> [(feature: String, marks: [String])] {
-        let text = try String(contentsOf: root.appendingPathComponent(file), encoding: .utf8)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    /// The features in the first column of the table.
+    private static func features() throws -> [String] {
+        let file = root.appendingPathComponent("Documentation/Comparison.md")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
         let table = lines.drop { !$0.hasPrefix("| | roster |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
-        return table.map { line in
-            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            return (cells[0], Array(cells.dropFirst()))
-        }
-    }
-
-    /// The READMEs show the whole table.
-    @Test func theReadmesShowTheTable() throws {
-        let whole = try Self.rows(of: "Documentation/Comparison.md")
-        let english = try Self.rows(of: "README.md")
-        #expect(english.map(\.feature) == whole.map(\.feature))
-        #expect(english.map(\.marks) == whole.map(\.marks))
-        let chinese = try Self.rows(of: "README.zh-CN.md")
-        #expect(chinese.map(\.marks) == whole.map(\.marks) && chinese.allSatisfy { !$0.feature.isEmpty })
+        return table.compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) }
     }
 
     @Test func eachRowOfTheTableHasItsTests() throws {
-        let rows = try Self.rows(of: "Documentation/Comparison.md").map(\.feature)
-        #expect(
-            rows.count == 32 && Set(rows) == Set(Self.tests.keys), "\(Set(rows).symmetricDifference(Self.tests.keys))")
+        let rows = try Self.features()
+        #expect(!rows.isEmpty)
+        #expect(Set(rows) == Set(Self.tests.keys), "\(Set(rows).symmetricDifference(Self.tests.keys))")
         var sources = ""
         for folder in ["Tests/RosterTests", "Tests/RosterTests/EndToEnd", "Tests/TerminalKitTests"] {
             let place = Self.root.appendingPathComponent(folder)
