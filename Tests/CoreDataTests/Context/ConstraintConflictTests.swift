@@ -139,7 +139,8 @@ import Testing
             let error = try #require(throws: NSError.self) { try context.save() }
             let conflicts = try #require(
                 error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])
-            #expect(conflicts.map(\.constraint).sorted { $0[0] < $1[0] } == [["badge"], ["email"]])
+            let constraints: [[String]] = conflicts.map(\.constraint)
+            #expect(constraints.map { $0.joined() }.sorted() == ["badge", "email"])
             #expect(conflicts.first { $0.constraint == ["email"] }?.databaseObject?.objectID == id[0])
         }
     }

@@ -21,7 +21,8 @@ import Testing
         try context.performAndWait { () throws in
             let teams = try context.fetch(League.request("Team"))
             #expect(teams.allSatisfy { $0.isFault })
-            #expect(teams.compactMap { $0.value(forKey: "wins") as? Int }.reduce(0, +) == 49 * 50 / 2)
+            let wins: [Int] = teams.compactMap { $0.value(forKey: "wins") as? Int }
+            #expect(wins.reduce(0, +) == 1_225)
             #expect(asked.fetches == 1)
             #expect(asked.rowRequests == [])
         }
@@ -114,7 +115,8 @@ import Testing
             let venue = try #require(try context.fetch(League.request("Venue")).first)
             store.asked.forget()
             let teams = (venue.value(forKey: "teams") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
-            #expect(teams.compactMap { $0.value(forKey: "wins") as? Int }.reduce(0, +) == 39 * 40 / 2)
+            let wins: [Int] = teams.compactMap { $0.value(forKey: "wins") as? Int }
+            #expect(wins.reduce(0, +) == 780)
             #expect(store.asked.rowRequests == [40])
         }
     }
