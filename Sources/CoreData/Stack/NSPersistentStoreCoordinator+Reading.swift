@@ -36,6 +36,34 @@ extension NSPersistentStoreCoordinator {
         return try storedData(forKey: key, of: objectID).map(ExternalData.isReference) ?? false
     }
 
+    /// The bytes that stores keep for transformable attributes of which no object can be made here, by object and name. May be
+    /// called on any queue. Cost: one query for each entity that has such attributes.
+    ///
+    /// - Parameter entity: also for its subentities.
+    /// - Throws: the store's error where it cannot be read.
+    package func uncodedValues(
+        of entity: NSEntityDescription, among ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [String: Data]] {
+        var query = StoreQuery(entity: entity)
+        query.keepsUncoded = true
+        return try withLock {
+            var result: [NSManagedObjectID: [String: Data]] = [:]
+            for (identifier, ids) in Dictionary(grouping: ids, by: \.storeIdentifier) {
+                guard let store = rowStores.first(where: { $0.identifier == identifier }) else { continue }
+                query.predicate = NSPredicate(format: "SELF IN %@", ids).syntaxTree
+                let found = try store.operations.fetch(query)
+                for (key, row) in zip(found.keys, found.rows) {
+                    let id = store.operations.objectID(for: key)
+                    for (slot, value) in row.values.enumerated() {
+                        guard case .object(let object) = value, let data = UncodedValue.data(in: object) else { continue }
+                        result[id, default: [:]][id.entity.layout.slots[slot].name] = data
+                    }
+                }
+            }
+            return result
+        }
+    }
+
     private func storedData(forKey key: String, of objectID: NSManagedObjectID) throws -> Data? {
         guard let attribute = objectID.entity.attributesByName[key], !objectID.isTemporaryID else { return nil }
         return try withLock {

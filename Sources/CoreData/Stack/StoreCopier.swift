@@ -38,7 +38,9 @@ struct StoreCopier {
 
     private mutating func readRows() throws {
         for root in entities where !entities.contains(where: { $0 === root.superentity }) {
-            let found = try source.operations.fetch(StoreQuery(entity: root))
+            var query = StoreQuery(entity: root)
+            query.keepsUncoded = true
+            let found = try source.operations.fetch(query)
             rows += zip(found.keys, found.rows).map { (source.operations.objectID(for: $0), $1) }
         }
     }

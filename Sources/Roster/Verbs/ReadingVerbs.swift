@@ -80,7 +80,8 @@ enum ExportVerb: CommandVerb {
     ]
     static let notes = """
         Without --format the end of FILE's name tells it (.json .csv .tsv); else it is json.
-        Status 1 also where all is written, but values are missing whose files cannot be read; standard error names the first.
+        Status 1 also where all is written, but values are missing that the store has and that cannot be read: their files, classes or
+        transformers are not here. Standard error names the first.
         """
     static let stopsCleanly = true
 

@@ -15,13 +15,17 @@ struct ContentChecksum {
 
     private let context: NSManagedObjectContext
     /// What could not be read of the records that were counted.
-    private(set) var missing: MissingFiles?
+    private var missing: UnreadableValues?
+    private var uncoded: [NSManagedObjectID: [String: Data]] = [:]
     private static let batchSize = 500
 
     init(_ context: NSManagedObjectContext) {
         self.context = context
-        missing = context.persistentStoreCoordinator.map(MissingFiles.init)
+        missing = context.persistentStoreCoordinator.map { UnreadableValues($0, countingUncoded: false) }
     }
+
+    /// What could not be read of the records that were counted; `nil` where all could.
+    mutating func missingLine() throws -> String? { try missing?.line() }
 
     /// All entities that can have records, by name. Reads the whole store. Called on the context's queue.
     mutating func entities() throws -> [Entity] {
@@ -44,7 +48,9 @@ struct ContentChecksum {
             batch.predicate = NSPredicate(
                 format: "SELF IN %@", ids[start..<min(start + Self.batchSize, ids.count)].map(\.self))
             batch.returnsObjectsAsFaults = false
-            for object in try context.fetch(batch) {
+            let objects = try context.fetch(batch)
+            uncoded = try uncodedValues(of: objects, entity)
+            for object in objects {
                 sum &+= checksum(of: object)
                 try missing?.look(at: object)
             }
@@ -54,8 +60,23 @@ struct ContentChecksum {
         return Entity(name: entity.name ?? "", count: ids.count, checksum: sum)
     }
 
+    /// The bytes of values of the batch that no object can be made of; copies keep them, so they count.
+    private func uncodedValues(
+        of objects: [NSManagedObject], _ entity: NSEntityDescription
+    ) throws -> [NSManagedObjectID: [String: Data]] {
+        let holders = objects.filter { object in
+            object.entity.attributesByName.values.contains { $0.mayBeUncoded(in: object) }
+        }.map(\.objectID)
+        return try holders.isEmpty
+            ? [:] : context.persistentStoreCoordinator?.uncodedValues(of: entity, among: holders) ?? [:]
+    }
+
     private func checksum(of object: NSManagedObject) -> UInt64 {
         var digest = ownDigest(of: object)
+        for (name, data) in (uncoded[object.objectID] ?? [:]).sorted(by: { $0.key < $1.key }) {
+            digest.add(name)
+            data.forEach { digest.add(byte: $0) }
+        }
         for (name, relationship) in object.entity.relationshipsByName.sorted(by: { $0.key < $1.key })
         where !relationship.isTransient {
             digest.add(name)

@@ -25,21 +25,21 @@ struct RecordColumn {
 
     var isNumeric: Bool { (property as? NSAttributeDescription)?.isNumeric == true }
 
-    /// Notes the values that the column shows of a record, as far as their files are missing.
-    func look(for missing: inout MissingFiles, of object: NSManagedObject) throws {
-        guard mayBeInFiles, let owner = owner(from: object) else { return }
+    /// Notes the values that the column shows of a record, as far as the store has them and they cannot be read.
+    func look(for missing: inout UnreadableValues, of object: NSManagedObject) throws {
+        guard mayBeMissing, let owner = owner(from: object) else { return }
         if let attribute = property as? NSAttributeDescription { return try missing.look(at: attribute, of: owner) }
         guard let part = owner.value(forKey: property?.name ?? "") as? NSManagedObject else { return }
         try missing.look(at: part)
     }
 
-    /// Whether values of the column, or of the parts that it shows, may be in files of their own.
-    private var mayBeInFiles: Bool {
-        if let attribute = property as? NSAttributeDescription { return attribute.allowsExternalBinaryDataStorage }
+    /// Whether values of the column, or of the parts that it shows, may be in the store and read as nil.
+    private var mayBeMissing: Bool {
+        if let attribute = property as? NSAttributeDescription { return attribute.mayBeMissing }
         guard let relationship = property as? NSRelationshipDescription, relationship.isOwnedPart,
             let part = relationship.destinationEntity
         else { return false }
-        return part.storedAttributes.contains(where: \.allowsExternalBinaryDataStorage)
+        return part.storedAttributes.contains(where: \.mayBeMissing)
     }
 
     /// The value for programs.
@@ -97,6 +97,13 @@ struct RecordColumn {
     private static func nested(_ object: NSManagedObject) -> JSONValue {
         .object(
             object.entity.storedAttributes.map { ($0.name, ValueText.json(object.value(forKey: $0.name), of: $0)) })
+    }
+}
+
+extension NSAttributeDescription {
+    fileprivate var mayBeMissing: Bool {
+        allowsExternalBinaryDataStorage
+            || [.transformableAttributeType, .compositeAttributeType].contains(attributeType)
     }
 }
 

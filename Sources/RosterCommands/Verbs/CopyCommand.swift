@@ -97,7 +97,8 @@ public struct CopyCommand {
             // One state of the store, where it has states that can be kept.
             try? session.context.setQueryGenerationFrom(.current)
             var checksum = ContentChecksum(session.context)
-            return Contents(entities: try checksum.entities(), missing: checksum.missing?.line)
+            let entities = try checksum.entities()
+            return Contents(entities: entities, missing: try checksum.missingLine())
         }
     }
 

@@ -34,7 +34,7 @@ public struct ExportCommand {
     public struct Outcome: Sendable {
         /// How many records.
         public let count: Int
-        /// Which values are missing in them, in one line: those that the store has in files that cannot be read.
+        /// Which values are missing in them, in one line: those that the store has and that cannot be read.
         public let missing: String?
     }
 
@@ -65,7 +65,7 @@ public struct ExportCommand {
             let chosen = try self.columns.map { try ColumnChoice.named($0, of: entity) }
             let columns = try chosen ?? ColumnChoice.export(of: entity, nests: format == .json)
             var writer = format.writer(columns, in: surroundings)
-            var missing = MissingFiles(session.coordinator)
+            var missing = UnreadableValues(session.coordinator, countingUncoded: true)
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
             defer { surroundings.progress.end() }
             var ofSubentities = 0
@@ -79,9 +79,10 @@ public struct ExportCommand {
                 }
             }
             try writer.end()
-            guard chosen == nil, !objects.isEmpty else { return Outcome(count: objects.count, missing: missing.line) }
+            let outcome = Outcome(count: objects.count, missing: try missing.line())
+            guard chosen == nil, !objects.isEmpty else { return outcome }
             for text in Self.leftOut(entity, ofSubentities) { surroundings.note(text) }
-            return Outcome(count: objects.count, missing: missing.line)
+            return outcome
         }
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()

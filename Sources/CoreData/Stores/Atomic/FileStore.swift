@@ -39,8 +39,9 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
         try checkAttributes()
         try Self.format.check(entities)
         guard let image else {
-            if !isReadOnly { try save() }
-            return
+            guard !isReadOnly else { return }
+            try persistentStoreCoordinator?.managedObjectModel.checkThatItMayWrite(path)
+            return try save()
         }
         self.image = nil
         nextNumber = max(image.nextNumber, (image.records.map(\.number).max() ?? 0) &+ 1)
@@ -115,7 +116,8 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
             for (name, attribute) in node.objectID.entity.attributesByName {
                 let slot = record.values[name].flatMap { StoredValue.slot($0, attribute) }
                 node.setValue(
-                    slot.flatMap { AttributeCoercion.value($0, type: attribute.attributeType) }, forKey: name)
+                    slot.flatMap { AttributeCoercion.value($0, type: attribute.attributeType) }
+                        .flatMap { $0 is UncodedValue ? nil : $0 }, forKey: name)
             }
             for (name, relationship) in node.objectID.entity.relationshipsByName {
                 let members = (record.destinations[name] ?? []).compactMap { nodes[$0] }

@@ -67,7 +67,7 @@ enum StoredValue {
         case (.UUIDAttributeType, .string(let text)): UUID(uuidString: text).map(SlotValue.uuid)
         case (.decimalAttributeType, .string(let text)): decimal(text)
         case (.transformableAttributeType, .data(let data)):
-            TransformableCoding.object(from: data, attribute: attribute).map(SlotValue.object)
+            .object(TransformableCoding.object(from: data, attribute: attribute) ?? UncodedValue(data))
         default: nil
         }
     }

@@ -77,7 +77,9 @@ struct StoreImageRows {
     func records(_ rows: any StoreOperations) throws -> [StoreImage.Record] {
         var records: [StoreImage.Record] = []
         for root in entities where !entities.contains(where: { $0 === root.superentity }) {
-            let found = try rows.fetch(StoreQuery(entity: root))
+            var query = StoreQuery(entity: root)
+            query.keepsUncoded = true
+            let found = try rows.fetch(query)
             var groups: [UInt32: [(NSManagedObjectID, RowSnapshot)]] = [:]
             for (key, row) in zip(found.keys, found.rows) {
                 groups[key.entity, default: []].append((rows.objectID(for: key), row))

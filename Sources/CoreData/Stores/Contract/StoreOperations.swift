@@ -244,6 +244,8 @@ struct StoreQuery {
     /// Given where the store is to answer only if it reads the keys in order from an index that answers so many conditions:
     /// else the sort is unsupported, and nothing is read. Asked of stores that answer from indexes.
     var indexedTerms: Int?
+    /// Whether transformable values of which no object can be made here are read as ``UncodedValue``; else they are null.
+    var keepsUncoded = false
 }
 
 /// What a store found.

@@ -19,7 +19,11 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
     var answersFromIndexes: Bool { true }
 
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
-        try withVisibleSession { try $0.rowQueries.fetch(query) }
+        try withVisibleSession { session in
+            session.context.keepsUncoded = query.keepsUncoded
+            defer { session.context.keepsUncoded = false }
+            return try session.rowQueries.fetch(query)
+        }
     }
 
     func count(_ query: StoreQuery) throws -> Int? {

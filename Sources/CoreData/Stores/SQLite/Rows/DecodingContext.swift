@@ -39,6 +39,7 @@ final class DecodingContext {
             guard let attribute else { return .null }
             let data = statement.data(at: column)
             if let object = TransformableCoding.object(from: data, attribute: attribute) { return .object(object) }
+            if keepsUncoded { return .object(UncodedValue(data)) }
             noteUnreadable(attribute, data)
             return .null
         default: return .null
@@ -46,6 +47,9 @@ final class DecodingContext {
     }
 
     // MARK: What cannot be read
+
+    /// See ``StoreQuery/keepsUncoded``.
+    var keepsUncoded = false
 
     /// One line for each attribute with a value that could not be read, by the attribute's name.
     private(set) var unreadable: [String: String] = [:]

@@ -1,6 +1,26 @@
 import Foundation
 import ModelFiles
 
+/// The bytes of a transformable value of which no object can be made here. Only copies of stores read values so
+/// (``StoreQuery/keepsUncoded``); objects of a context never have one.
+final class UncodedValue: NSObject {
+    let data: Data
+
+    init(_ data: Data) { self.data = data }
+
+    override func isEqual(_ object: Any?) -> Bool { (object as? UncodedValue)?.data == data }
+
+    override var hash: Int { data.hashValue }
+
+    /// The bytes of a value, or of all within the dictionary of a composite one; `nil` where all could be understood.
+    static func data(in object: Any) -> Data? {
+        if let kept = object as? UncodedValue { return kept.data }
+        guard let parts = object as? [String: Any] else { return nil }
+        let found = parts.sorted { $0.key < $1.key }.compactMap { data(in: $0.value) }
+        return found.isEmpty ? nil : Data(found.joined())
+    }
+}
+
 /// Transformable values as bytes: what the attribute's value transformer makes of them, by default a keyed archive.
 ///
 /// The transformers of the unarchiving family turn data into objects, so they are used in reverse for writing; any other
@@ -20,6 +40,7 @@ enum TransformableCoding {
     ///
     /// - Throws: 134030 where the value cannot be transformed, or the attribute has a transformer that is not here.
     static func data(from object: NSObject, attribute: NSAttributeDescription) throws -> Data? {
+        if let kept = object as? UncodedValue { return kept.data }
         guard let transformer = transformer(of: attribute) else {
             throw refusal(attribute, "there is no value transformer named \(attribute.valueTransformerName ?? "")")
         }

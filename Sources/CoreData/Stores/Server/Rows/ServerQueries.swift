@@ -23,7 +23,8 @@ struct ServerQueries {
         let select = try builder.rows()
         guard let columns = select.columns else { preconditionFailure("A statement for rows has columns.") }
         let result = try run(select.fragment)
-        let reading = ServerRowReading(columns, layout: layout, store: store)
+        let reading = ServerRowReading(
+            columns, layout: layout, store: store, keepsUncoded: query.keepsUncoded)
         var found = StoreQueryResult(keys: [], rows: [], unsupported: select.unsupported)
         found.keys.reserveCapacity(result.rowCount)
         found.rows.reserveCapacity(result.rowCount)

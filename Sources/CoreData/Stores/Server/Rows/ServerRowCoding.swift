@@ -102,11 +102,15 @@ struct ServerValueCoding {
             userInfo: [NSValidationKeyErrorKey: property.name])
     }
 
-    static func decoded(_ value: SQLValue, _ attribute: NSAttributeDescription) -> SlotValue {
+    /// - Parameter keepsUncoded: see ``StoreQuery/keepsUncoded``.
+    static func decoded(
+        _ value: SQLValue, _ attribute: NSAttributeDescription, keepsUncoded: Bool = false
+    ) -> SlotValue {
         switch (value, attribute.attributeType) {
         case (.null, _), (.list, _): return .null
         case (.blob(let data), .transformableAttributeType):
-            return TransformableCoding.object(from: data, attribute: attribute).map(SlotValue.object) ?? .null
+            if let object = TransformableCoding.object(from: data, attribute: attribute) { return .object(object) }
+            return keepsUncoded ? .object(UncodedValue(data)) : .null
         case (.integer(let number), _): return .integer(number)
         case (.real(let number), _): return .real(number)
         case (.text(let text), _): return .text(text)
@@ -129,11 +133,13 @@ final class ServerRowReading {
     private let plans: [Int64: Plan]
     private let layout: ServerLayout
     private let store: NSPersistentStore
+    private let keepsUncoded: Bool
     /// Many rows refer to the same few objects.
     private var known: [RowKey: NSManagedObjectID] = [:]
     private static let mostKnown = 10_000
 
-    init(_ columns: RowColumns, layout: ServerLayout, store: NSPersistentStore) {
+    init(_ columns: RowColumns, layout: ServerLayout, store: NSPersistentStore, keepsUncoded: Bool = false) {
+        self.keepsUncoded = keepsUncoded
         self.layout = layout
         self.store = store
         plans = columns.entities.mapValues { entity in
@@ -167,12 +173,15 @@ final class ServerRowReading {
         guard place.value >= 0 else { return plan.absent[slot] }
         if let (composite, leaves) = plan.leaves[slot] {
             let values = leaves.enumerated().map { index, leaf in
-                ServerValueCoding.decoded(result.value(row, place.value + index), leaf.attribute)
+                ServerValueCoding.decoded(
+                    result.value(row, place.value + index), leaf.attribute, keepsUncoded: keepsUncoded)
             }
             return CompositeRow.composed(values, composite)
         }
         let value = result.value(row, place.value)
-        if let attribute = plan.layout.attribute(at: slot) { return ServerValueCoding.decoded(value, attribute) }
+        if let attribute = plan.layout.attribute(at: slot) {
+            return ServerValueCoding.decoded(value, attribute, keepsUncoded: keepsUncoded)
+        }
         guard case .integer(let key) = value,
             let relationship = plan.layout.slots[slot] as? NSRelationshipDescription
         else { return .null }

@@ -1,0 +1,102 @@
+import CoreData
+import Foundation
+import Translation
+
+/// Values that a store has and that read as nil: those in files that are not there or are no plain files, and those of classes or
+/// transformers that are not here.
+struct UnreadableValues {
+    private let coordinator: NSPersistentStoreCoordinator
+    /// Whether values that cannot be understood count; a copy of the store keeps them.
+    private let countsUncoded: Bool
+    private var inFiles: Set<Value> = []
+    private var firstInFile: String?
+    private var uncoded: Set<Value> = []
+    private var firstUncoded: String?
+    /// Records that may have values that cannot be understood; asked about together.
+    private var candidates: [NSManagedObject: Set<String>] = [:]
+    private static let mostCandidates = 500
+
+    private struct Value: Hashable {
+        let record: NSManagedObjectID
+        let attribute: String
+    }
+
+    init(_ coordinator: NSPersistentStoreCoordinator, countingUncoded: Bool) {
+        self.coordinator = coordinator
+        countsUncoded = countingUncoded
+    }
+
+    /// Looks at a value that was read. Costs a query where it is nil and could be in a file.
+    mutating func look(at attribute: NSAttributeDescription, of object: NSManagedObject) throws {
+        let name = attribute.name
+        if countsUncoded, attribute.mayBeUncoded(in: object) {
+            candidates[object, default: []].insert(name)
+            if candidates.count >= Self.mostCandidates { try askAboutCandidates() }
+        }
+        guard attribute.allowsExternalBinaryDataStorage, !attribute.isTransient, object.value(forKey: name) == nil,
+            try coordinator.refersToFile(forKey: name, of: object.objectID)
+        else { return }
+        if firstInFile == nil { firstInFile = Self.place(name, object) }
+        inFiles.insert(Value(record: object.objectID, attribute: name))
+    }
+
+    /// Looks at all values of a record.
+    mutating func look(at object: NSManagedObject) throws {
+        for attribute in object.entity.storedAttributes { try look(at: attribute, of: object) }
+    }
+
+    private mutating func askAboutCandidates() throws {
+        for (root, objects) in Dictionary(grouping: candidates.keys, by: \.entity.root) {
+            let found = try coordinator.uncodedValues(of: root, among: objects.map(\.objectID))
+            for object in objects {
+                for name in (found[object.objectID] ?? [:]).keys.sorted()
+                where candidates[object]?.contains(name) == true {
+                    if firstUncoded == nil { firstUncoded = Self.place(name, object) }
+                    uncoded.insert(Value(record: object.objectID, attribute: name))
+                }
+            }
+        }
+        candidates = [:]
+    }
+
+    private static func place(_ attribute: String, _ object: NSManagedObject) -> String {
+        sentence("“\(attribute)” of \(RecordLabel.short(object))")
+    }
+
+    /// What is missing, in one line; `nil` where nothing is.
+    ///
+    /// - Throws: the store's error.
+    mutating func line() throws -> String? {
+        try askAboutCandidates()
+        let lines = [
+            firstInFile.map {
+                inFiles.count == 1
+                    ? sentence("1 value is missing, whose file cannot be read: \($0)")
+                    : sentence("\(inFiles.count) values are missing, whose files cannot be read: the first is \($0)")
+            },
+            firstUncoded.map {
+                uncoded.count == 1
+                    ? sentence("1 value is missing, whose class or transformer is not here: \($0)")
+                    : sentence(
+                        "\(uncoded.count) values are missing, whose classes or transformers are not here: the first is \($0)")
+            },
+        ].compactMap(\.self)
+        return lines.isEmpty ? nil : lines.joined(separator: "; ")
+    }
+}
+
+extension NSAttributeDescription {
+    /// Whether the store may have a value of a record that reads as nil, or lacks a part, because no object can be made of it.
+    func mayBeUncoded(in object: NSManagedObject) -> Bool {
+        switch attributeType {
+        case .transformableAttributeType: !isTransient && object.value(forKey: name) == nil
+        case .compositeAttributeType: !isTransient
+        default: false
+        }
+    }
+}
+
+extension NSEntityDescription {
+    /// The topmost entity above it, or itself.
+    var root: NSEntityDescription { superentity?.root ?? self }
+}
