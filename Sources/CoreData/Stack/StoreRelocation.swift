@@ -29,6 +29,7 @@ struct StoreRelocation {
     /// - Returns: the new store, which the coordinator has, and the IDs of its objects.
     func run() throws -> (any RowStore, [NSManagedObjectID]) {
         let oldPath = store.url?.path ?? ""
+        try coordinator.managedObjectModel.checkThatItMayWrite(store.placeName)
         guard url.isMemoryPlace || !url.isFileURL || !FileManager.default.fileExists(atPath: url.path) else {
             throw CoreDataError.make(
                 516, "Cannot migrate the store \(oldPath) to \(url.path): a file stands there already.",

@@ -56,6 +56,7 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
                     260, "Cannot open the store \(opening.place.name) read-only: there is none.")
             }
             let (model, entities) = try entities()
+            try model.checkThatItMayWrite(opening.place.name)
             let isMade = try opening.errors.translating(.creating) {
                 try opening.create(on: connection, model: model, entities: entities)
             }

@@ -19,13 +19,9 @@ struct StoreCreation {
         self.entities = entities
     }
 
-    /// Refuses to write with a model that was inferred: it does not know what a save has to keep up.
+    /// Refuses to write with a model that was inferred.
     func checkThatModelMayWrite() throws {
-        guard model.isInferred, !file.isReadOnly else { return }
-        throw CoreDataError.make(
-            134080,
-            "Cannot open the store \(file.path) for writing: its model was inferred from its tables, which do not say "
-                + "everything; open it read-only, or with its model.")
+        if !file.isReadOnly { try model.checkThatItMayWrite(file.path) }
     }
 
     // MARK: A new store
