@@ -64,7 +64,7 @@ struct ServerNames {
     private static func columns(
         of family: [NSEntityDescription], _ derivations: ServerDerivations
     ) -> [ServerColumn] {
-        var taken: Set<String> = ServerStoreTables.rowColumns
+        var taken = ServerStoreTables.rowColumns.union(ServerStoreTables.systemColumns)
         var columns: [ServerColumn] = []
         func add(
             _ name: String, _ type: ServerType, _ content: ServerColumn.Content, _ entity: NSEntityDescription
@@ -117,7 +117,7 @@ struct ServerNames {
                 else { continue }
                 let inverse = relationship.inverseRelationship
                 if let inverse { seen.insert(ObjectIdentifier(inverse)) }
-                var taken: Set<String> = []
+                var taken = ServerStoreTables.systemColumns
                 let owner = Self.claim(entity.name ?? "", &taken)
                 let destination = Self.claim(relationship.name, &taken)
                 tables.append(
@@ -146,6 +146,8 @@ enum ServerStoreTables {
     static let entity = "_entity"
     static let version = "_version"
     static let rowColumns: Set<String> = [key, entity, version]
+    /// Columns that the server gives each table itself.
+    static let systemColumns: Set<String> = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
     /// How many keys a step of a sequence stands for.
     static let keysAtOnce: Int64 = 64
 }
