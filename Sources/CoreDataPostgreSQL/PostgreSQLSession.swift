@@ -6,7 +6,7 @@
     /// A connection as stores on a server use it.
     final class PostgreSQLSession: ServerConnection {
         private let connection: PostgreSQLConnection
-        /// Statements with `$1` instead of `?`, by their texts.
+        /// Statements as the server gets them (``ServerStatementText``), by their texts.
         private var numbered: [String: String] = [:]
         private static let mostNumbered = 500
 
@@ -55,31 +55,10 @@
 
         private func text(_ text: String) -> String {
             if let known = numbered[text] { return known }
-            let made = Self.numbered(text)
+            let made = ServerStatementText.make(text)
             if numbered.count >= Self.mostNumbered { numbered = [:] }
             numbered[text] = made
             return made
-        }
-
-        /// The text with a number at each `?` that stands in no quotes.
-        static func numbered(_ text: String) -> String {
-            var result = ""
-            result.reserveCapacity(text.utf8.count + 16)
-            var quote: Unicode.Scalar?
-            var count = 0
-            for scalar in text.unicodeScalars {
-                if let open = quote {
-                    if scalar == open { quote = nil }
-                } else if scalar == "\"" || scalar == "'" {
-                    quote = scalar
-                } else if scalar == "?" {
-                    count += 1
-                    result += "$\(count)"
-                    continue
-                }
-                result.unicodeScalars.append(scalar)
-            }
-            return result
         }
 
         // MARK: Errors

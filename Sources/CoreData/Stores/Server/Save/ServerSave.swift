@@ -327,7 +327,7 @@ struct ServerSave {
             {
                 statements.append(
                     ServerStatement(
-                        "INSERT INTO \(pairs.table) (\(columns[0]), \(columns[1])) SELECT ?, d FROM unnest(?) AS v(d) "
+                        "INSERT INTO \(pairs.table) (\(columns[0]), \(columns[1])) SELECT ?, d FROM pg_catalog.unnest(?) AS v(d) "
                             + "ON CONFLICT DO NOTHING", [owner, keys(change.added)]))
             }
         }
@@ -340,7 +340,7 @@ struct ServerSave {
         statements.append(
             ServerStatement(
                 "UPDATE \(pairs.table) AS p SET \(order) = v.place * \(OrderingKeys.step) + "
-                    + "\(OrderingKeys.first - OrderingKeys.step) FROM unnest(?) WITH ORDINALITY AS v(d, place) "
+                    + "\(OrderingKeys.first - OrderingKeys.step) FROM pg_catalog.unnest(?) WITH ORDINALITY AS v(d, place) "
                     + "WHERE p.\(pairs.owner) = ? AND p.\(pairs.destination) = v.d",
                 [
                     .list(list.map { .integer($0.savedKey) }, .bigint),
