@@ -1,3 +1,6 @@
 import Foundation
+import RosterCommands
 
-exit(Program.run(Array(CommandLine.arguments.dropFirst())))
+let words = Array(CommandLine.arguments.dropFirst())
+HiddenPasswords.hideArguments()
+exit(Program.run(words))

@@ -29,7 +29,7 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
     /// An error in doing what was asked, told in words made elsewhere.
     public static func failure(text: String) -> CommandError { CommandError(kind: .failure, message: text) }
 
-    /// The text of any error as one line: the framework's errors with the errors they carry.
+    /// The text of any error as one line, without passwords: the framework's errors with the errors they carry.
     public static func line(for error: any Error) -> String {
         let text: String
         if let error = error as? CommandError {
@@ -37,7 +37,7 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
         } else {
             text = frameworkLine(for: error as NSError)
         }
-        return VisibleText.oneLine(text)
+        return VisibleText.oneLine(HiddenPasswords.hidden(text))
     }
 
     private static func frameworkLine(for error: NSError) -> String {

@@ -185,6 +185,24 @@ import Testing
                 #expect(!outcome.errors.contains("s3cret"))
             }
         }
+
+        /// Other users of the machine can list the arguments of a process.
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func theProcessListShowsNoPassword() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let number = UInt32.random(in: 0 ... .max)
+            let (schema, role) = ("listed_\(number)", "listed_\(number)")
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \(schema) CASCADE; DROP ROLE IF EXISTS \(role)") }
+            _ = try run("create", cluster.url(schema: schema).absoluteString, "--model", SampleFolder.model)
+            try cluster.psql(
+                "CREATE ROLE \(role) LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA \(schema) TO \(role); "
+                    + "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)")
+            let store = cluster.networkURL(schema: schema, user: role, password: "s3cret").absoluteString
+            let process = try LiveProcess(roster: ["watch", store, "Team", "--timeout", "60"])
+            defer { process.killAtOnce() }
+            try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
+            let arguments = try String(contentsOfFile: "/proc/\(process.identifier)/cmdline", encoding: .utf8)
+            #expect(arguments.contains(role) && arguments.contains("******@") && !arguments.contains("s3cret"))
+        }
     #else
         @Test func withoutTheTraitOneLineSaysHowToBuild() throws {
             let outcome = try RosterProcess.run(["count", "postgresql://me:s3cret@localhost/db", "Team"])
@@ -192,4 +210,18 @@ import Testing
             #expect(outcome.errors.contains("--traits PostgreSQL") && !outcome.errors.contains("s3cret"))
         }
     #endif
+
+    @Test(arguments: [
+        "postgers://me:s3cret@db.example/production", "postgresql:/me:s3cret@db.example/production",
+        "postgresql:me:s3cret@db.example", "Postgresql://me:s3cret@db.example/production",
+        "pg://db.example/production?user=me&password=s3cret",
+        "postgresql://me:s3/cret@db.example/x", "postgresql://me:s3cret@db.example:port/x",
+    ])
+    func mistypedURLsAreSaidWithoutTheirPassword(url: String) throws {
+        for arguments in [["count", url, "Team"], [url], [url, "x"], ["copy", url, "/nowhere/x"], ["model", url]] {
+            let outcome = try RosterProcess.run(arguments)
+            #expect(outcome.status != 0 && outcome.errorLines.count == 1, "\(arguments): \(outcome.errors)")
+            #expect(!outcome.errors.contains("cret"), "\(outcome.errors)")
+        }
+    }
 }
