@@ -38,11 +38,18 @@ enum FileReplacement {
         }
     }
 
-    /// Writes one file.
+    /// Writes one file. A file that is replaced passes on its permissions.
     ///
     /// - Throws: ``ModelFileError``.
     static func file(at url: URL, _ data: Data) throws {
-        do { try data.write(to: url, options: .atomic) } catch { throw unwritable(url, error) }
+        let manager = FileManager.default
+        let permissions = (try? manager.attributesOfItem(atPath: url.path))?[.posixPermissions]
+        do {
+            try data.write(to: url, options: .atomic)
+            if let permissions { try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: url.path) }
+        } catch {
+            throw unwritable(url, error)
+        }
     }
 
     /// A name beside `url` that nothing has.

@@ -1,5 +1,6 @@
 import CSQLite3
 import Foundation
+import Synchronization
 
 /// Writes down the statements that connections run, those to a server too, as Apple's framework does for the launch argument
 /// `-com.apple.CoreData.SQLDebug 1`, which may stand in the user defaults or as `CoreDataSQLDebug` in the environment too.
@@ -33,8 +34,25 @@ package final class StatementTrace: @unchecked Sendable {
         guard let level = level ?? UserDefaults.standard.object(forKey: key) as? Int, level > 0 else { return nil }
         let file = environment["CoreDataSQLDebugFile"] ?? UserDefaults.standard.string(forKey: key + "File")
         let output = StatementLog.open(file)
-        return StatementTrace(level: level) { try? output.write(contentsOf: Data(($0 + "\n").utf8)) }
+        return StatementTrace(level: level) { line in
+            do {
+                try output.write(contentsOf: Data((line + "\n").utf8))
+            } catch {
+                failures.withLock { $0 = $0 ?? reason(error) }
+            }
+        }
     }()
+
+    /// Why the process's statements could not be written; `nil` if all were.
+    package static var failure: String? { failures.withLock { $0 } }
+    private static let failures = Mutex<String?>(nil)
+
+    private static func reason(_ error: any Error) -> String {
+        let error = error as NSError
+        let system = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        guard system.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+        return String(cString: strerror(Int32(system.code)))
+    }
 
     /// Writes nothing down, and tells who hears of statements while the program runs.
     static let forObservers = StatementTrace(level: 0) { _ in }

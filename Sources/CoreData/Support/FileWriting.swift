@@ -24,6 +24,25 @@ package enum FileWriting {
         }
     }
 
+    /// The file that a path leads to: links in its last component are followed, also to where nothing is yet.
+    package static func target(of path: String) -> String {
+        var path = path
+        // As many as the system follows.
+        for _ in 0..<40 {
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            path = next.hasPrefix("/") ? next : folder.appendingPathComponent(next).path
+        }
+        return path
+    }
+
+    /// Whether two paths lead to one file.
+    package static func areSame(_ left: String, _ right: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard stat(left, &first) == 0, stat(right, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     /// Makes a file whose lock is held until it is closed, which says that the process lives that writes it.
     ///
     /// Between the two another process may take the file for one that was left, and remove it: it is made again until the one that is

@@ -76,12 +76,15 @@ enum Program {
             return .done
         }
         try DescriptorLimit.check()
-        try StatementReport(arguments, hasScreen: verb == BrowseVerb.self)?.begin()
+        let report = try StatementReport(arguments, hasScreen: verb == BrowseVerb.self)
+        try report?.begin()
         let interruption = SignalInterruption()
         if verb.stopsCleanly { interruption.install() }
         let surroundings = CommandSurroundings(
             output: output, progress: ProgressBar(), interruption: interruption, textStyle: StandardOutput.textStyle,
             note: { StandardError.write("roster: \($0)\n") })
-        return try verb.run(arguments, in: surroundings)
+        let status = try verb.run(arguments, in: surroundings)
+        try report?.end()
+        return status
     }
 }

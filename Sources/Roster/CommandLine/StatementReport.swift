@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import RosterCommands
 
@@ -30,10 +31,16 @@ struct StatementReport {
     /// Turns the framework's report on. Called before the first store is opened.
     /// - Throws: ``CommandError`` where the file cannot be written, or holds something else.
     func begin() throws {
-        if let file { try Self.check(file) }
+        if let file { try Self.check(OutputPlace(file).path) }
         var defaults: [String: Any] = [Self.key: hasPlans ? 3 : 2]
         defaults[Self.key + "File"] = file
         UserDefaults.standard.register(defaults: defaults)
+    }
+
+    /// - Throws: ``CommandError`` where not all statements could be written.
+    func end() throws {
+        guard let file, let reason = StatementObservation.reportFailure else { return }
+        throw CommandError.failure("cannot write \(file): \(reason); not all statements are in it")
     }
 
     private static let key = "com.apple.CoreData.SQLDebug"

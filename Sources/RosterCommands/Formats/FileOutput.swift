@@ -7,28 +7,34 @@ import Foundation
     import Darwin
 #endif
 
-/// Text written to a file that appears whole or not at all: it is written beside its place under another name. What is no
-/// plain file, such as a pipe or a device, is written directly.
-final class FileOutput: TextOutput {
+/// A file that appears whole or not at all: it is written under another name in the same folder. A file that is replaced passes on its
+/// permissions and owner. What is not a plain file, such as a pipe or a device, is written directly.
+package final class FileOutput: TextOutput {
     private let path: String
     /// `nil` when the file is written directly.
     private let temporaryPath: String?
+    /// The file that is replaced.
+    private let replaced: stat?
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private var isFinished = false
 
-    init(path: String) throws {
-        self.path = path
+    /// - Throws: ``CommandError`` if the file cannot or must not be written.
+    package init(_ place: OutputPlace) throws {
+        path = place.path
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
-            temporaryPath = nil
+            (temporaryPath, replaced) = (nil, nil)
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
+            // A rename would replace what may not be written.
+            guard !exists || access(path, W_OK) == 0 else { throw Self.failure(path) }
             Self.removeLeftovers(of: path)
             let temporary = "\(path).\(getpid()).part"
             temporaryPath = temporary
-            descriptor = FileWriting.openLocked(temporary, O_WRONLY | O_TRUNC, mode: 0o666)
+            replaced = exists ? status : nil
+            descriptor = FileWriting.openLocked(temporary, O_WRONLY | O_TRUNC, mode: exists ? 0o600 : 0o666)
         }
         if descriptor < 0 { throw Self.failure(path) }
     }
@@ -39,21 +45,30 @@ final class FileOutput: TextOutput {
         if let temporaryPath { unlink(temporaryPath) }
     }
 
-    func write(_ text: String) throws {
-        buffer.append(contentsOf: text.utf8)
+    package func write(_ text: String) throws { try write(bytes: text.utf8) }
+
+    func write(bytes: some Sequence<UInt8>) throws {
+        buffer.append(contentsOf: bytes)
         if buffer.count >= 1 << 16 { try flush() }
     }
 
-    func flush() throws {
+    package func flush() throws {
         let number = FileWriting.write(buffer, to: descriptor)
         guard number == 0 else { throw Self.failure(path, number) }
         buffer.removeAll(keepingCapacity: true)
     }
 
     /// Puts the file in its place. Nothing may be written afterwards.
-    func finish() throws {
+    package func finish() throws {
         try flush()
         if let temporaryPath {
+            if let replaced {
+                // Only the superuser may give a file away; for others it is theirs already.
+                if replaced.st_uid != geteuid() || replaced.st_gid != getegid() {
+                    _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
+                }
+                guard fchmod(descriptor, replaced.st_mode & 0o7777) == 0 else { throw Self.failure(path) }
+            }
             guard fsync(descriptor) == 0, rename(temporaryPath, path) == 0 else { throw Self.failure(path) }
         }
         isFinished = true

@@ -78,30 +78,14 @@ struct SourceFolder {
     /// - Throws: ``CommandError`` that names the file.
     func replace(_ relative: String, _ original: [UInt8], by contents: [UInt8]) throws {
         let path = full(relative)
-        guard access(path, W_OK) == 0 else { throw Self.failure("write", path) }
         guard try read(relative) == original else {
             throw CommandError.failure("\(path) was changed meanwhile and is left alone: port again")
         }
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.failure("write", path) }
-        let temporary = "\(path).\(getpid()).part"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure("write", path) }
-        do {
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try handle.write(contentsOf: Data(contents))
-            // Only the superuser may give a file away; for others it is theirs already.
-            if status.st_uid != geteuid() || status.st_gid != getegid() {
-                _ = fchown(descriptor, status.st_uid, status.st_gid)
-            }
-            guard fchmod(descriptor, status.st_mode & 0o7777) == 0, fsync(descriptor) == 0,
-                rename(temporary, path) == 0
-            else { throw Self.failure("write", path) }
-        } catch {
-            unlink(temporary)
-            throw error is CommandError
-                ? error : CommandError.failure("cannot write \(path): \(error.localizedDescription)")
-        }
+        let output = try FileOutput(OutputPlace(path))
+        try output.write(bytes: contents)
+        try output.finish()
     }
 
     private static func failure(_ what: String, _ path: String) -> CommandError {

@@ -97,6 +97,10 @@ public struct StorePlace: Sendable {
             guard !FileManager.default.fileExists(atPath: url.path) else {
                 throw CommandError.failure("there is something at \(url.path) already")
             }
+            if let store = OutputPlace.owner(of: FileWriting.target(of: url.path)) {
+                throw CommandError.failure(
+                    "cannot write \(url.path): it belongs to the store \(store); name another file")
+            }
             return
         }
         do {

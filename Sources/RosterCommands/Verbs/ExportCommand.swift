@@ -44,7 +44,7 @@ public struct ExportCommand {
     public func run(in surroundings: CommandSurroundings) throws -> Outcome {
         let session = try StoreSession(store, for: .reading, in: surroundings)
         guard let file, file != "-" else { return try write(session, surroundings) }
-        let output = try FileOutput(path: file)
+        let output = try FileOutput(OutputPlace(file, readingFrom: store.store))
         let outcome = try write(
             session,
             CommandSurroundings(
@@ -59,6 +59,8 @@ public struct ExportCommand {
         let format =
             format ?? file.flatMap { OutputFormat(pathExtension: URL(fileURLWithPath: $0).pathExtension) } ?? .json
         let outcome = try session.perform {
+            // One state of the store, where it has states that can be kept: rows are read in batches.
+            try? session.context.setQueryGenerationFrom(.current)
             let entity = try session.entity(named: entity)
             let request = try query.preferablyOrdered(for: entity).request(for: entity)
             request.fetchBatchSize = 500

@@ -40,12 +40,13 @@ public struct ModelCommand {
             try surroundings.output.write(ModelPrinter(model: model, style: surroundings.textStyle).text(format))
             return try surroundings.output.flush()
         }
-        let url = URL(fileURLWithPath: output)
+        let place = try OutputPlace(output, readingFrom: path)
+        let url = place.url
         if format == .xcdatamodel, url.pathExtension.hasPrefix("xcdatamodel") {
             try model.write(to: url)
         } else {
             let style = TextStyle(columns: nil, isEmphasized: false, width: surroundings.textStyle.width)
-            let file = try FileOutput(path: output)
+            let file = try FileOutput(place)
             try file.write(ModelPrinter(model: model, style: style).text(format))
             try file.finish()
         }

@@ -16,7 +16,7 @@ public struct ModelCompileCommand {
 
     /// - Throws: ``CommandError``, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
-        let target = URL(fileURLWithPath: output)
+        let target = try OutputPlace(output, readingFrom: path).url
         if ["xcmappingmodel", "cdm"].contains(URL(fileURLWithPath: path).pathExtension) {
             return try compileMapping(to: target)
         }

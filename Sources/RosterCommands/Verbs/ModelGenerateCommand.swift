@@ -27,10 +27,11 @@ public struct ModelGenerateCommand {
             throw CommandError.failure(
                 "no entity of \(path) asks for a class (codeGenerationType); --all makes one for each that names one")
         }
-        let url = URL(fileURLWithPath: output)
+        let url = try OutputPlace(output, readingFrom: path).url
         if url.pathExtension == "swift" {
             try generator.writeSingleFile(to: url)
         } else {
+            for file in generator.files { _ = try OutputPlace(url.appendingPathComponent(file.name).path) }
             _ = try generator.write(into: url)
         }
         let names = VisibleText.shown(generator.classNames.joined(separator: ", "))

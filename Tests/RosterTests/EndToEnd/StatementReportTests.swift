@@ -50,11 +50,27 @@ import Testing
         let before = try Data(contentsOf: URL(fileURLWithPath: sample.store))
         let confused = try RosterProcess.run(["count", sample.store, "Team", "--sql=\(sample.store)"])
         #expect(confused.status == 1)
-        #expect(confused.errorLines.count == 1 && confused.errors.contains("holds something else"))
+        #expect(confused.errorLines.count == 1 && confused.errors.contains("it is a store"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: sample.store)) == before)
         let missing = try RosterProcess.run(["count", sample.store, "Team", "--sql=/nowhere/x.log"])
         #expect(missing.status == 1)
         #expect(missing.errors.contains("cannot write /nowhere/x.log: No such file"))
+    }
+
+    @Test func statementsThatCannotBeWrittenAreAnError() throws {
+        let full = try RosterProcess.run(["count", sample.store, "Team", "--sql=/dev/full"])
+        #expect(full.status == 1 && full.errorLines.count == 1, "\(full.errors)")
+        #expect(full.errors.contains("cannot write /dev/full: No space left on device"))
+        #expect(try RosterProcess.run(["count", sample.store, "Team", "--sql=/dev/null"]).status == 0)
+    }
+
+    @Test func aFileThatBelongsToAStoreIsNoFileForStatements() throws {
+        for name in ["WorldCup.sqlite-wal", "WorldCup.sqlite-journal"] {
+            let outcome = try RosterProcess.run(["count", sample.store, "Team", "--sql=\(sample.path(name))"])
+            #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("it belongs to the store"))
+        }
+        #expect(try RosterProcess.run(["count", sample.store, "Team"]).output == "80")
     }
 
     @Test func theTerminalProgramWantsAFile() throws {

@@ -267,7 +267,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final func isKept(at other: URL) -> Bool {
         guard let url else { return false }
         if url.standardizedFileURL == other.withoutPassword.standardizedFileURL { return true }
-        return !url.isMemoryPlace && url.isFileURL && other.isFileURL && PlainFile.areSame(url.path, other.path)
+        return !url.isMemoryPlace && url.isFileURL && other.isFileURL && FileWriting.areSame(url.path, other.path)
     }
 }
 

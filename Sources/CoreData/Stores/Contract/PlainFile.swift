@@ -35,13 +35,6 @@ enum PlainFile {
         return stat(path, &facts) == 0 ? facts.st_mode & 0o777 : nil
     }
 
-    /// Whether two paths lead to one file.
-    static func areSame(_ left: String, _ right: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard stat(left, &first) == 0, stat(right, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
-    }
-
     /// Removes a plain file, and nothing else.
     static func remove(_ path: String) {
         if kind(path) == .plain { unlink(path) }

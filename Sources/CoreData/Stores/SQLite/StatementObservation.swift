@@ -24,4 +24,7 @@ public final class StatementObservation: Sendable {
     }
 
     deinit { StatementObservers.remove(self) }
+
+    /// Why the file of the process's statements (`com.apple.CoreData.SQLDebugFile`) could not be written; `nil` if it could.
+    package static var reportFailure: String? { StatementTrace.failure }
 }

@@ -183,7 +183,9 @@ extension ListScreen {
                 done += 1
                 if done.isMultiple(of: 16), ContinuousClock.now >= deadline, done < chosen.count { return false }
             }
-            try Data(text.end().utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+            let output = try FileOutput(OutputPlace(file))
+            try output.write(text.end())
+            try output.finish()
             return true
         } then: {
             next()

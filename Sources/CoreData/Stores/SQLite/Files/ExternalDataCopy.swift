@@ -24,7 +24,7 @@ final class ExternalDataCopy {
         let (from, to) = (source, destination.values)
         let names = from.names()
         // Stores whose names differ in their extension only have one folder.
-        guard !names.isEmpty, !PlainFile.areSame(from.url.path, to.url.path) else { return }
+        guard !names.isEmpty, !FileWriting.areSame(from.url.path, to.url.path) else { return }
         try to.make(like: from)
         for name in names {
             guard let file = from.file(name) else { continue }

@@ -94,7 +94,7 @@ struct StoreReplacement {
                 + "same.", underlying: error, userInfo: [NSFilePathErrorKey: destination.path])
     }
 
-    private var isSameFile: Bool { PlainFile.areSame(source.path, destination.path) }
+    private var isSameFile: Bool { FileWriting.areSame(source.path, destination.path) }
 
     // MARK: Steps
 

@@ -1,0 +1,63 @@
+import CoreData
+import Foundation
+import Translation
+
+/// A file that a command is asked to write: never a store, a file that belongs to one, or the command's own input.
+package struct OutputPlace {
+    /// The file that is written: what the given path leads to when links are followed.
+    package let path: String
+
+    /// - Parameters:
+    ///   - path: as the user gave it.
+    ///   - input: the store or file that the command reads, if it reads any.
+    /// - Throws: ``CommandError`` if the file must not be written.
+    package init(_ path: String, readingFrom input: String? = nil) throws {
+        self.path = FileWriting.target(of: path)
+        if let input, FileWriting.areSame(self.path, try StorePlace(input).url.path) {
+            throw CommandError.failure("cannot write \(path): the command reads this file; name another one")
+        }
+        if Self.isStore(self.path) {
+            throw CommandError.failure("cannot write \(path): it is a store; name another file")
+        }
+        if let store = Self.owner(of: self.path) {
+            throw CommandError.failure("cannot write \(path): it belongs to the store \(store); name another file")
+        }
+    }
+
+    /// As a file URL.
+    var url: URL { URL(fileURLWithPath: path) }
+
+    /// Any SQLite database counts, and a log or journal of one, whatever its name is.
+    private static func isStore(_ path: String) -> Bool {
+        guard StorePlace.isPlainFile(path), let bytes = beginning(of: path) else { return false }
+        func begins(_ other: [UInt8]) -> Bool { bytes.starts(with: other) }
+        let ofSQLite: [[UInt8]] = [
+            Array("SQLite format 3".utf8), [0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83],
+            [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7],
+        ]
+        if ofSQLite.contains(where: begins) { return true }
+        // Property lists and XML are many things.
+        let place = StorePlace(url: URL(fileURLWithPath: path))
+        guard [.xml, .binary].contains(place.type) else { return false }
+        return (try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: place.type, at: place.url)) != nil
+    }
+
+    private static func beginning(of path: String) -> Data? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        return try? file.read(upToCount: 16)
+    }
+
+    /// The store to which a file belongs by its name: a log, index or journal, also one that is not there yet, or an external value.
+    static func owner(of path: String) -> String? {
+        for suffix in ["-wal", "-shm", "-journal"] where path.hasSuffix(suffix) {
+            let store = String(path.dropLast(suffix.count))
+            if isStore(store) { return store }
+        }
+        let folders = URL(fileURLWithPath: path).deletingLastPathComponent().pathComponents.suffix(2)
+        guard let support = folders.first, support.hasPrefix("."), support.hasSuffix("_SUPPORT"),
+            ["_EXTERNAL_DATA", "_PENDING_EXTERNAL_DATA"].contains(folders.last)
+        else { return nil }
+        return String(support.dropFirst().dropLast("_SUPPORT".count))
+    }
+}
