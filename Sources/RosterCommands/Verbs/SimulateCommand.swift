@@ -61,6 +61,7 @@ private final class League {
 
     private let context: NSManagedObjectContext
     private let teams: [NSManagedObject]
+    private let names: [NSManagedObjectID: String]
     private var random: SeededGenerator
 
     init(_ session: StoreSession, seed: UInt64) throws {
@@ -77,6 +78,7 @@ private final class League {
         // The order must not hang on the order of rows, nor on a locale.
         teams = try session.context.fetch(request).map { (RecordLabel.reference(to: $0).text, $0) }
             .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map(\.1)
+        names = Dictionary(uniqueKeysWithValues: teams.map { ($0.objectID, RecordLabel.shown($0)) })
         guard teams.count >= 2 else {
             throw CommandError.failure(
                 "no games can be played in \(session.name): it has \(teams.count) of \(entity.name ?? "")")
@@ -91,10 +93,18 @@ private final class League {
         let away = other < home ? other : other + 1
         let (homeGoals, awayGoals) = (goals(), goals())
         try save {
+            for team in [teams[home], teams[away]] { try checkThatItIsThere(team) }
             try record(teams[home], goalsFor: homeGoals, goalsAgainst: awayGoals)
             try record(teams[away], goalsFor: awayGoals, goalsAgainst: homeGoals)
         }
         return "\(RecordLabel.shown(teams[home])) \(homeGoals)–\(awayGoals) \(RecordLabel.shown(teams[away]))"
+    }
+
+    /// - Throws: ``CommandError`` if another program deleted the team's row: values that are set on such an object are never saved.
+    private func checkThatItIsThere(_ team: NSManagedObject) throws {
+        guard (try? context.existingObject(with: team.objectID)) == nil || team.isDeleted else { return }
+        throw CommandError.failure(
+            "another program deleted the team \(names[team.objectID] ?? ""); the matches that are printed are saved")
     }
 
     private func goals() -> Int {

@@ -43,6 +43,11 @@ public struct UpdateCommand {
                 try applier.apply(assignments, to: object)
             }
             session.context.processPendingChanges()
+            // A row that is gone when its values are read makes its object a deleted one.
+            guard !objects.contains(where: \.isDeleted) else {
+                throw CommandError.failure(
+                    "another program deleted some of the records; nothing was changed: try again")
+            }
             let changes = objects.map { ($0, ChangeReport.differences(of: $0)) }.filter { !$0.1.isEmpty }
             if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
             try SavedReport.telling(!isDryRun) {
