@@ -33,8 +33,10 @@ public struct MigrateCommand {
         guard [.table, .json].contains(format) else {
             throw CommandError.misuse("migrate prints its plan as table or json, not as \(format.rawValue)")
         }
-        let place = try StorePlace(store.store)
-        let url = place.url
+        let given = try StorePlace(store.store)
+        // A link stays one.
+        let url = given.isOnServer ? given.url : URL(fileURLWithPath: FileWriting.target(of: given.url.path))
+        let place = StorePlace(url: url)
         let versions = try ModelVersions(destination)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: place.type, at: url)
         func isOfStore(_ model: NSManagedObjectModel) -> Bool {

@@ -170,7 +170,7 @@ final class SQLiteSession {
             recorded.updated += derived.others
             outcome.historyNumber = try writer.write(recorded, tombstones: tombstones)
         }
-        try files.sync()
+        try files.sync(referred)
         try changes.reporter?.willCommit()
         return outcome
     }
@@ -192,17 +192,36 @@ final class SQLiteSession {
     /// Removes the files that no row refers to because the save that made or replaced them died.
     func clearUpExternalData() throws {
         guard context.externalData.keepsFiles, layout.unreadable.isEmpty else { return }
-        let columns = layout.tables.flatMap { table in
-            table.columns.filter { column in
-                column.attribute?.allowsExternalBinaryDataStorage == true
-            }.map { (SQLName.quoted(table.name), SQLName.quoted($0.name)) }
-        }
-        guard !columns.isEmpty else { return }
-        try ExternalDataNote.clearUp(context.externalData) { name in
-            let stored = SQLiteValue.blob(ExternalData.reference(toFileNamed: name))
-            return try columns.contains { table, column in
-                try connection.integer("SELECT 1 FROM \(table) WHERE \(column) = ? LIMIT 1", [stored]) != nil
+        try ExternalDataNote.clearUp(context.externalData, referred)
+    }
+
+    /// The names of files among `names` to which rows refer. All where that cannot be told. Cost: reads the tables with such values.
+    func referred(_ names: [String]) throws -> Set<String> {
+        guard layout.unreadable.isEmpty else { return Set(names) }
+        var found: Set<String> = []
+        for table in layout.tables {
+            for column in table.columns where column.attribute?.allowsExternalBinaryDataStorage == true {
+                for start in stride(from: 0, to: names.count, by: Self.namesAtOnce) {
+                    let some = names[start..<min(start + Self.namesAtOnce, names.count)]
+                    found.formUnion(try referred(some, SQLName.quoted(table.name), SQLName.quoted(column.name)))
+                }
             }
+        }
+        return found
+    }
+
+    private static let namesAtOnce = 500
+
+    private func referred(_ names: ArraySlice<String>, _ table: String, _ column: String) throws -> [String] {
+        // The length first: a value that stands in its column is not read for it.
+        let start = "substr(\(column), 1, \(ExternalData.referenceLength))"
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let rows = try connection.rows(
+            "SELECT \(start) FROM \(table) WHERE length(\(column)) < 64 AND \(start) IN (\(marks))",
+            names.map { .blob(ExternalData.reference(toFileNamed: $0).prefix(ExternalData.referenceLength)) })
+        return rows.compactMap { row in
+            guard case .blob(let stored) = row[0] else { return nil }
+            return ExternalData.fileName(in: stored)
         }
     }
 

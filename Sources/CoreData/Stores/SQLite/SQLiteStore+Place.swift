@@ -91,6 +91,8 @@ extension SQLiteStore {
     /// Copies what is open, wherever its file is by now.
     func copyOpenContents(to destination: URL) throws {
         let from = fileURL ?? url
+        let kept = from.flatMap { $0.isMemoryPlace ? nil : ExternalData(storePath: $0.path).values.keepFiles() }
+        defer { withExtendedLifetime(kept) {} }
         try withSession { session in
             try SQLiteStoreErrors(path: destination.path).translating(.creating) {
                 try StoreFiles.makeEmpty(at: destination.path, StoreMaking(like: from).permissions)

@@ -4,6 +4,8 @@ import Synchronization
 /// Binary values of attributes that may be kept in files beside the store: one byte in front of the value says where.
 struct ExternalData: Sendable {
     let storePath: String
+    /// The folder of all its external data.
+    let support: URL
     /// The folder of the files: `.<store name>_SUPPORT/_EXTERNAL_DATA` beside the store.
     let values: ExternalDataFolder
     /// The folder of the notes of saves that have not ended: see ``ExternalDataNote``.
@@ -19,15 +21,16 @@ struct ExternalData: Sendable {
     let keepsFiles: Bool
     private let isInPlace = FolderState()
 
-    init(storePath: String) {
-        self.storePath = storePath
-        keepsFiles = storePath != URL.memoryPlace.path
-        let support = Self.supportFolder(ofStoreAt: storePath)
+    /// - Parameter path: the store's; values are beside the file that links lead to.
+    init(storePath path: String) {
+        keepsFiles = path != URL.memoryPlace.path
+        storePath = keepsFiles ? FileWriting.target(of: path) : path
+        support = Self.supportFolder(ofStoreAt: storePath)
         values = ExternalDataFolder("_EXTERNAL_DATA", in: support)
         notes = ExternalDataFolder("_PENDING_EXTERNAL_DATA", in: support)
     }
 
-    static func supportFolder(ofStoreAt path: String) -> URL {
+    private static func supportFolder(ofStoreAt path: String) -> URL {
         let store = URL(fileURLWithPath: path)
         let name = store.deletingPathExtension().lastPathComponent
         return store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
@@ -83,6 +86,9 @@ struct ExternalData: Sendable {
         default: return stored
         }
     }
+
+    /// The length of the mark and the name; a zero follows.
+    static let referenceLength = 37
 
     /// Whether the bytes say that their value is in a file.
     static func isReference(_ stored: Data) -> Bool { stored.first == fileMark }

@@ -40,19 +40,24 @@ final class ExternalDataChanges {
     }
 
     /// Call it right before the commit.
-    func sync() throws {
+    ///
+    /// - Parameter referred: the names among these to which rows refer: rows may share a file.
+    func sync(_ referred: ([String]) throws -> Set<String>) throws {
         if !made.isEmpty { try place.syncFolder() }
+        guard !replaced.isEmpty else { return }
+        let kept = try referred(replaced)
+        replaced.removeAll(where: kept.contains)
     }
 
     /// Call it when the transaction is committed. Without `synchronous=FULL` that is not to say that it is on the disk: a power
-    /// failure may bring the old rows back, so the old files go once it is. Where that cannot be reached they stay, with the
-    /// note.
+    /// failure may bring the old rows back, so the old files go once it is. Where that cannot be reached, or while somebody copies
+    /// the store, they stay, with the note.
     func didCommit() {
-        if replaced.isEmpty || DurableFile.syncCommits(toStoreAt: place.storePath) {
-            remove(replaced)
-        } else {
-            leave()
+        guard !replaced.isEmpty else { return remove([]) }
+        guard DurableFile.syncCommits(toStoreAt: place.storePath), let lock = place.values.lockForRemoval() else {
+            return leave()
         }
+        withExtendedLifetime(lock) { remove(replaced) }
     }
 
     /// Call it when the transaction was taken back before its commit.

@@ -18,11 +18,13 @@ final class ExternalDataCopy {
         self.destination = ExternalData(storePath: destination)
     }
 
-    /// - Parameter replaces: whether a file of the same name is replaced. If not, it must be the same.
+    /// - Parameters:
+    ///   - referred: the files to copy, which rows refer to; `nil` for all.
+    ///   - replaces: whether a file of the same name is replaced. If not, it must be the same.
     /// - Throws: 516 where it is another one, 512 where links or others are in the way, 513, 640. Call ``takeBack()`` then.
-    func run(replaces: Bool) throws {
+    func run(only referred: Set<String>? = nil, replaces: Bool) throws {
         let (from, to) = (source, destination.values)
-        let names = from.names()
+        let names = referred.map(Array.init) ?? from.names()
         // Stores whose names differ in their extension only have one folder.
         guard !names.isEmpty, !FileWriting.areSame(from.url.path, to.url.path) else { return }
         try to.make(like: from)

@@ -44,6 +44,15 @@ struct ExternalDataFolder: Sendable {
         if let path = file(name) { unlink(path) }
     }
 
+    /// Keeps all files that are in it until the result goes: whoever copies a store copies the rows first, and then the files that
+    /// they refer to.
+    ///
+    /// - Returns: `nil` where the folder is not there.
+    func keepFiles() -> FolderLock? { isThere ? FolderLock(url.path, LOCK_SH) : nil }
+
+    /// - Returns: `nil` while somebody keeps the files, or where the folder is not there.
+    func lockForRemoval() -> FolderLock? { isThere ? FolderLock(url.path, LOCK_EX | LOCK_NB) : nil }
+
     /// Removes it and the folder that it is in, as far as nothing is in them.
     func removeIfEmpty() {
         if isThere { rmdir(url.path) }
@@ -85,4 +94,22 @@ struct ExternalDataFolder: Sendable {
             "Cannot write external values to the folder \(folder.path): it is \(what). Put the folder itself there, or move what is there away.",
             userInfo: [NSFilePathErrorKey: folder.path])
     }
+}
+
+/// A lock on a folder, which ends with the object or with the process.
+final class FolderLock {
+    private let descriptor: Int32
+
+    fileprivate init?(_ path: String, _ operation: Int32) {
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        while flock(descriptor, operation) != 0 {
+            guard errno == EINTR else {
+                close(descriptor)
+                return nil
+            }
+        }
+    }
+
+    deinit { close(descriptor) }
 }

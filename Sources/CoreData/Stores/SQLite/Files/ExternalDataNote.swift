@@ -47,18 +47,20 @@ final class ExternalDataNote {
     /// Removes the files that saves which died left behind. Looks into one folder, which most stores do not have. That no row
     /// refers to a file has to be on the disk before it goes: where that cannot be reached, all stay until the next time.
     ///
-    /// - Parameter isReferred: whether a row refers to the file of that name.
-    static func clearUp(_ place: ExternalData, isReferred: (String) throws -> Bool) throws {
+    /// - Parameter referred: the names among these to which rows refer.
+    static func clearUp(_ place: ExternalData, _ referred: ([String]) throws -> Set<String>) throws {
         let notes = place.notes.names()
         guard !notes.isEmpty, DurableFile.syncCommits(toStoreAt: place.storePath) else { return }
+        let lock = place.values.lockForRemoval()
+        guard lock != nil || !place.values.isThere else { return }
+        defer { withExtendedLifetime(lock) {} }
         for file in notes {
             let path = place.notes.place(file)
             guard let note = ExternalDataNote(abandonedAt: path),
                 let text = try? String(contentsOfFile: path, encoding: .utf8)
             else { continue }
-            for name in text.split(separator: "\n").map(String.init) where UUID(uuidString: name) != nil {
-                if try !isReferred(name) { place.values.remove(name) }
-            }
+            let names = text.split(separator: "\n").map(String.init).filter { UUID(uuidString: $0) != nil }
+            for name in try Set(names).subtracting(referred(names)) { place.values.remove(name) }
             note.remove()
         }
     }

@@ -11,6 +11,8 @@ import SQLiteAccess
 /// The files that a connection has open.
 final class OpenFiles: WriteWatching {
     private let path: String
+    /// The path by which the store was opened: a link may come to lead elsewhere.
+    private let name: String
     private let isReadOnly: Bool
     /// Whether another file had taken the place of the one that was opened by the time when `main` was read.
     private let wasMoved: Bool
@@ -28,9 +30,10 @@ final class OpenFiles: WriteWatching {
     /// Call it when the connection has read something.
     ///
     /// - Returns: `nil` where the file is gone already.
-    init?(_ path: String, _ connection: Connection) {
+    init?(_ path: String, _ name: String, _ connection: Connection) {
         guard let main = FileFacts(path) else { return nil }
         self.path = path
+        self.name = name
         self.main = main
         isReadOnly = ![.readWrite, .create].contains(connection.access)
         wasMoved = connection.isFileMoved
@@ -185,7 +188,7 @@ final class OpenFiles: WriteWatching {
     }
 
     private func standing(_ connection: Connection) -> Standing {
-        guard let now = FileFacts(path) else { return .lost(.gone) }
+        guard let now = FileFacts(name) else { return .lost(.gone) }
         guard now.isSameFile(as: main), !wasMoved else { return .lost(.replaced) }
         for (suffix, known) in [("-wal", log), ("-shm", index)] {
             guard let known else { continue }

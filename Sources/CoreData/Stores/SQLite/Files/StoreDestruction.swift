@@ -21,7 +21,7 @@ struct StoreDestruction {
     /// - Throws: 259 for what is no SQLite store or damaged, 134080 for a folder, 513 for want of permission, 134090 where others
     ///   have it open.
     func run() throws {
-        guard !file.isInMemory, try PlainFile.check(file.path, for: "destroy") else { return }
+        guard !file.isInMemory, try PlainFile.check(file.name, for: "destroy") else { return }
         do {
             try empty()
         } catch let error as NSError where isForced && (error.code == 134090 || Self.isDamage(error)) {
@@ -99,13 +99,10 @@ struct StoreDestruction {
 /// The folder of a store's external data, as far as its files are the store's own: all stores whose names differ in their
 /// extension only share one.
 struct SupportFolder {
-    private let storePath: String
+    private var storePath: String { place.storePath }
     private let place: ExternalData
 
-    init(ofStoreAt path: String) {
-        storePath = path
-        place = ExternalData(storePath: path)
-    }
+    init(ofStoreAt path: String) { place = ExternalData(storePath: path) }
 
     /// The names of the files that rows of the store refer to. Cost: reads the store once, if there are files.
     func names(referredToIn connection: Connection) throws -> [String] {
@@ -160,7 +157,7 @@ struct SupportFolder {
         throw CoreDataError.make(
             516,
             "Cannot make the store \(storePath): there is none, but \(values) of one in \(place.values.url.path). Move the folder "
-                + "\(ExternalData.supportFolder(ofStoreAt: storePath).lastPathComponent) to where the store is now, or delete it.",
+                + "\(place.support.lastPathComponent) to where the store is now, or delete it.",
             userInfo: [NSFilePathErrorKey: place.values.url.path])
     }
 

@@ -9,7 +9,10 @@ import SQLiteAccess
 
 /// Opens the file of a store, and says clearly why where it cannot.
 struct StoreFile {
+    /// The file that links lead to: SQLite keeps its log beside this one.
     let path: String
+    /// The path that was given, which may be a link.
+    let name: String
     let options: StoreOptions
     var isReadOnly: Bool
     /// Whether there is no file: each opening makes a database in memory.
@@ -30,7 +33,8 @@ struct StoreFile {
                 134080, "Cannot open the store \(url?.absoluteString ?? "(no URL)"): it is not the URL of a file.")
         }
         self.isInMemory = url.isMemoryPlace
-        self.path = isInMemory ? URL.memoryPlace.path : url.path
+        name = isInMemory ? URL.memoryPlace.path : url.path
+        path = isInMemory ? name : FileWriting.target(of: name)
         self.options = options
         self.isReadOnly = isReadOnly
     }
@@ -51,6 +55,7 @@ struct StoreFile {
         let activity: SQLiteStoreErrors.Activity = isNew ? .creating : .opening
         return try errors.translating(activity) {
             if !isNew { try StoreHeader.check(path) }
+            if !isReadOnly { try OtherName.check(path) }
             let connection =
                 !isNew && hasLog
                 ? try LogOwnership.check(path) { try openFile(isNew: false) } : try openFile(isNew: isNew)
@@ -60,7 +65,7 @@ struct StoreFile {
                 connection.close()
                 throw error
             }
-            connection.watch = OpenFiles(path, connection)
+            connection.watch = OpenFiles(path, name, connection)
             return connection
         }
     }

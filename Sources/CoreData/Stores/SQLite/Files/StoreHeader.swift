@@ -35,6 +35,9 @@ enum StoreHeader {
         return journal.starts(with: mark) && journal[16...].allSatisfy { $0 == 0 }
     }
 
+    /// Whether the header says that the store has a write-ahead log.
+    static func usesLog(_ path: String) -> Bool { start(of: path, count: 20)?.suffix(2) == [2, 2] }
+
     /// `nil` where it cannot be read.
     private static func start(of path: String, count: Int = mark.count) -> [UInt8]? {
         var own = stat()

@@ -44,10 +44,11 @@ struct StoreReplacement {
             StoreFiles.remove(at: copy)
             making.end()
         }
-        try makeCopy(at: copy)
+        let (kept, referred) = try makeCopyKeepingValues(at: copy)
+        defer { withExtendedLifetime(kept) {} }
         let values = ExternalDataCopy(ofStoreAt: source.path, toStoreAt: destination.path)
         do {
-            try values.run(replaces: destination.exists && !folder.isShared)
+            try values.run(only: referred, replaces: destination.exists && !folder.isShared)
             let left = valuesOfOldStoreAlone(copy)
             try takePlace(copy)
             folder.removeFiles(left)
@@ -64,7 +65,7 @@ struct StoreReplacement {
             throw CoreDataError.make(
                 134080, "Cannot replace a store in memory: add one, and migrate the other store to it.")
         }
-        guard try PlainFile.check(destination.path, for: "replace"), !isForced else { return }
+        guard try PlainFile.check(destination.name, for: "replace"), !isForced else { return }
         guard let connection = try openedDestination() else { return }
         defer { connection.close() }
         do {
@@ -97,6 +98,25 @@ struct StoreReplacement {
     private var isSameFile: Bool { FileWriting.areSame(source.path, destination.path) }
 
     // MARK: Steps
+
+    /// Copies the rows of one moment.
+    ///
+    /// - Returns: what keeps the files of their values until they are copied, and the names of these files; `nil` if there are none.
+    private func makeCopyKeepingValues(at path: String) throws -> (FolderLock?, Set<String>) {
+        let folder = ExternalData(storePath: source.path).values
+        var kept = folder.keepFiles()
+        try makeCopy(at: path)
+        // The first value of all may have been saved meanwhile, and be gone again.
+        if kept == nil, folder.isThere {
+            kept = folder.keepFiles()
+            StoreFiles.remove(at: path)
+            try makeCopy(at: path)
+        }
+        guard kept != nil else { return (nil, []) }
+        let copy = try Connection(path: path, access: .readOnly)
+        defer { copy.close() }
+        return (kept, Set(try SupportFolder(ofStoreAt: source.path).names(referredToIn: copy)))
+    }
 
     private func makeCopy(at path: String) throws {
         let reader = try source.open()

@@ -33,7 +33,7 @@ final class SteppedSave: BatchSteps {
                 try body(self)
                 try indexes.makeAnew()
                 try session.noteLongDecimals()
-                try files.sync()
+                try files.sync(session.referred)
             }
         } catch {
             files.didRollBack()

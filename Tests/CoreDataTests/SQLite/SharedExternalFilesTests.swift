@@ -1,0 +1,210 @@
+import Foundation
+import SQLiteAccess
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+/// Files of external values that are reached by several paths, rows or programs.
+@Suite struct SharedExternalFilesTests {
+    private let harness: StoreHarness
+    private var values: ExternalDataFolder { ExternalData(storePath: harness.url.path).values }
+
+    init() throws { harness = try StoreHarness(StoreModels.types()) }
+
+    private static func value(_ byte: UInt8) -> Data { Data(repeating: byte, count: 150_000) }
+
+    private func context(_ url: URL, _ options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: harness.model)
+        try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    private func close(_ context: NSManagedObjectContext) throws {
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        context.performAndWait { context.reset() }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    private func insert(_ bytes: [UInt8], _ context: NSManagedObjectContext) throws {
+        try context.performAndWait {
+            for byte in bytes {
+                let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+                thing.setValue("\(byte)", forKey: "string")
+                thing.setValue(Self.value(byte), forKey: "external")
+            }
+            try context.save()
+        }
+    }
+
+    private static func things(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+        request.sortDescriptors = [NSSortDescriptor(key: "string", ascending: true)]
+        return try context.fetch(request)
+    }
+
+    private func read(_ url: URL) throws -> [Data?] {
+        let context = try context(url, [NSReadOnlyPersistentStoreOption: true])
+        defer { try? close(context) }
+        return try context.performAndWait { try Self.things(context).map { $0.value(forKey: "external") as? Data } }
+    }
+
+    // MARK: Links
+
+    @Test func aStoreThatIsOpenedThroughALinkKeepsItsValuesBesideItsFile() throws {
+        let made = try context(harness.url)
+        try insert([1], made)
+        try close(made)
+        let folder = harness.folder.appendingPathComponent("links")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let link = folder.appendingPathComponent("Current.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "../Store.sqlite")
+        #expect(try read(link) == [Self.value(1)])
+        let linked = try context(link)
+        try insert([2], linked)
+        // Everything beside the file, while it is open and afterwards.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["Current.sqlite"])
+        #expect(try read(harness.url) == [Self.value(1), Self.value(2)])
+        // A link that leads elsewhere is another store: nothing is written to either.
+        let other = harness.folder.appendingPathComponent("Other.sqlite")
+        try close(try context(other))
+        try FileManager.default.removeItem(at: link)
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "../Other.sqlite")
+        let error = #expect(throws: CocoaError.self) { try insert([3], linked) }
+        #expect(error?.code.rawValue == 134030)
+        #expect(values.names().count == 2)
+        let copy = harness.folder.appendingPathComponent("Copy.sqlite")
+        try FileManager.default.removeItem(at: link)
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "../Store.sqlite")
+        try NSPersistentStoreCoordinator(managedObjectModel: harness.model)
+            .replacePersistentStore(at: copy, withPersistentStoreFrom: link, type: .sqlite)
+        #expect(try read(copy) == [Self.value(1), Self.value(2)])
+    }
+
+    // MARK: Rows that share a file
+
+    private func share() throws {
+        let made = try context(harness.url)
+        try insert([1, 2, 3], made)
+        try close(made)
+        let connection = try Connection(path: harness.url.path, access: .readWrite)
+        try connection.execute("UPDATE ZTHING SET ZEXTERNAL = (SELECT ZEXTERNAL FROM ZTHING WHERE ZSTRING = '1')")
+        connection.close()
+        #expect(try read(harness.url) == Array(repeating: Self.value(1), count: 3))
+    }
+
+    @Test func aFileGoesWithTheLastRowThatRefersToIt() throws {
+        try share()
+        let context = try context(harness.url)
+        try context.performAndWait {
+            let things = try Self.things(context)
+            things[0].setValue(Self.value(9), forKey: "external")
+            try context.save()
+            context.delete(things[1])
+            try context.save()
+            context.refreshAllObjects()
+            #expect(things[2].value(forKey: "external") as? Data == Self.value(1))
+            // Those of the rows that were written over by SQL belong to nobody the framework knows.
+            let before = values.names().count
+            things[2].setValue(nil, forKey: "external")
+            try context.save()
+            #expect(values.names().count == before - 1)
+        }
+        try close(context)
+    }
+
+    @Test func batchesKeepFilesOfOtherRows() throws {
+        try share()
+        let context = try context(harness.url)
+        try context.performAndWait {
+            let some = NSFetchRequest<any NSFetchRequestResult>(entityName: "Thing")
+            some.predicate = NSPredicate(format: "string == '1'")
+            try context.execute(NSBatchDeleteRequest(fetchRequest: some))
+            let update = NSBatchUpdateRequest(entityName: "Thing")
+            update.predicate = NSPredicate(format: "string == '2'")
+            update.propertiesToUpdate = ["external": Self.value(7)]
+            try context.execute(update)
+        }
+        try close(context)
+        #expect(try read(harness.url) == [Self.value(7), Self.value(1)])
+    }
+
+    // MARK: Copies
+
+    @Test func noFileGoesWhileTheStoreIsCopied() throws {
+        let context = try context(harness.url)
+        try insert([1], context)
+        let before = values.names()
+        var copying = values.keepFiles()
+        #expect(copying != nil)
+        try context.performAndWait {
+            try Self.things(context)[0].setValue(Self.value(2), forKey: "external")
+            try context.save()
+        }
+        #expect(values.names().count == 2)
+        try close(context)
+        // The next opening leaves it, too, until the copy is made.
+        try close(try self.context(harness.url))
+        #expect(Set(values.names()).isSuperset(of: before))
+        copying = nil
+        try close(try self.context(harness.url))
+        #expect(values.names().count == 1)
+        #expect(try read(harness.url) == [Self.value(2)])
+    }
+
+    private final class Flag: Sendable {
+        let isRaised = Atomic(false)
+    }
+
+    @Test func copiesBesideAWriterHaveAllValues() throws {
+        let context = try context(harness.url)
+        try insert([1, 2, 3, 4], context)
+        let isOver = Flag()
+        let writer = Thread {
+            var byte: UInt8 = 10
+            while !isOver.isRaised.load(ordering: .relaxed) {
+                try? context.performAndWait {
+                    for thing in try Self.things(context) { thing.setValue(Self.value(byte), forKey: "external") }
+                    try context.save()
+                }
+                byte = byte &+ 1
+            }
+        }
+        writer.start()
+        defer { isOver.isRaised.store(true, ordering: .relaxed) }
+        for number in 0..<20 {
+            let copy = harness.folder.appendingPathComponent("Copy \(number).sqlite")
+            try NSPersistentStoreCoordinator(managedObjectModel: harness.model)
+                .replacePersistentStore(at: copy, withPersistentStoreFrom: harness.url, type: .sqlite)
+            let values = try read(copy)
+            #expect(values.count == 4 && !values.contains(nil), "copy \(number)")
+            // Nothing but the files of its rows.
+            #expect(ExternalData(storePath: copy.path).values.names().count == 4, "copy \(number)")
+        }
+    }
+
+    // MARK: Names
+
+    @Test func aFileThatIsOpenByAnotherNameIsNotWritten() throws {
+        let first = try context(harness.url)
+        try insert([1], first)
+        let other = harness.folder.appendingPathComponent("Other.sqlite")
+        try FileManager.default.linkItem(at: harness.url, to: other)
+        let error = #expect(throws: CocoaError.self) { try context(other) }
+        #expect(error?.code.rawValue == 134080)
+        #expect(error?.localizedDescription.contains("by another name") == true, "\(error?.localizedDescription ?? "")")
+        #expect(!FileManager.default.fileExists(atPath: other.path + "-wal"))
+        // A folder that a link leads to is no other name.
+        let folder = harness.folder.appendingPathComponent("folder")
+        try FileManager.default.createSymbolicLink(at: folder, withDestinationURL: harness.folder)
+        let second = try context(folder.appendingPathComponent("Store.sqlite"))
+        try insert([2], second)
+        try close(second)
+        try close(first)
+        #expect(try read(harness.url).count == 2)
+        let third = try context(other)
+        try close(third)
+    }
+}
