@@ -15,8 +15,12 @@ struct MappingFit {
         let sources = Set(mappings.compactMap(\.sourceEntityVersionHash))
         let destinations = Set(mappings.compactMap(\.destinationEntityVersionHash))
         return problem(of: mappings) == nil
-            && source.entities.allSatisfy { $0.isAbstract || sources.contains($0.versionHash) }
-            && destination.entities.allSatisfy { $0.isAbstract || destinations.contains($0.versionHash) }
+            && source.entities.allSatisfy { $0.isAbstract || Self.isNamed($0, in: sources) }
+            && destination.entities.allSatisfy { $0.isAbstract || Self.isNamed($0, in: destinations) }
+    }
+
+    private static func isNamed(_ entity: NSEntityDescription, in hashes: Set<Data>) -> Bool {
+        hashes.contains(entity.versionHash) || VersionHash.earlier(entity).map(hashes.contains) ?? false
     }
 
     /// What does not fit, as a clause for a message; `nil` where all entities that are named are there with their hashes.
@@ -40,7 +44,7 @@ struct MappingFit {
         guard let entity = model.entitiesByName[name] else {
             return "names \(name), which the \(side) model does not have"
         }
-        guard let hash, hash != entity.versionHash else { return nil }
+        guard let hash, !VersionHash.fits(hash, entity) else { return nil }
         return "was made for another version of \(name) than that of the \(side) model"
     }
 }

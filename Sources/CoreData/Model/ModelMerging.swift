@@ -40,7 +40,7 @@ enum ModelMerging {
     /// A hash takes time: that of an entity of another name is never worked out.
     private static func isWanted(_ entity: NSEntityDescription, _ wanted: [String: Data]) -> Bool {
         guard let hash = entity.name.flatMap({ wanted[$0] }) else { return false }
-        return entity.versionHash == hash
+        return VersionHash.fits(hash, entity)
     }
 
     /// The same of the version hashes of models.

@@ -219,7 +219,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         guard let entities = entities(forConfigurationName: configuration),
             let stored = ModelMerging.versionHashes(in: metadata)
         else { return false }
-        let hashes = entityVersionHashesByName
+        let hashes = VersionHash.entities(of: self, as: stored)
         let names = Set(entities.compactMap(\.name))
         return hashes.filter { names.contains($0.key) } == stored
     }

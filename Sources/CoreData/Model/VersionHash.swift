@@ -5,9 +5,12 @@ import ModelFiles
 ///
 /// A property's hash covers what its column depends on, an entity's covers its properties (inherited ones too, none that
 /// are transient), its parent and its uniqueness constraints. The composition (``VersionHashFormula``) is that of Apple's files,
-/// except for derived and composite attributes, whose composition there is unknown: theirs also covers the derivation
-/// or the elements, in a form of our own. Entities that have such an attribute take the hash that stands beside their
-/// compiled model, or in the metadata of the store that keeps their model (``adopt(_:in:)``).
+/// except for derived attributes, whose composition there is unknown: theirs also covers the derivation, in a form of our
+/// own. Entities that have such an attribute take the hash that stands beside their compiled model, or in the metadata of
+/// the store that keeps their model (``adopt(_:in:)``).
+///
+/// Earlier versions of this framework hashed composite attributes in another form. Their stores still fit their models
+/// (``earlier(_:)``).
 enum VersionHash {
     /// The style of the hashes, as the metadata of a store names it.
     static let version = 3
@@ -17,10 +20,10 @@ enum VersionHash {
         let common = VersionHashFormula.Property(
             name: property.name, isOptional: property.isOptional, modifier: property.versionHashModifier)
         switch property {
-        case let attribute as NSAttributeDescription:
-            return VersionHashFormula.attribute(
-                common, type: attribute.attributeType.rawValue, isExternal: attribute.allowsExternalBinaryDataStorage,
-                isPreserved: attribute.preservesValueInHistoryOnDeletion, addition: addition(of: attribute))
+        case let composite as NSCompositeAttributeDescription:
+            return VersionHashFormula.composite(
+                composite.elements.map { ($0.name, self.property($0)) }, modifier: composite.versionHashModifier)
+        case let attribute as NSAttributeDescription: return self.attribute(attribute, common, addition(of: attribute))
         case let relationship as NSRelationshipDescription:
             let inverse = relationship.inverseRelationship
             return VersionHashFormula.relationship(
@@ -31,15 +34,18 @@ enum VersionHash {
         }
     }
 
-    /// What makes a derived or composite attribute one.
+    private static func attribute(
+        _ attribute: NSAttributeDescription, _ common: VersionHashFormula.Property, _ addition: [UInt8]
+    ) -> Data {
+        VersionHashFormula.attribute(
+            common, type: attribute.attributeType.rawValue, isExternal: attribute.allowsExternalBinaryDataStorage,
+            isPreserved: attribute.preservesValueInHistoryOnDeletion, addition: addition)
+    }
+
+    /// What makes a derived attribute one.
     private static func addition(of attribute: NSAttributeDescription) -> [UInt8] {
-        switch attribute {
-        case let derived as NSDerivedAttributeDescription:
-            VersionHashFormula.derivation(derived.derivationExpression?.description ?? "")
-        case let composite as NSCompositeAttributeDescription:
-            VersionHashFormula.elements(composite.elements.map { ($0.name, property($0)) })
-        default: []
-        }
+        guard let derived = attribute as? NSDerivedAttributeDescription else { return [] }
+        return VersionHashFormula.derivation(derived.derivationExpression?.description ?? "")
     }
 
     /// 32 bytes for an entity. Hashes the parents too: for all entities of a model use ``entities(_:)``.
@@ -80,12 +86,47 @@ enum VersionHash {
             uniquingKeysWith: { first, _ in first })
     }
 
+    // MARK: Earlier versions
+
+    /// The hash that earlier versions gave an entity with composite attributes; `nil` for other entities.
+    static func earlier(_ entity: NSEntityDescription) -> Data? {
+        let hasComposites = entity.propertiesByName.values.contains { $0 is NSCompositeAttributeDescription }
+        guard hasComposites, entity.writtenVersionHash == nil else { return nil }
+        return Self.entity(entity, parent: entity.superentity.map { earlier($0) ?? Self.entity($0) }) { property in
+            (property as? NSCompositeAttributeDescription).map(earlierComposite) ?? property.versionHash
+        }
+    }
+
+    private static func earlierComposite(_ composite: NSCompositeAttributeDescription) -> Data {
+        let elements = composite.elements.map { element in
+            (element.name, (element as? NSCompositeAttributeDescription).map(earlierComposite) ?? property(element))
+        }
+        let common = VersionHashFormula.Property(
+            name: composite.name, isOptional: composite.isOptional, modifier: composite.versionHashModifier)
+        return attribute(composite, common, VersionHashFormula.elements(elements))
+    }
+
+    /// Whether a store or a mapping with that hash was made for the entity.
+    static func fits(_ hash: Data, _ entity: NSEntityDescription) -> Bool {
+        entity.versionHash == hash || earlier(entity) == hash
+    }
+
+    /// The hashes of a model's entities, those of earlier versions where `stored` has them.
+    static func entities(of model: NSManagedObjectModel, as stored: [String: Data]) -> [String: Data] {
+        var hashes = model.entityVersionHashesByName
+        for (name, hash) in stored {
+            guard let own = hashes[name], own != hash, let entity = model.entitiesByName[name] else { continue }
+            if earlier(entity) == hash { hashes[name] = hash }
+        }
+        return hashes
+    }
+
+    // MARK: Hashes of others
+
     /// Makes entities whose hash cannot be computed take it from `hashes`, which Apple's tools wrote for the same model.
     static func adopt(_ hashes: [String: Data], in model: NSManagedObjectModel) {
         for entity in model.entities {
-            let isUnknown = entity.attributesByName.values.contains {
-                $0 is NSDerivedAttributeDescription || $0 is NSCompositeAttributeDescription
-            }
+            let isUnknown = entity.attributesByName.values.contains { $0 is NSDerivedAttributeDescription }
             if isUnknown, let name = entity.name, let hash = hashes[name], hash.count == 32 {
                 entity.writtenVersionHash = hash
             }

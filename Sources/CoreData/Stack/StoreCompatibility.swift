@@ -45,7 +45,7 @@ struct StoreCompatibility {
         else {
             return nil
         }
-        var modelHashes = model.entityVersionHashesByName
+        var modelHashes = VersionHash.entities(of: model, as: storeHashes)
         if store.configurationName != NSPersistentStore.defaultConfigurationName,
             let entities = model.entities(forConfigurationName: store.configurationName)
         {

@@ -61,7 +61,11 @@ extension CompiledModelReader {
         if object.className == "NSDerivedAttributeDescription" {
             try readDerivation(object, of: &attribute, path: path, keeping: &unknown)
         }
-        if type == .composite { attribute.elements = try readElements(fields["NSElements"], path: path) }
+        if type == .composite {
+            // An archive of an earlier version has the columns of its own elements, even if it kept Apple's beside them.
+            let elements = fields[OwnKeys.elements] ?? fields["NSCompositeElements"]
+            attribute.elements = try readElements(elements, path: path)
+        }
         return attribute
     }
 
@@ -84,7 +88,7 @@ extension CompiledModelReader {
         note("what '\(path)' is derived from is not known: its value is left to the triggers of the store")
     }
 
-    /// The elements of a composite attribute. No archive of Apple's with one is known; the key is ours.
+    /// The elements of a composite attribute, in the order of declaration.
     private mutating func readElements(_ value: PropertyListValue?, path: String) throws -> [PropertyDocument] {
         try spend()
         var elements: [PropertyDocument] = []

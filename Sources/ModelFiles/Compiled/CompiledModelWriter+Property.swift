@@ -125,7 +125,7 @@ extension CompiledModelWriter {
                 try write(element, at: reference, entity: entity)
                 elements.append(reference)
             }
-            fields["NSElements"] = builder.array(elements)
+            fields["NSCompositeElements"] = builder.array(elements)
         }
         return fields
     }

@@ -13,7 +13,7 @@ enum KnownKeys {
         ],
         "NSAttributeDescription": attribute,
         "NSDerivedAttributeDescription": attribute.union(["NSDerivationExpression", "NSFilteringPredicate"]),
-        "NSCompositeAttributeDescription": attribute.union(["NSElements"]),
+        "NSCompositeAttributeDescription": attribute.union(["NSCompositeElements", OwnKeys.elements]),
         "NSRelationshipDescription": property.union([
             "NSDestinationEntity", "_NSDestinationEntityName", "NSInverseRelationship", "_NSInverseRelationshipName",
             "NSMinCount", "NSMaxCount", "NSDeleteRule", "NSIsOrdered",

@@ -63,12 +63,14 @@ package enum ModelHashes {
         of attribute: AttributeDocument, _ common: VersionHashFormula.Property, in entity: EntityDocument,
         model entities: [String: EntityDocument]
     ) -> Data {
+        if attribute.type == .composite, !attribute.isDerived {
+            return VersionHashFormula.composite(
+                attribute.elements.map { ($0.name, hash(of: $0, in: entity, model: entities)) },
+                modifier: common.modifier)
+        }
         var addition: [UInt8] = []
         if attribute.isDerived {
             addition = VersionHashFormula.derivation(attribute.derivation.map(SyntaxPrinter.standardText) ?? "")
-        } else if attribute.type == .composite {
-            addition = VersionHashFormula.elements(
-                attribute.elements.map { ($0.name, hash(of: $0, in: entity, model: entities)) })
         }
         return VersionHashFormula.attribute(
             common, type: attribute.type.rawValue, isExternal: attribute.allowsExternalBinaryDataStorage,

@@ -36,8 +36,8 @@ package enum VersionHashFormula {
 
     /// 32 bytes for an attribute.
     ///
-    /// - Parameter addition: What makes the attribute a derived or composite one; empty for others. Apple's form is unknown,
-    ///   this one is ours (``derivation(_:)``, ``elements(_:)``).
+    /// - Parameter addition: What makes the attribute a derived one; empty for others. Apple's form is unknown, this one is
+    ///   ours (``derivation(_:)``). Earlier versions hashed composite attributes in this way too (``elements(_:)``).
     package static func attribute(
         _ property: Property, type: UInt, isExternal: Bool, isPreserved: Bool, addition: [UInt8]
     ) -> Data {
@@ -53,9 +53,19 @@ package enum VersionHashFormula {
     /// What the derivation, as a format string, adds to the hash of a derived attribute.
     package static func derivation(_ format: String) -> [UInt8] { Array("derived:\(format)".utf8) }
 
-    /// What the elements, by name and hash, add to the hash of a composite attribute.
+    /// 32 bytes for a composite attribute: its elements alone. Neither its own name nor whether it is optional is part of it.
+    ///
+    /// - Parameter modifier: Added at the end. Apple's form of it is unknown.
+    package static func composite(_ elements: [(name: String, hash: Data)], modifier: String?) -> Data {
+        var hash = SHA256()
+        hash.update(Self.elements(elements))
+        hash.update(Array((modifier ?? "").utf8))
+        return Data(hash.finalize())
+    }
+
+    /// The hashes of a composite's elements, by name.
     package static func elements(_ elements: [(name: String, hash: Data)]) -> [UInt8] {
-        elements.sorted { $0.name < $1.name }.flatMap { [UInt8]($0.hash) }
+        elements.sorted { precedes($0.name, $1.name) }.flatMap { [UInt8]($0.hash) }
     }
 
     /// 32 bytes for a relationship.

@@ -59,9 +59,8 @@ import Testing
         let session = try #require(open.store.openSession)
         #expect(
             try session.connection.columns(of: "ZSHOP") == [
-                "Z_PK", "Z_ENT", "Z_OPT", "ZNUMBER", "ZNUMBER1", "ZCHAIN", "ZLATITUDE", "ZLATITUDE1", "ZLONGITUDE",
-                "ZLONGITUDE1",
-                "ZOPENED", "ZOPENED1", "ZNAME", "ZSTREET", "ZSTREET1", "ZPLAN", "ZPLAN1",
+                "Z_PK", "Z_ENT", "Z_OPT", "ZNUMBER", "ZNUMBER1", "ZCHAIN", "ZLATITUDE", "ZLONGITUDE", "ZOPENED",
+                "ZLATITUDE1", "ZLONGITUDE1", "ZOPENED1", "ZSTREET", "ZSTREET1", "ZNAME", "ZPLAN", "ZPLAN1",
             ])
     }
 

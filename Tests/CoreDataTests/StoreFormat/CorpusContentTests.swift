@@ -35,22 +35,40 @@ struct CorpusContentTests {
             let found = try copy.open.store.fetch(query)
             let rows = Dictionary(uniqueKeysWithValues: zip(found.keys.map(\.reference), found.rows))
             for (slot, property) in entity.layout.slots.enumerated() {
-                guard let attribute = property as? NSAttributeDescription,
-                    let column = session.layout.column(of: attribute, in: entity)
-                else { continue }
-                let text =
-                    "SELECT Z_PK, \(SQLName.quoted(column)) FROM \(SQLName.quoted(session.layout.table(of: entity))) "
-                    + "WHERE Z_ENT = \(session.layout.number(of: entity))"
-                for raw in try session.connection.rows(text) {
-                    guard case .integer(let key) = raw[0], let value = rows[key]?.values[slot] else {
-                        Issue.record("\(entity.name ?? "").\(attribute.name): a row is missing")
-                        continue
-                    }
-                    // An expectation for each value would take longer than all the reading.
-                    if !Self.says(raw[1], value, attribute) {
-                        Issue.record("\(entity.name ?? "").\(attribute.name): \(raw[1]) → \(value)")
+                guard let attribute = property as? NSAttributeDescription else { continue }
+                for (attribute, column, part) in Self.columns(of: attribute, entity, session.layout) {
+                    let text =
+                        "SELECT Z_PK, \(SQLName.quoted(column)) FROM "
+                        + "\(SQLName.quoted(session.layout.table(of: entity))) "
+                        + "WHERE Z_ENT = \(session.layout.number(of: entity))"
+                    for raw in try session.connection.rows(text) {
+                        guard case .integer(let key) = raw[0], let whole = rows[key]?.values[slot] else {
+                            Issue.record("\(entity.name ?? "").\(attribute.name): a row is missing")
+                            continue
+                        }
+                        // An expectation for each value would take longer than all the reading.
+                        if let value = part(whole), Self.says(raw[1], value, attribute) { continue }
+                        Issue.record("\(entity.name ?? "").\(attribute.name): \(raw[1]) → \(whole)")
                     }
                 }
+            }
+        }
+    }
+
+    private typealias Column = (
+        attribute: NSAttributeDescription, name: String, part: (SlotValue) -> SlotValue?
+    )
+
+    /// The columns of an attribute, each with its part of the value: a composite attribute has one for each element.
+    private static func columns(
+        of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ layout: TableLayout
+    ) -> [Column] {
+        guard let composite = attribute as? NSCompositeAttributeDescription else {
+            return layout.column(of: attribute, in: entity).map { [(attribute, $0, { $0 })] } ?? []
+        }
+        return composite.leaves.compactMap { leaf in
+            layout.column(of: composite, at: leaf.path).map { name in
+                (leaf.attribute, name, { CompositeRow.value(of: $0, at: leaf) })
             }
         }
     }

@@ -262,6 +262,12 @@ enum CorpusValues {
                 ValueTransformer.setValueTransformer(StandInTransformer(), forName: name)
             }
             return ["a", "\(round)"] as NSArray
+        case .compositeAttributeType:
+            let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+            return Dictionary(
+                uniqueKeysWithValues: elements.compactMap { element in
+                    value(for: element, round: round, seed: seed).map { (element.name, $0) }
+                })
         default: return nil
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A composite value as a row has it: one value for each leaf. An element without a value is not in the dictionary, and a
-/// composite without any value is `nil`.
+/// A composite value as a row has it: one value for each leaf. An element without a value is not in the dictionary. A
+/// composite without any value is `nil`, or empty if it is required.
 enum CompositeRow {
     /// One value of a composite's dictionary; `nil` for one that its attribute does not take.
     static func value(of slot: SlotValue, at leaf: NSCompositeAttributeDescription.Leaf) -> SlotValue? {
@@ -15,7 +15,7 @@ enum CompositeRow {
     static func composed(_ values: [SlotValue], _ composite: NSCompositeAttributeDescription) -> SlotValue {
         var rest = values[...]
         let parts = dictionary(&rest, composite)
-        return parts.isEmpty ? .null : .object(NSDictionary(dictionary: parts))
+        return parts.isEmpty && composite.isOptional ? .null : .object(NSDictionary(dictionary: parts))
     }
 
     private static func dictionary(
@@ -26,7 +26,7 @@ enum CompositeRow {
             if let inner = element as? NSCompositeAttributeDescription {
                 let parts = dictionary(&values, inner)
                 if !parts.isEmpty { result[element.name] = NSDictionary(dictionary: parts) }
-            } else if let value = values.popFirst() {
+            } else if ValueCoding(element) != nil, let value = values.popFirst() {
                 result[element.name] = AttributeCoercion.value(value, type: element.attributeType)
             }
         }

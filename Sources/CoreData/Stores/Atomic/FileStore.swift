@@ -36,7 +36,6 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
     }
 
     override func fill(_ rows: AtomicStoreRows) throws {
-        try checkAttributes()
         try Self.format.check(entities)
         guard let image else {
             guard !isReadOnly else { return }
@@ -58,17 +57,6 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
 
     /// The name of a property as the file has it.
     class func foldedProperty(_ name: String) -> String { name }
-
-    private func checkAttributes() throws {
-        for entity in entities {
-            for attribute in entity.attributesByName.values where attribute.attributeType == .compositeAttributeType {
-                throw CoreDataError.make(
-                    134060,
-                    "Cannot open \(path): \(entity.name ?? "").\(attribute.name) is a composite attribute, which only SQLite "
-                        + "stores can hold.")
-            }
-        }
-    }
 
     override func reconnect(to newURL: URL) throws {
         url = newURL
@@ -114,7 +102,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
         for record in records {
             guard let node = nodes[record.number] else { continue }
             for (name, attribute) in node.objectID.entity.attributesByName {
-                let slot = record.values[name].flatMap { StoredValue.slot($0, attribute) }
+                let slot = StoredValue.slot(of: attribute, in: record.values)
                 node.setValue(
                     slot.flatMap { AttributeCoercion.value($0, type: attribute.attributeType) }
                         .flatMap { $0 is UncodedValue ? nil : $0 }, forKey: name)

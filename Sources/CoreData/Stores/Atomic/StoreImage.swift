@@ -7,7 +7,7 @@ struct StoreImage {
     struct Record {
         let entity: String
         let number: Int64
-        /// By the names of the attributes; what is not there is nil.
+        /// By the names of the attributes, for values of composite ones `attribute.element`; what is not there is nil.
         var values: [String: PropertyListValue] = [:]
         /// The numbers of the rows to which relationships lead, in order.
         var destinations: [String: [Int64]] = [:]
@@ -38,8 +38,38 @@ protocol StoreFileFormat {
 
 /// Attribute values in the form in which files hold them.
 enum StoredValue {
+    /// Adds the value of `attribute` to those of a record.
+    ///
     /// - Throws: 134030 for a value that cannot be kept.
-    static func plain(_ value: SlotValue, _ attribute: NSAttributeDescription) throws -> PropertyListValue? {
+    static func add(
+        _ value: SlotValue, of attribute: NSAttributeDescription, to values: inout [String: PropertyListValue]
+    ) throws {
+        guard let composite = attribute as? NSCompositeAttributeDescription else {
+            values[attribute.name] = try plain(value, attribute)
+            return
+        }
+        for leaf in composite.leaves {
+            guard let part = CompositeRow.value(of: value, at: leaf) else { continue }
+            values[composite.name(of: leaf)] = try plain(part, leaf.attribute)
+        }
+    }
+
+    /// The value of `attribute` in those of a record; `nil` where the attribute cannot have it.
+    static func slot(
+        of attribute: NSAttributeDescription, in values: [String: PropertyListValue], fold: (String) -> String = { $0 }
+    ) -> SlotValue? {
+        func slot(_ attribute: NSAttributeDescription, named name: String) -> SlotValue? {
+            values[fold(name)].map { Self.slot($0, attribute) } ?? .null
+        }
+        guard let composite = attribute as? NSCompositeAttributeDescription else {
+            return slot(attribute, named: attribute.name)
+        }
+        let parts = composite.leaves.map { slot($0.attribute, named: composite.name(of: $0)) }
+        guard !parts.contains(where: { $0 == nil }) else { return nil }
+        return CompositeRow.composed(parts.compactMap(\.self), composite)
+    }
+
+    private static func plain(_ value: SlotValue, _ attribute: NSAttributeDescription) throws -> PropertyListValue? {
         switch value {
         case .null, .reference: nil
         case .integer(let number): .integer(number)
@@ -53,7 +83,7 @@ enum StoredValue {
     }
 
     /// `nil` where the attribute cannot have such a value.
-    static func slot(_ value: PropertyListValue, _ attribute: NSAttributeDescription) -> SlotValue? {
+    private static func slot(_ value: PropertyListValue, _ attribute: NSAttributeDescription) -> SlotValue? {
         switch (attribute.attributeType, value) {
         case (.integer16AttributeType, .integer(let number)), (.integer32AttributeType, .integer(let number)),
             (.integer64AttributeType, .integer(let number)):

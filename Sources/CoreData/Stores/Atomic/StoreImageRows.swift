@@ -50,11 +50,7 @@ struct StoreImageRows {
                 row.values.append(try destinations(property).first.map(SlotValue.reference) ?? .null)
                 continue
             }
-            guard let value = record.values[fold(attribute.name)] else {
-                row.values.append(.null)
-                continue
-            }
-            guard let slot = StoredValue.slot(value, attribute) else {
+            guard let slot = StoredValue.slot(of: attribute, in: record.values, fold: fold) else {
                 throw damaged("'\(attribute.name)' of its row \(record.number) has a value of another type")
             }
             row.values.append(slot)
@@ -105,7 +101,7 @@ struct StoreImageRows {
             var record = StoreImage.Record(entity: id.entity.name ?? "", number: id.savedKey)
             for (slot, property) in layout.slots.enumerated() where !property.isTransient {
                 if let attribute = property as? NSAttributeDescription {
-                    record.values[property.name] = try StoredValue.plain(row.value(slot), attribute)
+                    try StoredValue.add(row.value(slot), of: attribute, to: &record.values)
                 } else if case .reference(let destination) = row.value(slot) {
                     record.destinations[property.name] = [destination.savedKey]
                 }

@@ -4,7 +4,7 @@ import ModelFiles
 /// The file of an XML store, in the element form of Apple's framework: entities in upper case, properties in lower case.
 ///
 /// Of our own are the attribute types `uuid`, `uri` and `transformable`, and `encoding="base64"` for text with characters that
-/// XML does not have.
+/// XML does not have; a composite attribute is an element for each of its values, named `attribute.element`.
 enum XMLStoreFormat: StoreFileFormat {
     /// - Throws: 134060 for names that differ only in case: the file does not tell them apart.
     static func check(_ entities: [NSEntityDescription]) throws {
@@ -19,7 +19,12 @@ enum XMLStoreFormat: StoreFileFormat {
         }
         try check(entities.compactMap(\.name), "the entity") { $0.uppercased() }
         for entity in entities {
-            try check(entity.propertiesByName.keys.sorted(), "\(entity.name ?? "")'s property") { $0.lowercased() }
+            let values = entity.attributesByName.values.compactMap { $0 as? NSCompositeAttributeDescription }.flatMap {
+                composite in composite.leaves.map(composite.name)
+            }
+            try check(
+                (Array(entity.propertiesByName.keys) + values).sorted(), "\(entity.name ?? "")'s property"
+            ) { $0.lowercased() }
         }
     }
 
@@ -49,7 +54,7 @@ enum XMLStoreFormat: StoreFileFormat {
         var text = "    <object type=\"\(escaped(record.entity.uppercased()))\" id=\"z\(record.number)\">\n"
         for (name, value) in record.values.sorted(by: { $0.key < $1.key }) {
             let type =
-                record.types?[name] ?? entity?.attributesByName[name].flatMap { types[$0.attributeType] } ?? "string"
+                record.types?[name] ?? entity?.attribute(keptAs: name).flatMap { types[$0.attributeType] } ?? "string"
             let (content, encoding) = content(value, type)
             text +=
                 "        <attribute name=\"\(escaped(name.lowercased()))\" type=\"\(type)\"\(encoding)>\(content)</attribute>\n"

@@ -2,7 +2,8 @@
 //
 // Names first: entity by entity in the order of their numbers, property by property by name, since the second column
 // that wants a name gets a number behind it. Then the order, which has nothing to do with that: by kind of value, then by
-// entity, then by name with regard to case. Both rules were read off stores that Apple's framework wrote, and the tests
+// entity, then by name with regard to case. The elements of a composite attribute are in its place, in the order of their
+// declaration, in both. Both rules were read off stores that Apple's framework wrote, and the tests
 // hold them against such stores.
 
 /// Plans the columns of one table.
@@ -19,16 +20,17 @@ struct ColumnPlanning {
         let rank: Int
         let entity: Int
         let part: Int
+        /// The property's name.
         let name: String
-        /// A companion (`Zn_…`) stands right behind its column.
-        let companion: Int
+        /// The place among the columns of the property: a companion (`Zn_…`) follows its column.
+        let place: Int
 
         func precedes(_ other: Placed) -> Bool {
             if rank != other.rank { return rank < other.rank }
             if entity != other.entity { return entity < other.entity }
             if part != other.part { return part < other.part }
             if name != other.name { return name.utf8.lexicographicallyPrecedes(other.name.utf8) }
-            return companion < other.companion
+            return place < other.place
         }
     }
 
@@ -53,17 +55,17 @@ struct ColumnPlanning {
     private func columns(
         of attribute: NSAttributeDescription, entity: NSEntityDescription, index: Int, names: inout UniqueNames
     ) -> [Placed] {
-        func place(_ value: NSAttributeDescription, _ content: TableColumn.Content) -> Placed? {
+        func place(_ value: NSAttributeDescription, _ content: TableColumn.Content, _ order: Int) -> Placed? {
             guard let coding = ValueCoding(value) else { return nil }
             let name = names.claim("Z" + value.name.uppercased())
             return Placed(
                 column: TableColumn(name: name, content: content, entity: entity), rank: rank(of: coding, value),
-                entity: index, part: 0, name: value.name, companion: 0)
+                entity: index, part: 0, name: attribute.name, place: order)
         }
         guard let composite = attribute as? NSCompositeAttributeDescription else {
-            return [place(attribute, .attribute(attribute))].compactMap(\.self)
+            return [place(attribute, .attribute(attribute), 0)].compactMap(\.self)
         }
-        return composite.leaves.compactMap { place($0.attribute, .element(composite, $0)) }
+        return composite.leaves.enumerated().compactMap { place($1.attribute, .element(composite, $1), $0) }
     }
 
     private func rank(of coding: ValueCoding, _ attribute: NSAttributeDescription) -> Int {
@@ -82,20 +84,20 @@ struct ColumnPlanning {
         of toOne: NSRelationshipDescription, entity: NSEntityDescription, index: Int, names: inout UniqueNames
     ) -> [Placed] {
         let base = toOne.name.uppercased()
-        func place(_ name: String, _ content: TableColumn.Content, rank: Int, companion: Int) -> Placed {
+        func place(_ name: String, _ content: TableColumn.Content, rank: Int, following: Int) -> Placed {
             Placed(
                 column: TableColumn(name: name, content: content, entity: entity), rank: rank, entity: index, part: 1,
-                name: toOne.name, companion: companion)
+                name: toOne.name, place: following)
         }
-        var placed = [place(names.claim("Z" + base), .toOne(toOne), rank: 0, companion: 0)]
+        var placed = [place(names.claim("Z" + base), .toOne(toOne), rank: 0, following: 0)]
         if let destination = toOne.destinationEntity, !destination.subentities.isEmpty,
             let number = numbers[ObjectIdentifier(destination)]
         {
             placed.append(
-                place(names.claim("Z\(number)_\(base)"), .destinationEntity(toOne), rank: 0, companion: 1))
+                place(names.claim("Z\(number)_\(base)"), .destinationEntity(toOne), rank: 0, following: 1))
         }
         if let inverse = toOne.inverseRelationship, inverse.isToMany, inverse.isOrdered {
-            placed.append(place(names.claim("Z_FOK_\(base)"), .position(toOne), rank: 1, companion: 0))
+            placed.append(place(names.claim("Z_FOK_\(base)"), .position(toOne), rank: 1, following: 0))
         }
         return placed
     }
@@ -106,13 +108,13 @@ struct ColumnPlanning {
         let base = "\(numbers[ObjectIdentifier(relationship.entity)] ?? 0)\(relationship.name.uppercased())"
         let column = TableColumn(name: names.claim("Z" + base), content: .owner(relationship), entity: entity)
         var placed = [
-            Placed(column: column, rank: 0, entity: index, part: 2, name: relationship.name, companion: 0)
+            Placed(column: column, rank: 0, entity: index, part: 2, name: relationship.name, place: 0)
         ]
         if relationship.isOrdered {
             let position = TableColumn(
                 name: names.claim("Z_FOK_" + base), content: .ownerPosition(relationship), entity: entity)
             placed.append(
-                Placed(column: position, rank: 1, entity: index, part: 2, name: relationship.name, companion: 0))
+                Placed(column: position, rank: 1, entity: index, part: 2, name: relationship.name, place: 0))
         }
         return placed
     }

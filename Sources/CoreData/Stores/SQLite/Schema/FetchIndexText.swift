@@ -24,11 +24,12 @@ struct FetchIndexText {
 
     private typealias NamedStatement = (name: String, text: String)
 
-    /// Attributes marked as indexed in old models.
+    /// Attributes marked as indexed in old models. SwiftData also marks those that a fetch index has alone: one index is enough.
     private func markedAttributes() -> [NamedStatement] {
-        entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in
+        let covered = Set(entity.indexes.filter { $0.elements.count == 1 }.compactMap { $0.elements[0].property?.name })
+        return entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in
             guard property is NSAttributeDescription, property.isMarkedIndexed, !property.isTransient,
-                let column = layout.column(of: property, in: entity)
+                !covered.contains(property.name), let column = layout.column(of: property, in: entity)
             else { return nil }
             let name = "Z_\(entityName)_\(property.name)"
             return (
