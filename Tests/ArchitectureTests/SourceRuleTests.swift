@@ -26,26 +26,6 @@ import Testing
         expectNone("needs a comment with SAFETY: directly above") { $0.unexplainedUncheckedLines() }
     }
 
-    @Test func commentsNameTheActorAndTheObject() {
-        let others = SourceTree.texts(below: "Sources", ["c", "h", "modulemap"])
-        // The samples of the rules have what they forbid.
-        let tests = SourceTree.texts(below: "Tests", ["swift", "c", "h"]).filter { file in
-            !file.path.hasPrefix("Tests/ArchitectureTests/SourceRule")
-        }
-        #expect(tests.count > 100)
-        expectNone("says not who or what", in: SourceTree.sourceTexts + others + tests) { $0.vagueLines() }
-    }
-
-    @Test func documentsNameTheActorAndTheObject() {
-        let names = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "DIVERGENCES.md"]
-        let files = names.compactMap(SourceTree.text(of:))
-        #expect(files.count == names.count)
-        let articles =
-            SourceTree.texts(below: "Documentation", ["md"])
-            + SourceTree.texts(below: "Sources/CoreData/CoreData.docc", ["md"])
-        expectNone("says not who or what", in: files + articles) { $0.vagueLines(inDocument: true) }
-    }
-
     /// Issue 24, point 3.
     @Test func whatAFileSaysIsCalculatedWithChecks() throws {
         let files = SourceTree.sourceTexts.filter { file in
@@ -161,12 +141,6 @@ import Testing
                 "let c = statement.integer(at: 1)", "let d = c &+ 1", "let e = c.addingReportingOverflow(1)",
                 "let f = Int(exactly: c)", "let g = try connection.integer(\"SELECT a + 1\" + more)",
                 "let h = text + number(of: entity)", "// c + 1", "func integer(at place: Int) -> Int {") == [])
-    }
-
-    @Test func words() {
-        #expect(text("// Nobody holds it.", "let nobody = 1", "let a = 1 // mostly").vagueLines() == [0, 2])
-        #expect(text("// An antibody, and the utmost.").vagueLines() == [])
-        #expect(text("What stands there.", "It is whoever's.").vagueLines(inDocument: true) == [0, 1])
     }
 
     @Test func errors() {

@@ -3,21 +3,6 @@ import Foundation
 // What the tests ask of a file's text. Each rule gives the numbers of the lines that break it, counted from 0.
 
 extension SourceText {
-    // MARK: Words
-
-    /// Words that leave open who does what. Without their first letters, which may be capitals.
-    private static let vagueWords = ["omebody", "obody", "hoever", "nybody", "verybody", "ostly", "hat stands"]
-
-    /// Comments that do not name the actor: of a Swift or C file only comments are looked at, of a document everything.
-    func vagueLines(inDocument: Bool = false) -> [Int] {
-        Set(Self.vagueWords.flatMap(lines(with:))).sorted().filter { number in
-            let line = line(number)
-            let text = inDocument ? line[...] : line.range(of: "//").map { line[$0.upperBound...] } ?? ""
-            return text.contains(
-                /(?i)\b(somebody|nobody|whoever|anybody|everybody|mostly|what stands)\b/.wordBoundaryKind(.simple))
-        }
-    }
-
     // MARK: Reasons
 
     private var uncheckedLines: [Int] {
