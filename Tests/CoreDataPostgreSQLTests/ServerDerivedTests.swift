@@ -229,12 +229,14 @@
                 #expect(try values()[0] == [3, Int.max])
                 people[1].setValue(5, forKey: "pay")
                 #expect(try values()[0] == [3, 9])
-                // Two halves are a whole, whenever they come; what is no number is no value.
+                // Two halves are a whole, whenever they come; what is no number is refused.
                 for other in people[1...] {
                     other.setValue(NSDecimalNumber(string: "0.5"), forKey: "fee")
                     try context.save()
                 }
                 people[0].setValue(NSDecimalNumber.notANumber, forKey: "fee")
+                #expect(throws: CocoaError.self) { try context.save() }
+                people[0].setValue(nil, forKey: "fee")
                 try context.save()
                 context.refreshAllObjects()
                 #expect(people[0].value(forKey: "whole") as? Int == 1)

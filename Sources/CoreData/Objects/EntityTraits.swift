@@ -76,7 +76,7 @@ final class EntityTraits: @unchecked Sendable {
         guard let attribute = property as? NSAttributeDescription, let value = attribute.defaultValue else {
             return .null
         }
-        return AttributeCoercion.slotValue(value, for: attribute) ?? .null
+        return AttributeCoercion.unvalidatedSlotValue(value, type: attribute.attributeType) ?? .null
     }
 }
 

@@ -41,9 +41,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         if let context { context.insert(self) }
     }
 
-    /// Always stops: an object has an entity. Declared because programs that call it by mistake compile on Apple's systems too.
+    /// An object that nothing can be done with, as it has no entity; standard error says so. Declared because programs that call
+    /// it by mistake compile on Apple's systems too.
     public convenience override init() {
-        preconditionFailure("Failed to call designated initializer on NSManagedObject class '\(Self.self)'")
+        let text = "Failed to call designated initializer on NSManagedObject class '\(Self.self)'\n"
+        FileHandle.standardError.write(Data(text.utf8))
+        self.init(entity: NSEntityDescription(), insertInto: nil)
     }
 
     /// A new object of the entity that has this class, inserted into `moc`.

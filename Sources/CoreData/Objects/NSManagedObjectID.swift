@@ -106,10 +106,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
     /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
     public var isTemporaryID: Bool { family.isTemporary }
 
-    /// Always stops: contexts and stores make IDs.
-    public override convenience init() {
-        preconditionFailure("An NSManagedObjectID is made by a context or a store.")
-    }
+    /// A temporary ID of no object: contexts and stores make those of objects.
+    public override convenience init() { self.init(temporaryFor: NSEntityDescription()) }
 
     init(_ family: IDFamily, reference: Int64) {
         self.family = family

@@ -12,7 +12,7 @@ enum NumberCoercion {
         case let flag as Bool: return flag ? 1 : 0
         case let number as Double: return integer(ofReal: number)
         case let number as NSNumber: return integer(of: number)
-        case let number as Decimal: return integer(of: NSDecimalNumber(decimal: number))
+        case let number as Decimal: return integer(of: number)
         case let number as any BinaryInteger: return Int64(exactly: number)
         case let number as any BinaryFloatingPoint: return integer(ofReal: Double(number))
         default: return nil
@@ -37,12 +37,29 @@ enum NumberCoercion {
         switch value {
         case let number as NSDecimalNumber: return number
         case let number as Decimal: return NSDecimalNumber(decimal: number)
-        case let number as NSNumber: return NSDecimalNumber(decimal: number.decimalValue)
+        case let number as NSNumber:
+            let isReal = realTypes.contains(UInt8(bitPattern: number.objCType.pointee))
+            return isReal ? decimal(ofReal: number.doubleValue) : whole(number.stringValue)
         case let flag as Bool: return NSDecimalNumber(value: flag ? 1 : 0)
-        case let number as any BinaryInteger: return Int64(exactly: number).map { NSDecimalNumber(value: $0) }
-        case let number as any BinaryFloatingPoint: return NSDecimalNumber(value: Double(number))
+        case let number as any BinaryInteger: return whole("\(number)")
+        case let number as any BinaryFloatingPoint: return decimal(ofReal: Double(number))
         default: return nil
         }
+    }
+
+    private static let realTypes: Set<UInt8> = [UInt8(ascii: "d"), UInt8(ascii: "f")]
+
+    /// By way of its digits: Foundation rounds numbers of 64 bits on the way.
+    private static func whole(_ digits: String) -> NSDecimalNumber? {
+        Decimal(string: digits).map { NSDecimalNumber(decimal: $0) }
+    }
+
+    /// `nil` for numbers that no decimal number can hold: Foundation stops at infinity, and makes NaN of others.
+    private static func decimal(ofReal number: Double) -> NSDecimalNumber? {
+        if number.isNaN { return .notANumber }
+        guard number.magnitude < 1e165 else { return nil }
+        let decimal = Decimal(number)
+        return decimal.isNaN ? .zero : NSDecimalNumber(decimal: decimal)
     }
 
     private static func integer(ofReal number: Double) -> Int64? {
@@ -50,11 +67,18 @@ enum NumberCoercion {
         return Int64(exactly: number.rounded(.towardZero))
     }
 
+    private static func integer(of number: Decimal) -> Int64? {
+        var (number, whole) = (number, Decimal())
+        NSDecimalRound(&whole, &number, 0, number < 0 ? .up : .down)
+        return whole.isNaN ? nil : Int64("\(whole)")
+    }
+
     private static func integer(of number: NSNumber) -> Int64? {
-        switch UInt8(bitPattern: number.objCType.pointee) {
-        case UInt8(ascii: "d"), UInt8(ascii: "f"): return integer(ofReal: number.doubleValue)
-        case UInt8(ascii: "Q"): return Int64(exactly: number.uint64Value)
-        default: return number.int64Value
+        if let number = number as? NSDecimalNumber { return integer(of: number.decimalValue) }
+        return switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): integer(ofReal: number.doubleValue)
+        case UInt8(ascii: "Q"): Int64(exactly: number.uint64Value)
+        default: number.int64Value
         }
     }
 

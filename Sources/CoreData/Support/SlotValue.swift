@@ -23,6 +23,15 @@ enum SlotValue: Hashable, @unchecked Sendable {
         return false
     }
 
+    /// Whether it is NaN, for which no store has a value.
+    var isNotANumber: Bool {
+        switch self {
+        case .real(let number): number.isNaN
+        case .decimal(let number): number.decimalValue.isNaN
+        default: false
+        }
+    }
+
     /// Texts are the same if their UTF-8 is, as they are in stores.
     static func == (left: SlotValue, right: SlotValue) -> Bool {
         switch (left, right) {

@@ -183,8 +183,8 @@ struct BatchRows {
             }
         case .object(let object):
             for slot in 0..<entity.layout.attributeCount {
-                guard case .slot? = properties[entity.layout.slots[slot].name] else { continue }
-                let value = object.slotValue(slot)
+                guard case .slot(_, let property)? = properties[entity.layout.slots[slot].name] else { continue }
+                let value = try property.checked(object.slotValue(slot))
                 if notesGiven, value != start[slot] { rows.given[rows.count - 1].insert(slot) }
                 rows.values[first + slot] = value
             }

@@ -131,7 +131,7 @@ struct NewValues {
             case .constant(let value): values[slot] = value
             case .expression(let expression, _, let attribute):
                 let found = expression.evaluate(EvaluationFrame(subject: .object(row))).foundationValue
-                guard let value = AttributeCoercion.slotValue(found, for: attribute) else {
+                guard let value = AttributeCoercion.slotValue(found, for: attribute), !value.isNotANumber else {
                     throw CoreDataError.make(
                         134060,
                         "Cannot set \(entry.name) of '\(row.objectID)' in a batch update: its expression gives "
@@ -188,8 +188,10 @@ struct BatchProperty {
     /// - Throws: 134060 where the property does not take it.
     func slotValue(_ value: Any?, in context: NSManagedObjectContext) throws -> SlotValue {
         if let attribute {
-            if let value = AttributeCoercion.slotValue(value, for: attribute) { return value }
-            throw refused(value, "is not of its type")
+            guard let slot = AttributeCoercion.unvalidatedSlotValue(value, type: attribute.attributeType) else {
+                throw refused(value, "is not of its type")
+            }
+            return try checked(slot)
         }
         switch value {
         case nil, is NSNull: return .null
@@ -197,6 +199,17 @@ struct BatchProperty {
         case let id as NSManagedObjectID: return try reference(id, in: context)
         default: throw refused(value, "is neither an object nor an ID")
         }
+    }
+
+    /// A value as an object has it, which nothing has validated.
+    ///
+    /// - Throws: 134060 for a number that no store can keep as one of the attribute's type.
+    func checked(_ slot: SlotValue) throws -> SlotValue {
+        if slot.isNotANumber { throw refused("NaN", "is not a number") }
+        if case .real(let number) = slot, let type = attribute?.attributeType, type.isNumber, !type.holds(number) {
+            throw refused(number, "is out of range")
+        }
+        return slot
     }
 
     private func reference(_ id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> SlotValue {

@@ -94,3 +94,51 @@ extension NSAttributeDescription {
         public static let composite = AttributeType(rawValue: .compositeAttributeType)
     }
 }
+
+extension NSAttributeType {
+    var isNumber: Bool {
+        switch self {
+        case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: true
+        default: isWholeNumber
+        }
+    }
+
+    /// Whether values are whole numbers or Booleans.
+    var isWholeNumber: Bool {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType: true
+        default: false
+        }
+    }
+
+    /// Whether values are reals, and `number` is within their range.
+    func holds(_ number: Double) -> Bool {
+        switch self {
+        case .doubleAttributeType: true
+        case .floatAttributeType: !number.isFinite || Float(number).isFinite
+        default: false
+        }
+    }
+
+    /// What the model editor calls the type.
+    var typeName: String {
+        switch self {
+        case .integer16AttributeType: "Integer 16"
+        case .integer32AttributeType: "Integer 32"
+        case .integer64AttributeType: "Integer 64"
+        case .decimalAttributeType: "Decimal"
+        case .doubleAttributeType: "Double"
+        case .floatAttributeType: "Float"
+        case .stringAttributeType: "String"
+        case .booleanAttributeType: "Boolean"
+        case .dateAttributeType: "Date"
+        case .binaryDataAttributeType: "Binary Data"
+        case .UUIDAttributeType: "UUID"
+        case .URIAttributeType: "URI"
+        case .transformableAttributeType: "Transformable"
+        case .objectIDAttributeType: "Object ID"
+        case .compositeAttributeType: "Composite"
+        case .undefinedAttributeType: "Undefined"
+        }
+    }
+}

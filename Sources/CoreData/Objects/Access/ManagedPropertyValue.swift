@@ -90,8 +90,8 @@ extension SlotRepresentable where Self: FixedWidthInteger {
     func slot(for type: NSAttributeType) -> SlotValue? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-            Int64(exactly: self).map(SlotValue.integer)
-        default: AttributeCoercion.slotValue(Int64(exactly: self), type: type)
+            Int64(exactly: self).map(SlotValue.integer) ?? .real(Double(self))
+        default: AttributeCoercion.slotValue(self, type: type)
         }
     }
 }
@@ -113,7 +113,7 @@ extension SlotRepresentable where Self: BinaryFloatingPoint {
     func slot(for type: NSAttributeType) -> SlotValue? {
         switch type {
         case .doubleAttributeType, .dateAttributeType: .real(Double(self))
-        default: AttributeCoercion.slotValue(Double(self), type: type)
+        default: AttributeCoercion.unvalidatedSlotValue(Double(self), type: type)
         }
     }
 }
@@ -152,12 +152,14 @@ extension Decimal: SlotRepresentable {
         switch slot {
         case .decimal(let number): self = number.decimalValue
         case .integer(let number): self = Decimal(number)
-        case .real(let number): self = Decimal(number)
+        case .real(let number):
+            guard let decimal = NumberCoercion.decimal(number) else { return nil }
+            self = decimal.decimalValue
         default: return nil
         }
     }
 
-    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.unvalidatedSlotValue(self, type: type) }
 }
 
 // MARK: Other values

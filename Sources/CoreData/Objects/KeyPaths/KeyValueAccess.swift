@@ -167,7 +167,7 @@ enum KeyValueAccess {
         if let composite = attribute as? NSCompositeAttributeDescription {
             return CompositeValue.slotValue(value, composite)
         }
-        if let fitting = AttributeCoercion.slotValue(value, for: attribute) { return fitting }
+        if let held = AttributeCoercion.unvalidatedSlotValue(value, type: attribute.attributeType) { return held }
         preconditionFailure(unacceptableMessage(attribute, value))
     }
 

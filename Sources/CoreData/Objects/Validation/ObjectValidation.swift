@@ -81,7 +81,7 @@ enum ObjectValidation {
         case .attribute(let slot):
             guard let attribute = object.layout.attribute(at: slot) else { return }
             let given = value.pointee
-            guard let coerced = AttributeCoercion.slotValue(given, for: attribute) else {
+            guard let coerced = AttributeCoercion.unvalidatedSlotValue(given, type: attribute.attributeType) else {
                 throw unacceptable(given, attribute, object)
             }
             if let failure = rules[slot].failure(of: coerced, in: object) { throw failure }

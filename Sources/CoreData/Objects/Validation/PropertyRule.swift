@@ -15,6 +15,10 @@ final class PropertyRule {
     private let lengthBounds: LengthBounds
     private let pattern: NSRegularExpression?
     private let isDate: Bool
+    /// The type of an attribute of numbers; `nil` for any other property.
+    private let numberType: NSAttributeType?
+    /// Of a composite attribute: its elements that are numbers.
+    private let numberLeaves: [NSCompositeAttributeDescription.Leaf]
     /// The conditions beside those above, with their codes or messages.
     private let predicates: [(predicate: NSPredicate, warning: Any)]
     private let counts: (minimum: Int, maximum: Int)?
@@ -42,9 +46,14 @@ final class PropertyRule {
         lengthBounds = attribute?.lengthBounds ?? LengthBounds()
         pattern = attribute?.pattern.flatMap { try? NSRegularExpression(pattern: "\\A(?:\($0))\\z") }
         isDate = attribute?.attributeType == .dateAttributeType
+        numberType = attribute.flatMap { $0.attributeType.isNumber ? $0.attributeType : nil }
+        numberLeaves =
+            (attribute as? NSCompositeAttributeDescription)?.leaves
+            .filter(\.attribute.attributeType.isNumber) ?? []
         predicates = property.validation.otherConditions
-        if predicates.isEmpty, case .integer(let least) = bounds.minimum, case .integer(let most) = bounds.maximum,
-            least <= most
+        let (least, most) = (bounds.minimum ?? .integer(.min), bounds.maximum ?? .integer(.max))
+        if predicates.isEmpty, numberType?.isWholeNumber == true, case .integer(let least) = least,
+            case .integer(let most) = most, least <= most
         {
             plainRange = least...most
         } else {
@@ -53,7 +62,8 @@ final class PropertyRule {
         let relationship = property as? NSRelationshipDescription
         counts = relationship.flatMap { $0.isToMany ? ($0.minCount, $0.maxCount) : nil }
         demandsAnything =
-            !isOptional || isDate || hasBounds || !lengthBounds.isEmpty || pattern != nil || !predicates.isEmpty
+            !isOptional || isDate || numberType != nil || !numberLeaves.isEmpty || hasBounds || !lengthBounds.isEmpty
+            || pattern != nil || !predicates.isEmpty
             || counts != nil
     }
 
@@ -86,12 +96,37 @@ final class PropertyRule {
             // A date that is none cannot be printed: the error has its seconds.
             return error(1650, "is no date.", NSNumber(value: number), object)
         }
-        return boundsFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
+        return numberFailure(value, object) ?? boundsFailure(value, object) ?? rangeFailure(value, object)
+            ?? elementFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
     }
 
     /// Whether a saved object has no value because its store cannot read the property.
     private func isUnread(in object: NSManagedObject) -> Bool {
         object.flags.contains(.stored) && object.objectID.rowStore?.cannotRead(property) == true
+    }
+
+    private func numberFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
+        // Stores have no value for it: it would read as nil.
+        numberType != nil && value.isNotANumber ? error(1550, "is not a number.", value, object) : nil
+    }
+
+    /// What is wrong with a number that an attribute of its type cannot have.
+    private func rangeFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
+        guard let numberType, case .real(let number) = value, !numberType.holds(number) else { return nil }
+        let (code, word) = number < 0 ? (1620, "small") : (1610, "large")
+        return error(code, "is too \(word) for \(numberType.typeName).", value, object)
+    }
+
+    private func elementFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
+        for leaf in numberLeaves {
+            let (type, path) = (leaf.attribute.attributeType, leaf.path.joined(separator: "."))
+            if let element = CompositeRow.value(of: value, at: leaf) {
+                if element.isNotANumber { return error(1550, "has \(path), which is not a number.", value, object) }
+            } else {
+                return error(1550, "has \(path), which is out of range of \(type.typeName).", value, object)
+            }
+        }
+        return nil
     }
 
     private func boundsFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {

@@ -15,6 +15,14 @@ enum AttributeCoercion {
         slotValue(value, type: attribute.attributeType)
     }
 
+    /// A value as an object keeps it until it is validated: also a number that is out of its type's range, as `real`, which
+    /// ``PropertyRule`` refuses.
+    static func unvalidatedSlotValue(_ value: Any?, type: NSAttributeType) -> SlotValue? {
+        if let fitting = slotValue(value, type: type) { return fitting }
+        guard type.isNumber, let inner = unwrapped(value) else { return nil }
+        return NumberCoercion.real(inner).map(SlotValue.real)
+    }
+
     static func slotValue(_ value: Any?, type: NSAttributeType) -> SlotValue? {
         guard let value else { return .null }
         if let slot = directSlotValue(value, type) { return slot }
@@ -28,9 +36,13 @@ enum AttributeCoercion {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             return NumberCoercion.integer(value).map(SlotValue.integer)
-        case .booleanAttributeType: return NumberCoercion.integer(value).map { .integer($0 == 0 ? 0 : 1) }
+        case .booleanAttributeType:
+            if let number = NumberCoercion.integer(value) { return .integer(number == 0 ? 0 : 1) }
+            return NumberCoercion.real(value).flatMap { $0.isNaN ? nil : .integer(1) }
         case .doubleAttributeType: return NumberCoercion.real(value).map(SlotValue.real)
-        case .floatAttributeType: return NumberCoercion.real(value).map { .real(Double(Float($0))) }
+        case .floatAttributeType:
+            guard let number = NumberCoercion.real(value) else { return nil }
+            return type.holds(number) ? .real(Double(Float(number))) : nil
         case .decimalAttributeType: return NumberCoercion.decimal(value).map(SlotValue.decimal)
         case .stringAttributeType: return (value as? String).map(SlotValue.text)
         case .dateAttributeType: return (value as? Date).map { .real($0.timeIntervalSinceReferenceDate) }

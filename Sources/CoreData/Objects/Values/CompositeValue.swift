@@ -44,7 +44,7 @@ enum CompositeValue {
                 result[key] = NSDictionary(dictionary: fitting(dictionary, inner))
                 continue
             }
-            guard let slot = AttributeCoercion.slotValue(part, for: element) else {
+            guard let slot = AttributeCoercion.unvalidatedSlotValue(part, type: element.attributeType) else {
                 preconditionFailure(KeyValueAccess.unacceptableMessage(element, part))
             }
             result[key] = AttributeCoercion.value(slot, type: element.attributeType)

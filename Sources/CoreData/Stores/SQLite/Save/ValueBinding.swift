@@ -16,7 +16,9 @@ struct ValueBinding {
         switch value {
         case .null: try statement.bindNull(at: place)
         case .integer(let number): try statement.bind(number, at: place)
-        case .real(let number): try statement.bind(number, at: place)
+        case .real(let number):
+            guard coding != .integer, coding != .decimal else { throw outOfRange(number, attribute) }
+            try statement.bind(number, at: place)
         case .text(let text): try statement.bind(text, at: place)
         case .data(let data):
             try statement.bind(coding == .externalData ? externalData.stored(data) : data, at: place)
@@ -28,6 +30,14 @@ struct ValueBinding {
         case .object(let object): try bind(object, attribute, to: statement, at: place)
         case .reference(let id): try statement.bind(try reference(id, of: attribute), at: place)
         }
+    }
+
+    /// A number that its object's own validation let pass, without that of its superclass.
+    private func outOfRange(_ number: Double, _ property: NSPropertyDescription) -> NSError {
+        CoreDataError.make(
+            134030,
+            "Cannot save \(property.owningEntity?.name ?? "").\(property.name): \(number) is out of range.",
+            userInfo: [NSValidationKeyErrorKey: property.name])
     }
 
     private func bind(
