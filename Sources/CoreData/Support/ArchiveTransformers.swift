@@ -81,6 +81,12 @@ enum KeyedArchiveCoding {
     /// How deep objects may be nested in an archive that is read.
     private static let deepestNesting = 512
 
+    /// Whether a walk over all objects comes to an end soon.
+    static func isLimited(_ archive: KeyedArchive) -> Bool {
+        var nesting = ArchiveNesting(archive: archive)
+        return nesting.isWithin(deepestNesting)
+    }
+
     /// - Parameter classes: of which the object has to be; `nil` for any.
     /// - Returns: `nil` where the bytes are no archive that can be read here.
     static func object(in data: Data, classes: [AnyClass]?) -> NSObject? {

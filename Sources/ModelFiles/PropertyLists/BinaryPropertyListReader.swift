@@ -3,16 +3,26 @@ import Foundation
 /// Reads binary property lists (`bplist00`).
 ///
 /// The file is a table of objects that refer to each other by number. Every object is decoded once, so that a file in
-/// which few objects stand for very many costs no more than its size; references in a circle are an error.
+/// which few objects stand for very many costs no more than its size. References in a circle are an error, and so is a file
+/// whose objects share each other until they expand beyond ``expansionLimit(ofBytes:)``.
 package struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private var offsets: [Int] = []
     private var referenceSize = 1
     private var decoded: [PropertyListValue?] = []
     private var isBeingDecoded: [Bool] = []
+    /// What each object expands to, with all within it counted each time that it is there: one for a value, and one for each
+    /// 256 bytes of it.
+    private var weights: [Int] = []
+    /// The weight of the object that is being decoded.
+    private var weight = 0
+    private let expansionLimit: Int
 
     /// The deepest nesting that is accepted. Keyed archives are flat: three levels.
     private let greatestDepth = 128
+
+    /// The weight that a file of so many bytes may expand to: who walks its value meets shared objects again each time.
+    package static func expansionLimit(ofBytes count: Int) -> Int { 65_536 + count * 64 }
 
     /// Reads the value that the file stands for. Cost: linear in the size.
     ///
@@ -26,6 +36,7 @@ package struct BinaryPropertyListReader {
 
     private init(_ data: Data) throws {
         bytes = [UInt8](data)
+        expansionLimit = Self.expansionLimit(ofBytes: bytes.count)
         guard bytes.count >= 40, bytes.starts(with: Array("bplist00".utf8)) else {
             throw PropertyListError("this is not a binary property list")
         }
@@ -48,6 +59,7 @@ package struct BinaryPropertyListReader {
         }
         decoded = Array(repeating: nil, count: count)
         isBeingDecoded = Array(repeating: false, count: count)
+        weights = Array(repeating: 0, count: count)
     }
 
     /// A big-endian unsigned number.
@@ -73,15 +85,30 @@ package struct BinaryPropertyListReader {
         guard decoded.indices.contains(index) else {
             throw PropertyListError("there is no object \(index)", at: bytes.count)
         }
-        if let known = decoded[index] { return known }
+        if let known = decoded[index] {
+            try add(weights[index])
+            return known
+        }
         guard depth <= greatestDepth, !isBeingDecoded[index] else {
             throw PropertyListError("objects contain themselves or are nested too deeply", at: offsets[index])
         }
         isBeingDecoded[index] = true
+        let outer = weight
+        weight = 1
         let value = try decode(at: offsets[index], depth: depth)
+        weights[index] = weight
+        weight = outer
+        try add(weights[index])
         isBeingDecoded[index] = false
         decoded[index] = value
         return value
+    }
+
+    private mutating func add(_ more: Int) throws {
+        weight += more
+        guard weight <= expansionLimit else {
+            throw PropertyListError("its objects share each other too often: it would expand beyond its limit")
+        }
     }
 
     private mutating func decode(at offset: Int, depth: Int) throws -> PropertyListValue {
@@ -95,7 +122,9 @@ package struct BinaryPropertyListReader {
         case 0x3 where low == 3: return .date(try real(at: offset + 1, size: 8))
         case 0x4:
             let (start, count) = try length(at: offset)
-            return .data(Data(bytes[try range(at: start, count: count)]))
+            let range = try range(at: start, count: count)
+            try add(count / 256)
+            return .data(Data(bytes[range]))
         case 0x5, 0x7: return .string(try string(at: offset, unit: 1))
         case 0x6: return .string(try string(at: offset, unit: 2))
         case 0x8: return .reference(try integer(at: offset + 1, size: low + 1))
@@ -156,11 +185,12 @@ package struct BinaryPropertyListReader {
         return size == 4 ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: number))) : Double(bitPattern: number)
     }
 
-    private func string(at offset: Int, unit: Int) throws -> String {
+    private mutating func string(at offset: Int, unit: Int) throws -> String {
         let (start, count) = try length(at: offset)
         let (size, overflow) = count.multipliedReportingOverflow(by: unit)
         guard !overflow else { throw PropertyListError("a count is too large", at: offset) }
         let range = try range(at: start, count: size)
+        try add(size / 256)
         if unit == 1 { return String(decoding: bytes[range], as: UTF8.self) }
         let units = stride(from: range.lowerBound, to: range.upperBound, by: 2).map {
             UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])

@@ -12,6 +12,8 @@ package struct KeyedArchive {
 
     private let content: PropertyListValue
     private let objects: [PropertyListValue]
+    /// How many values a walk from the root may meet.
+    package let expansionLimit: Int
     /// The reference to the root object.
     package let root: PropertyListValue
 
@@ -30,6 +32,7 @@ package struct KeyedArchive {
         guard let root = top["root"] else { throw PropertyListError("the keyed archive has no root object") }
         self.content = content
         self.objects = objects
+        expansionLimit = BinaryPropertyListReader.expansionLimit(ofBytes: data.count)
         self.root = root
     }
 

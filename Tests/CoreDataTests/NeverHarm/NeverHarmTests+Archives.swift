@@ -273,4 +273,41 @@ extension NeverHarmTests {
             }
         }
     }
+
+    /// Lists that share each other stand for more values than a walk could end with: the value reads as `nil`, its bytes stay, and
+    /// other attributes can be changed.
+    @Test(arguments: [24, 60]) func listsThatShareEachOther(_ depth: Int) throws {
+        let world = try World()
+        func reference(_ number: Int) -> [String: Any] { ["CF$UID": number] }
+        func list(_ next: Int) -> [String: Any] {
+            ["$class": reference(2), "NS.objects": [reference(next), reference(next)]]
+        }
+        let lists = (0..<depth).map { list($0 + 4) as Any } + ["end" as Any]
+        let bytes = try Self.archive("NSArray", ["NS.objects": [reference(3), reference(3)]], others: lists)
+        let (coordinator, context) = try store(world, bytes)
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(thing.value(forKey: "value") == nil)
+            thing.setValue("named", forKey: "name")
+            try context.save()
+            _ = try coordinator.storedValueDescription(forKey: "value", of: thing.objectID)
+            let url = try #require(coordinator.persistentStores.first?.url)
+            let found = try Connection(path: url.path, access: .readOnly).rows("SELECT ZVALUE, ZNAME FROM ZTHING")
+            #expect(found == [[.blob(bytes), .text("named")]])
+        }
+    }
+
+    /// What programs share in their values reads as it was.
+    @Test func sharedObjectsOfPrograms() throws {
+        let world = try World()
+        let part = NSArray(array: (0..<50).map { "part \($0)" })
+        let entries = Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", part as Any) })
+        let value = NSDictionary(dictionary: entries)
+        let bytes = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
+        let (_, context) = try store(world, bytes)
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(thing.value(forKey: "value") as? NSDictionary == value)
+        }
+    }
 }

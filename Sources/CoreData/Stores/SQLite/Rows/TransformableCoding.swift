@@ -73,6 +73,9 @@ enum TransformableCoding {
             return "the value transformer \(type(of: transformer)) makes nothing of a value"
         }
         guard let archive = try? KeyedArchive(data) else { return "a value is no keyed archive" }
+        guard KeyedArchiveCoding.isLimited(archive) else {
+            return "a value contains itself, is nested too deeply, or expands to too many objects"
+        }
         let unknown = archive.classNames.filter { !ArchivedValues.classNames.contains($0) }.sorted().joined(
             separator: ", ")
         return unknown.isEmpty ? "a value is a damaged archive" : "a value of the class \(unknown) cannot be made here"
