@@ -114,16 +114,28 @@ enum StoredMetadata {
             if String(cString: number.objCType) == "c", number == true || number == false {
                 return .boolean(number.boolValue)
             }
-            if let whole = Int64(exactly: number.doubleValue), whole == number.int64Value { return .integer(whole) }
-            return number.doubleValue.rounded() == number.doubleValue
-                ? .integer(number.int64Value) : .real(number.doubleValue)
+            return try plain(number)
         case let number as Int: return .integer(Int64(number))
         case let fields as [String: Any]: return .dictionary(try fields.mapValues(plain))
         case let elements as [Any]: return .array(try elements.map(plain))
         case let set as Set<AnyHashable>: return .array(try set.map { try plain($0.base) })
-        default:
-            throw CoreDataError.make(
-                134030, "The metadata of a store hold \(value), which is no value of a property list.")
+        default: throw refusal(value)
         }
+    }
+
+    private static func plain(_ number: NSNumber) throws -> PropertyListValue {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"):
+            return Int64(exactly: number.doubleValue).map(PropertyListValue.integer) ?? .real(number.doubleValue)
+        case UInt8(ascii: "Q"):
+            guard let whole = Int64(exactly: number.uint64Value) else { throw refusal(number) }
+            return .integer(whole)
+        default: return .integer(number.int64Value)
+        }
+    }
+
+    private static func refusal(_ value: Any) -> NSError {
+        CoreDataError.make(
+            134030, "Cannot save the metadata of a store: \(value) is not a value of a property list.")
     }
 }

@@ -43,7 +43,8 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
             return try save()
         }
         self.image = nil
-        nextNumber = max(image.nextNumber, (image.records.map(\.number).max() ?? 0) &+ 1)
+        let last = image.records.map(\.number).max() ?? 0
+        nextNumber = max(1, image.nextNumber, last == .max ? last : last + 1)
         let byName = Dictionary(
             entities.map { (Self.folded($0.name ?? ""), $0) }, uniquingKeysWith: { first, _ in first })
         try rows.fill(
@@ -75,7 +76,14 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
     }
 
     override func reserveIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
-        runs.flatMap { run in
+        let count = Int64(runs.map(\.count).reduce(0, +))
+        guard nextNumber <= .max - count else {
+            throw CoreDataError.make(
+                134030,
+                "Cannot save to \(path): no numbers are left for new rows, the next would be \(nextNumber). The file is damaged; "
+                    + "copy its objects to a new store.", userInfo: [NSFilePathErrorKey: path])
+        }
+        return runs.flatMap { run in
             (0..<run.count).map { _ in
                 defer { nextNumber += 1 }
                 return NSManagedObjectID(entity: run.entity, reference: nextNumber, store: self)
