@@ -44,6 +44,35 @@ extension NeverHarmTests {
         }
     }
 
+    // MARK: Reading
+
+    /// A pipe, a device or a file without contents that claims a terabyte in the place of a value: it is missing, and nothing waits
+    /// for it or reads it.
+    @Test(arguments: ["pipe", "terabyte", "link"]) func filesThatAreNoValues(_ kind: String) throws {
+        let world = try World()
+        let url = world.url("s.sqlite")
+        try world.fill(url, "one", pictureSize: 300_000)
+        #expect(try sizes(world, url) == [300_000])
+        let name = try #require(names(values(world, "s")).first { UUID(uuidString: $0) != nil })
+        let file = values(world, "s").appendingPathComponent(name).path
+        let kept = world.url("kept").path
+        try #require(rename(file, kept) == 0)
+        switch kind {
+        case "pipe": try #require(mkfifo(file, 0o600) == 0)
+        case "link": try #require(symlink("/dev/zero", file) == 0)
+        default:
+            try Data().write(to: URL(fileURLWithPath: file))
+            try #require(truncate(file, 1 << 40) == 0)
+        }
+        #expect(try sizes(world, url) == [0])
+        let coordinator = try world.coordinator(url)
+        let findings = try coordinator.findings(in: coordinator.persistentStores[0])
+        #expect(findings.contains { "\($0)".contains(name) }, "\(findings)")
+        try coordinator.remove(coordinator.persistentStores[0])
+        try #require(rename(kept, file) == 0)
+        #expect(try sizes(world, url) == [300_000])
+    }
+
     // MARK: Replacing
 
     @Test(arguments: [false, true], [false, true])

@@ -37,7 +37,7 @@ struct ExternalDataCheck {
                 let file = ExternalData.fileName(in: stored)
             else { continue }
             used.insert(file)
-            guard files.values.file(file) == nil else { continue }
+            guard files.values.contents(file) == nil else { continue }
             count += 1
             if first == nil { first = (key, file) }
         }
@@ -45,7 +45,7 @@ struct ExternalDataCheck {
         let rows = count == 1 ? "row \(first.key)" : "\(count) rows (the first is \(first.key))"
         return .init(
             .externalData,
-            "\(rows) of the table \(table.name): the file \(first.file) of “\(column.attribute?.name ?? "")” is not there"
+            "\(rows) of the table \(table.name): the file \(first.file) of “\(column.attribute?.name ?? "")” is not there, or cannot be read"
         )
     }
 }

@@ -71,18 +71,12 @@ struct ExternalData: Sendable {
     // MARK: The bytes of a column
 
     /// The value behind the bytes of the column; `nil` where its file cannot be read.
-    ///
-    /// A file is mapped, not read: its bytes are loaded when they are looked at. Files are never changed, and a mapped one
-    /// keeps its bytes when it is removed.
     func value(of stored: Data) -> Data? {
         guard let mark = stored.first else { return stored }
         switch mark {
         case Self.inlineMark: return Data(stored.dropFirst())
         case Self.fileMark:
-            guard let name = Self.fileName(in: stored), let path = values.file(name) else { return nil }
-            let file = URL(fileURLWithPath: path, isDirectory: false)
-            // There is a limit to how much a process may have mapped.
-            return (try? Data(contentsOf: file, options: .alwaysMapped)) ?? (try? Data(contentsOf: file))
+            return Self.fileName(in: stored).flatMap(values.contents)
         default: return stored
         }
     }

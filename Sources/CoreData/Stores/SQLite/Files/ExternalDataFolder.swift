@@ -32,6 +32,32 @@ struct ExternalDataFolder: Sendable {
         return PlainFile.kind(path) == .plain ? path : nil
     }
 
+    /// Larger files are no values: a file without contents may claim any size.
+    static let greatestSize: off_t = 1 << 32
+
+    /// The bytes of the plain file of that name; `nil` where there is none, it is too large, or it cannot be read.
+    ///
+    /// A file is mapped, not read: its bytes are loaded when they are looked at. Files are never changed, and a mapped one
+    /// keeps its bytes when it is removed.
+    func contents(_ name: String) -> Data? {
+        guard isThere else { return nil }
+        // A pipe in its place must not keep the reader waiting.
+        let reading = open(place(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard reading >= 0 else { return nil }
+        defer { close(reading) }
+        var facts = stat()
+        guard fstat(reading, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size <= Self.greatestSize else {
+            return nil
+        }
+        if facts.st_size == 0 { return Data() }
+        let size = Int(facts.st_size)
+        if let mapped = mmap(nil, size, PROT_READ, MAP_PRIVATE, reading, 0), mapped != MAP_FAILED {
+            return Data(bytesNoCopy: mapped, count: size, deallocator: .unmap)
+        }
+        // There is a limit to how much a process may have mapped.
+        return try? FileHandle(fileDescriptor: reading, closeOnDealloc: false).readToEnd()
+    }
+
     /// The names of the plain files in it that are named as the framework names them: by a UUID.
     func names() -> [String] {
         guard isThere else { return [] }
