@@ -70,6 +70,7 @@ final class RecordFileReader {
     func next() throws -> (place: RecordPlace, fields: RecordFields)? {
         guard !isAtEnd else { return nil }
         number += 1
+        bytes.beginRecord()
         do {
             guard let (line, fields) = try read() else {
                 isAtEnd = true
@@ -160,6 +161,7 @@ final class RecordFileReader {
             }
             return (.delimited(reader, keys: keys), nil)
         } catch let error as DelimitedReader.SyntaxError {
+            try bytes.throwIfFailed()
             throw CommandError.failure("\(bytes.name):\(error.line): \(error.reason)")
         }
     }

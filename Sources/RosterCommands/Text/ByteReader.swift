@@ -24,15 +24,21 @@ final class ByteReader {
     private var limit = 0
     private var consumed = 0
     private var failure: CommandError?
+    /// How much more the record that is being read may take.
+    private var room: Int
+    private let greatestRecord: Int
     private let interruption: (any Interruption)?
     /// How long the reader waits for bytes before it looks for a request to stop, in milliseconds.
     private static let patience: Int32 = 100
 
     /// Opens the file at `path`; `-` is standard input.
     ///
-    /// - Parameter interruption: ends the bytes with an error when it is raised, also while nothing comes.
-    init(path: String, interruption: (any Interruption)? = nil) throws {
+    /// - Parameters:
+    ///   - interruption: ends the bytes with an error when it is raised, also while nothing comes.
+    ///   - greatestRecord: about how many bytes a record may take, see ``beginRecord()``.
+    init(path: String, interruption: (any Interruption)? = nil, greatestRecord: Int = 1 << 30) throws {
         self.interruption = interruption
+        (self.greatestRecord, room) = (greatestRecord, greatestRecord)
         name = path == "-" ? "standard input" : path
         // Opening a pipe would wait for its writer, where no request is looked for.
         descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -52,6 +58,7 @@ final class ByteReader {
     init(_ bytes: [UInt8], name: String) {
         self.name = name
         interruption = nil
+        (greatestRecord, room) = (.max, .max)
         length = bytes.count
         descriptor = -1
         buffer = bytes
@@ -89,6 +96,22 @@ final class ByteReader {
         position += 3
     }
 
+    /// A record begins. One that takes too much ends the bytes with an error: memory would not be enough for a text without end.
+    func beginRecord() { room = greatestRecord }
+
+    /// A value of the record takes memory beside its bytes.
+    func noteValue() {
+        room -= 64
+        if room < 0 { endOversizedRecord() }
+    }
+
+    private func endOversizedRecord() {
+        guard failure == nil else { return }
+        failure = .failure(
+            "\(name):\(lastLine): a record is longer than \(greatestRecord >> 20) MiB: does it lack its end?")
+        (position, limit) = (0, 0)
+    }
+
     /// - Throws: the error with which reading ended, if it ended with one.
     func throwIfFailed() throws {
         if let failure { throw failure }
@@ -96,6 +119,8 @@ final class ByteReader {
 
     private func refill() {
         guard failure == nil, descriptor >= 0 else { return }
+        room -= limit
+        if room < 0 { return endOversizedRecord() }
         while true {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let isReady = interruption == nil || poll(&waiting, 1, Self.patience) != 0

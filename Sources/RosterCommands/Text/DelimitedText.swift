@@ -74,6 +74,7 @@ struct DelimitedReader {
         guard bytes.peek() != nil else { return nil }
         var fields: [String?] = []
         while true {
+            bytes.noteValue()
             fields.append(try kind == .csv ? commaField() : tabField())
             switch bytes.next() {
             case UInt8(ascii: ",") where kind == .csv, 0x09 where kind == .tsv: continue

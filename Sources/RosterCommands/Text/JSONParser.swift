@@ -40,6 +40,7 @@ struct JSONParser {
     /// Takes the next value.
     func value(depth: Int = 0) throws -> JSONValue {
         guard depth < Self.deepestNesting else { throw error("nested deeper than \(Self.deepestNesting) levels") }
+        bytes.noteValue()
         switch nextMark() {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
