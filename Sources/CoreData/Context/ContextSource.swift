@@ -194,11 +194,18 @@ final class CoordinatorSource: ContextSource {
 
     func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot] {
         try withLock {
-            try MultiStoreSave(parts).run()
-            var derived: [NSManagedObjectID: RowSnapshot] = [:]
-            for part in parts { derived.merge(part.store.operations.takeDerivedRows()) { $1 } }
-            return derived
+            do { try MultiStoreSave(parts).run() } catch var incomplete as MultiStoreSave.Incomplete {
+                incomplete.derived = derivedRows(in: incomplete.saved)
+                throw incomplete
+            }
+            return derivedRows(in: parts.map(\.store))
         }
+    }
+
+    private func derivedRows(in stores: [any RowStore]) -> [NSManagedObjectID: RowSnapshot] {
+        var derived: [NSManagedObjectID: RowSnapshot] = [:]
+        for store in stores { derived.merge(store.operations.takeDerivedRows()) { $1 } }
+        return derived
     }
 
     func saveMetadata() throws {

@@ -16,6 +16,8 @@ struct MultiStoreSave {
         let saved: [any RowStore]
         let failed: [any RowStore]
         let error: any Error
+        /// The rows that the saved stores derived values for.
+        var derived: [NSManagedObjectID: RowSnapshot] = [:]
     }
 
     private let parts: [Part]

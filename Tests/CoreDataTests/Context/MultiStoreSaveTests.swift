@@ -137,6 +137,32 @@ import Testing
         #expect(try pair.count(in: pair.first) == 1 && pair.count(in: pair.second) == 1)
     }
 
+    @Test func whoHearsOfASaveInPartMaySaveTheRest() throws {
+        let pair = try Pair(options: [NSSQLitePragmasOption: ["foreign_keys": "1"]])
+        try pair.breakCommits(of: pair.second)
+        try League.context(pair.coordinator).use { context in
+            let teams = pair.insert("Ghana", into: context)
+            context.detectConflicts(for: teams[0])
+            context.detectConflicts(for: teams[1])
+            let work = UncheckedSendable { (saved: Set<NSManagedObject>?) in
+                guard saved?.first?.objectID.persistentStore == pair.first else { return }
+                _ = try pair.sql("DROP TRIGGER BREAK", in: pair.second)
+                try context.save()
+            }
+            let observer = NotificationCenter.default.addObserver(
+                forName: NSManagedObjectContext.didSaveObjectsNotification, object: context, queue: nil
+            ) { notice in
+                #expect(throws: Never.self) {
+                    try work.value(notice.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)
+                }
+            }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            #expect { try context.save() } throws: { code($0) == 134040 }
+            #expect(!context.hasChanges && teams.allSatisfy { !$0.flags.contains(.locked) })
+        }
+        #expect(try pair.count(in: pair.first) == 1 && pair.count(in: pair.second) == 1)
+    }
+
     @Test func aStoreThatCannotHoldAnOpenTransactionGoesFirst() throws {
         MemoryStore.register()
         let pair = try Pair()

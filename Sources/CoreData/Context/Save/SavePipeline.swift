@@ -221,11 +221,15 @@ final class SavePipeline {
                 try resolver.resolve(plans, refusedWith: error)
             }
         }
-        // From here on everything is settled, and observers of the save may save again.
+        settle(plans, derived: derived ?? [:])
+    }
+
+    /// From here on everything is settled, and observers of the save may save again.
+    private func settle(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot], failed: [any RowStore] = []) {
         isSaving = false
         context.generation.advance()
-        unlock()
-        SaveCompletion(context: context).finish(plans, derived: derived ?? [:])
+        unlock { object in !failed.contains { $0 === object.objectID.rowStore } }
+        SaveCompletion(context: context).finish(plans, derived: derived)
     }
 
     /// Lets the stores write. One that can tell how far it is does so; what is read meanwhile is in the state before.
@@ -264,16 +268,17 @@ final class SavePipeline {
     }
 
     /// Forgets what `detectConflicts(for:)` marked.
-    func unlock() {
-        for object in lockedObjects { object.flags.remove(.locked) }
-        lockedObjects = []
+    func unlock(where isSaved: (NSManagedObject) -> Bool = { _ in true }) {
+        for object in lockedObjects where isSaved(object) { object.flags.remove(.locked) }
+        lockedObjects.removeAll(where: isSaved)
     }
 
     /// Some stores have committed, others have not: what is saved is saved, the rest stays to be saved.
     private func report(_ incomplete: MultiStoreSave.Incomplete, _ plans: [StorePlan]) throws {
         let failed = plans.filter { plan in incomplete.failed.contains { $0 === plan.store } }
-        SaveCompletion(context: context).finish(
-            plans.filter { plan in !incomplete.failed.contains { $0 === plan.store } })
+        settle(
+            plans.filter { plan in !incomplete.failed.contains { $0 === plan.store } }, derived: incomplete.derived,
+            failed: incomplete.failed)
         let paths = incomplete.failed.map { $0.url?.path ?? "" }.joined(separator: ", ")
         throw CoreDataError.make(
             134040, "Only a part was saved: \(paths) could not be saved, but the other stores were.",
