@@ -5,17 +5,27 @@
 /// gone, and one that it let go and others changed in the store since the child saved it.
 struct ParentSave {
     let parent: NSManagedObjectContext
+    /// The rows of destinations that only the parent's own parent knows.
+    private var rows: [NSManagedObjectID: RowSnapshot] = [:]
+
+    init(parent: NSManagedObjectContext) { self.parent = parent }
 
     /// - Returns: the child's objects and their rows as the parent has them now.
     /// - Throws: ``StoreConflicts`` when a changed object is gone in the parent, or others changed what the child read before
-    ///   the parent could notice; then the parent is unchanged.
+    ///   the parent could notice; the store's error where it cannot be read. Then the parent is unchanged.
     func take(_ changes: HandedChanges) throws -> SavedObjects {
-        try parent.queue.sync(.beneath) { try CurrentContext.entering(parent) { try takeOnQueue(changes) } }
+        try parent.queue.sync(.beneath) {
+            try CurrentContext.entering(parent) {
+                var work = self
+                return try work.takeOnQueue(changes)
+            }
+        }
     }
 
-    private func takeOnQueue(_ changes: HandedChanges) throws -> SavedObjects {
+    private mutating func takeOnQueue(_ changes: HandedChanges) throws -> SavedObjects {
         parent.processPendingChanges()
         let updated = try objects(for: changes.updated)
+        rows = try unsavedRows(of: changes)
         let inserted = changes.inserted.map(insert)
         let all = Array(zip(changes.inserted, inserted)) + Array(zip(changes.updated, updated))
         for (handed, object) in all { setValues(handed, of: object) }
@@ -115,8 +125,22 @@ struct ParentSave {
     private func destination(_ id: NSManagedObjectID) -> NSManagedObject? {
         if let known = parent.registry.registered(id) { return known.isDeleted ? nil : known }
         guard id.isTemporaryID else { return parent.registry.object(for: id) }
-        guard let row = try? parent.source?.rows(for: [id])[id] else { return nil }
-        return parent.registry.object(for: id, row: row)
+        return rows[id].map { parent.registry.object(for: id, row: $0) }
+    }
+
+    /// Reads the rows of destinations that were never saved, and that the parent has not met: before anything is changed, as a
+    /// relationship would lose what cannot be read.
+    private func unsavedRows(of changes: HandedChanges) throws -> [NSManagedObjectID: RowSnapshot] {
+        guard let source = parent.source else { return [:] }
+        let brought = Set(changes.inserted.map(\.id))
+        let destinations = (changes.inserted + changes.updated).flatMap { handed in
+            handed.slots.compactMap { if case .reference(let id) = $0.value { id } else { nil } }
+                + handed.lists.flatMap { $0.removed + $0.added + ($0.order ?? []) }
+        }
+        let unknown = Set(destinations + changes.deleted.map(\.objectID) + changes.locked).filter { id in
+            id.isTemporaryID && !brought.contains(id) && parent.registry.registered(id) == nil
+        }
+        return unknown.isEmpty ? [:] : try source.rows(for: Array(unknown))
     }
 
     private func setLists(_ handed: HandedChanges.Object, of object: NSManagedObject) {
