@@ -13,6 +13,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let workQueue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
     private var label: String?
     private var stores: [any RowStore] = []
+    /// Those that a thread is taking out.
+    private var leaving: Set<ObjectIdentifier> = []
     private let observers = CommitObservers()
     private let remoteChanges = RemoteChangeWatcher()
 
@@ -177,10 +179,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Throws: 134060 for a store that is not of this coordinator; the store's own error where closing it fails.
     open func remove(_ store: NSPersistentStore) throws {
-        guard let own = rowStores(among: [store]).first else {
-            throw CoreDataError.make(
-                134060, "Cannot remove the store \(store.placeName): it is not one of this coordinator's.")
-        }
+        let own = try beginRemoval(of: store)
+        defer { withLock { _ = leaving.remove(ObjectIdentifier(store)) } }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         try withLock {
             store.willRemove(from: self)
@@ -191,6 +191,19 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
         for observer in observers.live { observer.coordinatorDidRemove(store) }
         storesDidChange(NSRemovedPersistentStoresKey, store)
+    }
+
+    /// Lets one caller at a time take a store out: its hooks are called once.
+    private func beginRemoval(of store: NSPersistentStore) throws -> any RowStore {
+        try withLock {
+            if let own = rowStores(among: [store]).first, leaving.insert(ObjectIdentifier(store)).inserted {
+                return own
+            }
+            throw CoreDataError.make(
+                134060,
+                "Cannot remove the store \(store.placeName): it is not one of this coordinator's, or is being removed."
+            )
+        }
     }
 
     /// The store at a URL; `nil` where the coordinator has none there.

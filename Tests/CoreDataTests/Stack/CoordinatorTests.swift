@@ -26,6 +26,23 @@ import Testing
         #expect(throws: (any Error).self) { try coordinator.remove(store) }
     }
 
+    /// Only one of those who remove a store at a time does it: its hooks are called once.
+    @Test func aStoreIsTakenOutOnce() throws {
+        let (coordinator, store) = try League.memoryStack()
+        let heard = Heard(.NSPersistentStoreCoordinatorWillRemoveStore, from: store)
+        let codes = Mutex<[Int?]>([])
+        let other = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, queue: nil
+        ) { [unowned coordinator] notice in
+            guard let store = notice.object as? NSPersistentStore, codes.withLock(\.isEmpty) else { return }
+            codes.withLock { $0.append(nil) }
+            do { try coordinator.remove(store) } catch { codes.withLock { $0 = [(error as NSError).code] } }
+        }
+        defer { NotificationCenter.default.removeObserver(other) }
+        try coordinator.remove(store)
+        #expect(codes.withLock { $0 } == [134060] && heard.count == 1 && coordinator.persistentStores.isEmpty)
+    }
+
     @Test func oneStoreCannotBeAddedTwice() throws {
         let (coordinator, store) = try League.memoryStack()
         let error = try #require(
