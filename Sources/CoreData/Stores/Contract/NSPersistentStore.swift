@@ -31,14 +31,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     // SAFETY: only reached through the mutex that owns it.
     private struct Owner: @unchecked Sendable {
         weak var coordinator: NSPersistentStoreCoordinator?
+        var url: URL?
     }
 
     /// The name of the configuration whose entities the store holds.
     open internal(set) var configurationName: String
     /// The options the store was added with.
     open internal(set) var options: [AnyHashable: Any]?
-    /// Where the store is kept.
-    open var url: URL?
+    /// Where the store is kept. Read on any thread, while another one moves the store.
+    open var url: URL? {
+        get { owner.withLock { $0.url } }
+        set { owner.withLock { $0.url = newValue } }
+    }
     /// The UUID of the store, as it stands in the URIs of its object IDs.
     open var identifier: String! {
         didSet {
@@ -64,9 +68,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
-        owner = Mutex(Owner(coordinator: root))
+        owner = Mutex(Owner(coordinator: root, url: url))
         self.configurationName = name ?? Self.defaultConfigurationName
-        self.url = url
         self.options = options
         super.init()
         self.isReadOnly = StoreOptions(options).isReadOnly
