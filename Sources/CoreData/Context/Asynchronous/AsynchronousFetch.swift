@@ -66,56 +66,24 @@ final class AsynchronousFetch {
     func start() {
         guard let coordinator = context.persistentStoreCoordinator else { return }
         if case .none = work { return end(.success(.none)) }
-        let task = UncheckedSendable { [self] in
-            end(Result { try read(coordinator) })
+        let fetch = QueueBound(self, on: context.queue)
+        let reading = UncheckedSendable((Reading(work: work, interruption: interruption), coordinator))
+        BackgroundReader.queue.async {
+            let found = UncheckedSendable(Result { try reading.value.0.read(reading.value.1) })
+            fetch.async { $0.finish(found.value) }
         }
-        BackgroundReader.queue.async { task.value() }
-    }
-
-    // MARK: In the background
-
-    private var reader: BackgroundReader { BackgroundReader(interruption: interruption) }
-
-    private func read(_ coordinator: NSPersistentStoreCoordinator) throws -> Found {
-        switch work {
-        case .none: return .none
-        case .dictionaries(let fetch, let stores):
-            return .dictionaries(
-                try reader.reading(stores, coordinator) { readers in
-                    try fetch.run(in: readers, check: interruption.check)
-                })
-        case .rows(let plan, let wantsRows):
-            var rows = try reader.reading(plan.stores, coordinator) { readers in
-                try found(plan.limited(to: readers), wantsRows)
-            }
-            rows.stores = plan.stores
-            return .rows(plan, rows)
-        case .count(let plan):
-            let count = try reader.reading(plan.stores, coordinator) { readers in
-                let plan = plan.limited(to: readers).unsorted
-                if readers.count == 1, let count = try readers[0].operations.count(plan.query) { return count }
-                return try found(plan, false).count
-            }
-            return .count(plan, count)
-        }
-    }
-
-    private func found(_ plan: FetchPlan, _ wantsRows: Bool) throws -> FoundRows {
-        var query = plan.query
-        query.wantsRows = wantsRows
-        return try StoreFetch(plan: plan, check: interruption.check).run(query)
     }
 
     // MARK: On the queue
 
-    private func end(_ found: Result<Found, any Error>) {
-        context.queue.async { [self] in
-            completion(
-                Result {
-                    try interruption.check()
-                    return try results(found.get())
-                })
-        }
+    private func end(_ found: Result<Found, any Error>) { context.queue.async { [self] in finish(found) } }
+
+    private func finish(_ found: Result<Found, any Error>) {
+        completion(
+            Result {
+                try interruption.check()
+                return try results(found.get())
+            })
     }
 
     private func results(_ found: Found) throws -> FetchResults {
@@ -147,6 +115,46 @@ final class AsynchronousFetch {
 
     private func pipelineReading<Result>(_ body: () throws -> Result) throws -> Result {
         try context.fetchPipeline.reading(body)
+    }
+}
+
+extension AsynchronousFetch {
+    /// What is done beside the queue: it knows stores, and no context.
+    private struct Reading {
+        let work: Work
+        let interruption: Interruption
+
+        private var reader: BackgroundReader { BackgroundReader(interruption: interruption) }
+
+        func read(_ coordinator: NSPersistentStoreCoordinator) throws -> Found {
+            switch work {
+            case .none: return .none
+            case .dictionaries(let fetch, let stores):
+                return .dictionaries(
+                    try reader.reading(stores, coordinator) { readers in
+                        try fetch.run(in: readers, check: interruption.check)
+                    })
+            case .rows(let plan, let wantsRows):
+                var rows = try reader.reading(plan.stores, coordinator) { readers in
+                    try found(plan.limited(to: readers), wantsRows)
+                }
+                rows.stores = plan.stores
+                return .rows(plan, rows)
+            case .count(let plan):
+                let count = try reader.reading(plan.stores, coordinator) { readers in
+                    let plan = plan.limited(to: readers).unsorted
+                    if readers.count == 1, let count = try readers[0].operations.count(plan.query) { return count }
+                    return try found(plan, false).count
+                }
+                return .count(plan, count)
+            }
+        }
+
+        private func found(_ plan: FetchPlan, _ wantsRows: Bool) throws -> FoundRows {
+            var query = plan.query
+            query.wantsRows = wantsRows
+            return try StoreFetch(plan: plan, check: interruption.check).run(query)
+        }
     }
 }
 

@@ -51,12 +51,16 @@ final class ResultsCacheWriter {
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
-        let weakSelf = UncheckedSendable(WeakWriter(writer: self))
+        // Beside the queue the writer is not held: it holds the context.
+        let later = QueueBound(WeakWriter(writer: self), on: context.queue)
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.delay) {
-            weakSelf.value.writer?.context.perform {
-                guard let writer = weakSelf.value.writer else { return }
-                writer.isScheduled = false
-                if writer.mayWait { writer.schedule() } else { writer.flush() }
+            later.async { weakSelf in
+                guard let writer = weakSelf.writer else { return }
+                CurrentContext.entering(writer.context) {
+                    writer.isScheduled = false
+                    if writer.mayWait { writer.schedule() } else { writer.flush() }
+                    writer.context.processPendingChanges()
+                }
             }
         }
     }

@@ -92,14 +92,19 @@ final class Refetch {
         }
     }
 
+    /// - Parameters:
+    ///   - work: runs beside the queue, and holds nothing of the context's.
+    ///   - body: runs on the queue.
     private func inBackground<Value>(
         _ work: @escaping () throws -> Value, then body: @escaping (Value) throws -> Void
     ) {
-        let task = UncheckedSendable { [self] in
-            let result = Result { try work() }
-            onQueue { try body(result.get()) }
+        let work = UncheckedSendable(work)
+        let later = QueueBound(
+            { [self] (result: Result<Value, any Error>) in onQueue { try body(result.get()) } }, on: context.queue)
+        BackgroundReader.queue.async {
+            let result = UncheckedSendable(Result { try work.value() })
+            later.async { $0(result.value) }
         }
-        BackgroundReader.queue.async { task.value() }
     }
 
     private var canReadInBackground: Bool {
@@ -117,8 +122,10 @@ final class Refetch {
             canReadInBackground, readings <= Self.mostReadings
         else { return onQueue { [self] in try readHere() } }
         if request.includesPendingChanges { noteUnsaved() }
-        inBackground { [self] in
-            try kept(store) ?? read(store, coordinator)
+        let reading = Reading(
+            definition: definition, interruption: interruption, cacheName: isFirst ? tracker.cacheName : nil)
+        inBackground {
+            try reading.kept(store) ?? reading.read(store, coordinator)
         } then: { [self] found in
             guard let found else { return try readHere() }
             compareLater(found)
@@ -245,36 +252,7 @@ final class Refetch {
         touched.noteDeleted(ids(NSDeletedObjectIDsKey))
     }
 
-    // MARK: In the background
-
-    /// The list as an earlier launch left it on disk, brought to the present state of the store. Of a list that is not shown
-    /// yet: then nothing on the queue uses the numbers of its rows meanwhile.
-    private func kept(_ store: any RowStore) throws -> LoadedResults? {
-        guard isFirst, definition.aggregates == nil, let name = tracker.cacheName else { return nil }
-        try interruption.check()
-        let empty = LoadedResults(definition: definition, contents: definition.noContents)
-        guard
-            var loaded = ResultsCache(named: name, of: definition, in: store)
-                .read(into: empty, mostTransactions: Self.mostTransactions)
-        else { return nil }
-        loaded.savedContents = loaded.contents
-        return loaded
-    }
-
-    /// The rows as they are saved; `nil` where they must be read on the queue.
-    private func read(_ store: any RowStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults? {
-        var origins: [ListOrigin] = []
-        let found = try BackgroundReader(interruption: interruption).reading(
-            [store], coordinator, note: { origins.append(try ListOrigin(of: store)) }
-        ) { [definition, interruption] readers in
-            try ResultsLoader.contents(of: definition, from: readers[0], check: interruption.check)
-        }
-        guard var loaded = found else { return nil }
-        if let origin = origins.first, origins.allSatisfy({ $0 == origin }) {
-            (loaded.savedContents, loaded.origin) = (loaded.contents, origin)
-        }
-        return loaded
-    }
+    // MARK: What is compared
 
     /// What the controller shows, as a value.
     private struct Shown {
@@ -331,5 +309,44 @@ final class Refetch {
         }
         let old = shown.contents.renumbered { numbers[$0] ?? $0 }
         return ChangeBatch(comparing: old, with: new)
+    }
+}
+
+extension Refetch {
+    /// What is done beside the queue: it knows the list and the store, and no context.
+    private struct Reading {
+        let definition: ListDefinition
+        let interruption: Interruption
+        /// The name of the list on disk; `nil` where it is of no use.
+        let cacheName: String?
+
+        /// The list as an earlier launch left it on disk, brought to the present state of the store. Of a list that is not shown
+        /// yet: then nothing on the queue uses the numbers of its rows meanwhile.
+        func kept(_ store: any RowStore) throws -> LoadedResults? {
+            guard definition.aggregates == nil, let name = cacheName else { return nil }
+            try interruption.check()
+            let empty = LoadedResults(definition: definition, contents: definition.noContents)
+            guard
+                var loaded = ResultsCache(named: name, of: definition, in: store)
+                    .read(into: empty, mostTransactions: Refetch.mostTransactions)
+            else { return nil }
+            loaded.savedContents = loaded.contents
+            return loaded
+        }
+
+        /// The rows as they are saved; `nil` where they must be read on the queue.
+        func read(_ store: any RowStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults? {
+            var origins: [ListOrigin] = []
+            let found = try BackgroundReader(interruption: interruption).reading(
+                [store], coordinator, note: { origins.append(try ListOrigin(of: store)) }
+            ) { [definition, interruption] readers in
+                try ResultsLoader.contents(of: definition, from: readers[0], check: interruption.check)
+            }
+            guard var loaded = found else { return nil }
+            if let origin = origins.first, origins.allSatisfy({ $0 == origin }) {
+                (loaded.savedContents, loaded.origin) = (loaded.contents, origin)
+            }
+            return loaded
+        }
     }
 }

@@ -186,6 +186,13 @@ final class WorkQueue: Sendable {
 
     /// Runs the first block of the line.
     private func runNext() {
+        // The block goes away on the queue: it may be the last to hold a context.
+        runFirst()
+        handOn()
+    }
+
+    @inline(never)
+    private func runFirst() {
         let chain = CallChain.current
         let block = line.withLock { line in
             guard case .block(let block) = line.first else {
@@ -196,7 +203,6 @@ final class WorkQueue: Sendable {
             return block
         }
         block.value()
-        handOn()
     }
 
     /// Lets what is first in the line have the queue.
