@@ -54,6 +54,11 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>)
 
+    /// Something changed, and the store could not be read: the contents stay as they were, and are compared with the store at the
+    /// next change. An addition to Apple's protocol. Turns no tracking on.
+    func controller(
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didFailToFollowChangesWith error: any Error)
+
     /// The title of a section in the index; `nil` for none. Turns no tracking on.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
@@ -106,6 +111,11 @@ extension NSFetchedResultsControllerDelegate {
     ) {
         controller.tracker.caller.isMissing(.difference)
     }
+
+    /// Does nothing.
+    public func controller(
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didFailToFollowChangesWith error: any Error
+    ) {}
 
     /// Says that the delegate does not implement the method.
     public func controller(

@@ -60,6 +60,11 @@ final class DelegateCaller {
     /// Whether the delegate is known to implement the snapshot method.
     var isKnownToHearSnapshots: Bool { knowledge.present.contains(.snapshot) }
 
+    /// Tells the delegate that the list could not follow a change.
+    func tell(_ failure: any Error) {
+        if let delegate, let controller { delegate.controller(controller, didFailToFollowChangesWith: failure) }
+    }
+
     /// Calls a method unless it is known to be missing.
     ///
     /// - Returns: whether the delegate implements it.

@@ -308,7 +308,7 @@ final class ResultsTracker {
             } catch {
                 // The store cannot be read now: the list stays as it is, and is compared with the store next time.
                 missedChanges = true
-                return
+                return caller.tell(error)
             }
         }
     }

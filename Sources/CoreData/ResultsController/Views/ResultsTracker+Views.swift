@@ -55,6 +55,7 @@ extension ResultsTracker {
             goOver(to: loaded, state.request, telling: batch)
         } catch {
             missedChanges = true
+            caller.tell(error)
         }
     }
 }
