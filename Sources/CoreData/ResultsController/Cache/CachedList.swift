@@ -62,11 +62,11 @@ struct CachedSections: RandomAccessCollection {
 extension CachedList {
     /// Reads the file at `path`; `nil` if there is none, it is damaged, or `accepts` refuses its header.
     static func read(at path: String, accepts: (_ fingerprint: String) -> Bool) -> CachedList? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
-        guard fstat(file, &status) == 0 else { return nil }
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         guard let reader = CachedListHeader(file: file, fileSize: Int(status.st_size)), accepts(reader.fingerprint),
             let facts = CachedListRows(file: file, offset: reader.rowsOffset, count: reader.rowCount),
             facts.checksum.value == reader.rowsChecksum, !facts.hasRepeatedRow,
