@@ -171,6 +171,13 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
+    /// Runs `body` without telling of its statements.
+    func untraced(_ body: () throws -> Void) rethrows {
+        StatementTrace.detach(from: handle)
+        defer { if let trace = trace ?? (isObserved ? .forObservers : nil) { trace.attach(to: handle) } }
+        try body()
+    }
+
     /// Runs one statement to its end, and throws its rows away.
     package func execute(_ sql: String, _ arguments: [SQLiteValue] = []) throws {
         try withStatement(sql) { statement in

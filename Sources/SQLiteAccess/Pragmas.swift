@@ -95,15 +95,51 @@ extension Connection {
 
     /// Bytes of the main file, read through SQLite's own handle: opening the file a second time and closing it would drop
     /// SQLite's locks. Zeros where they cannot be read.
-    // SAFETY: SQLite owns the file until the connection closes; `xRead` fills `count` bytes, for which there is room.
     private func header(at offset: Int64, count: Int) throws -> [UInt8] {
         // Until something was read the file need not be open.
         _ = try pragma("schema_version")
+        return fileStart(Int(offset) + count).suffix(count)
+    }
+
+    /// The first bytes of the main file, without what is in its log. Call it when something was read.
+    // SAFETY: SQLite owns the file until the connection closes; `xRead` fills `count` bytes, for which there is room.
+    package func fileStart(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var file: UnsafeMutablePointer<sqlite3_file>?
         let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
         guard result == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xRead else { return bytes }
-        _ = read(file, &bytes, Int32(count), offset)
+        _ = read(file, &bytes, Int32(count), 0)
         return bytes
+    }
+
+    /// Sets the number by which connections see that the schema was changed. It is no statement that traces show.
+    package func setSchemaCookie(_ cookie: UInt32) throws {
+        try untraced { try executeScript("PRAGMA schema_version = \(Int32(bitPattern: cookie))") }
+    }
+
+    /// Damage that SQLite finds in a database that is only in memory; `nil` if none.
+    // SAFETY: SQLite frees the memory, which has room for all bytes, also where it refuses it.
+    package static func damage(inDatabase bytes: [UInt8]) -> String? {
+        guard bytes.count > 100, let connection = try? Connection(path: ":memory:", access: .create),
+            let memory = sqlite3_malloc64(UInt64(bytes.count))?.assumingMemoryBound(to: UInt8.self)
+        else { return nil }
+        defer { connection.close() }
+        bytes.withUnsafeBytes { UnsafeMutableRawPointer(memory).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        // There is no log in memory.
+        (memory[18], memory[19]) = (1, 1)
+        let size = Int64(bytes.count)
+        let result = sqlite3_deserialize(
+            connection.handle, "main", memory, size, size, UInt32(SQLITE_DESERIALIZE_FREEONCLOSE))
+        guard result == SQLITE_OK else { return nil }
+        do {
+            guard case .text(let text)? = try connection.value("PRAGMA quick_check(1)"), text != "ok" else {
+                return nil
+            }
+            return text.split(separator: "\n").last.map(String.init)
+        } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+            return error.message
+        } catch {
+            return nil
+        }
     }
 }

@@ -42,6 +42,7 @@ extension Connection {
     /// Commits the open transaction, or rolls it back when that fails.
     package func commit() throws {
         do {
+            try watch?.willCommit(self)
             try execute("COMMIT")
         } catch {
             rollBack()

@@ -58,4 +58,53 @@ import Testing
         let again = try harness.open()
         #expect(try again.store.changeToken() != token)
     }
+
+    /// A program that was killed may leave whole frames that were never committed, or commits that were taken back: what is
+    /// written over them later is another content.
+    @Test func framesThatAKilledProgramLeftAreNoCommits() throws {
+        let open = try harness.open()
+        try open.insert("Team", ["name": .text("A")])
+        let first = try open.insert("Team", ["name": .text("B")])
+        let log = URL(fileURLWithPath: harness.url.path + "-wal")
+        let before = try Data(contentsOf: log).count
+        func rename(_ name: String) throws {
+            try open.store.save(StoreChangeSet(updated: [try open.change(first, ["name": .text(name)])]))
+        }
+        _ = try open.store.changeToken()
+        try rename("C")
+        let whole = try Data(contentsOf: log)
+        // Behind the last commit stand the heads of frames with the log's salts, the last of them of a commit.
+        let frame = 4096 + 24
+        #expect((whole.count - before) % frame == 0)
+        let file = try FileHandle(forWritingTo: log)
+        try file.seekToEnd()
+        for _ in 0..<8 { try file.write(contentsOf: whole.suffix(frame)) }
+        try file.close()
+        var seen: Set<String> = [try open.store.changeToken()]
+        for number in 0..<3 {
+            try rename("\(number)")
+            #expect(seen.insert(try open.store.changeToken()).inserted)
+        }
+        try open.close()
+    }
+
+    /// The oldest notes go: their stores may be gone.
+    @Test func notesDoNotPileUp() throws {
+        let folder = ChangeToken.notesFolder
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for number in 0..<300 {
+            let file = folder.appendingPathComponent("NOTES-DO-NOT-PILE-UP-\(number)")
+            try Data("{}".utf8).write(to: file)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: file.path)
+        }
+        let open = try harness.open()
+        try open.insert("Team", ["name": .text("A")])
+        let token = try open.store.changeToken()
+        try open.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count <= 256)
+        let again = try harness.open()
+        #expect(try again.store.changeToken() == token)
+        try again.close()
+    }
 }

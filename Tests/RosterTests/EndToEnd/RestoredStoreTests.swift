@@ -11,7 +11,7 @@ import Testing
     }
 
     enum Log: CaseIterable {
-        case empty, small, whole
+        case empty, small, whole, journal
     }
 
     enum End: CaseIterable {
@@ -20,6 +20,15 @@ import Testing
 
     enum Restoring: CaseIterable {
         case over, overWithTimes, renamed
+    }
+
+    /// Ways that a store takes to where it is opened.
+    enum Way: String, CaseIterable {
+        case inPlace = "true"
+        case plainCopy = "cp -r \"$1\" \"$2\""
+        case fullCopy = "cp -a \"$1\" \"$2\""
+        case archive = "mkdir \"$2\" && tar -C \"$1\" -cf - . | tar -C \"$2\" -xf -"
+        case synchronized = "mkdir \"$2\" && cp -r --preserve=timestamps \"$1/.\" \"$2\""
     }
 
     private let sample: SampleFolder
@@ -36,10 +45,12 @@ import Testing
     }
 
     /// The backup as it was made before the store went on, changed since, or of another store with other rows.
-    private func makeBackup(_ kind: Backup) throws {
+    private func makeBackup(_ kind: Backup, isSame: Bool = true) throws {
         try shell("cp -p \"$1\" \"$2\"", sample.store, backup)
         switch kind {
-        case .older: break
+        case .older:
+            // The store went on from there and was closed, before the program that was killed.
+            if !isSame { try shell("\"$roster\" simulate \"$1\" --count 2", sample.store) }
         case .newer:
             try teams(in: backup, readOnly: false, setting: 7)
         case .other:
@@ -49,12 +60,14 @@ import Testing
             try connection.execute("UPDATE ZTEAM SET ZWINS = 3")
             try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
+            try teams(in: backup, readOnly: false, setting: 4)
         }
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: backup + suffix) }
     }
 
     /// Lets a program write the store and end.
     private func run(_ log: Log, _ end: End) throws {
+        if log == .journal { return try runWithJournal(end) }
         let matches = [.empty: 0, .small: 3, .whole: 60][log] ?? 0
         if end == .closed { return try shell("\"$roster\" simulate \"$1\" --count \(matches)", sample.store) }
         let arguments =
@@ -65,6 +78,18 @@ import Testing
         writer.waitForEnd()
     }
 
+    /// Another program, which keeps a rollback journal; most of what it writes is in the file when it is killed.
+    private func runWithJournal(_ end: End) throws {
+        let killed = "echo '.shell kill -9 $PPID'"
+        try shell(
+            """
+            (echo 'PRAGMA journal_mode=delete; PRAGMA cache_size=1; BEGIN; UPDATE ZTEAM SET ZWINS = 99;'
+            echo 'UPDATE ZVENUE SET ZNAME = ZNAME || hex(zeroblob(3000));'
+            \(end == .killed ? killed : "echo 'COMMIT;'")) | sqlite3 "$1" >/dev/null || true
+            """, sample.store)
+        #expect(FileManager.default.fileExists(atPath: sample.store + "-journal") == (end == .killed))
+    }
+
     private func restore(_ how: Restoring) throws {
         switch how {
         case .over: try shell("cp \"$1\" \"$2\"", backup, sample.store)
@@ -73,8 +98,8 @@ import Testing
         }
     }
 
-    private var contents: [Data?] {
-        ["", "-wal"].map { try? Data(contentsOf: URL(fileURLWithPath: sample.store + $0)) }
+    private func contents(of store: String) -> [Data?] {
+        ["", "-wal", "-journal"].map { try? Data(contentsOf: URL(fileURLWithPath: store + $0)) }
     }
 
     /// The teams with all that a match changes, wins last, as the framework finds them; it gives them as many wins if that is
@@ -99,52 +124,118 @@ import Testing
         return lines
     }
 
-    private func expectSound(_ kind: String) throws {
-        try teams(in: sample.store, readOnly: false, setting: 11)
-        #expect(try teams(in: sample.store).allSatisfy { $0.hasSuffix(" 11") }, "\(kind)")
-        let connection = try Connection(path: sample.store, access: .readWrite)
+    private func expectSound(_ kind: String, _ store: String? = nil) throws {
+        let store = store ?? sample.store
+        try teams(in: store, readOnly: false, setting: 11)
+        #expect(try teams(in: store).allSatisfy { $0.hasSuffix(" 11") }, "\(kind)")
+        let connection = try Connection(path: store, access: .readWrite)
         #expect(try connection.value("PRAGMA integrity_check") == .text("ok"), "\(kind)")
         connection.close()
     }
 
     private static let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
 
+    private struct Case {
+        let (backup, log, end, restoring, way): (Backup, Log, End, Restoring, Way)
+        /// Whether the store has not gone on between the backup and the program that is killed.
+        var isSame = false
+        var name: String { "\(backup) \(log) \(end) \(restoring) \(way) \(isSame)" }
+    }
+
     /// All of them with `ROSTER_LONG_TESTS`, else those that differ most.
-    private static let cases: [(Backup, Log, End, Restoring)] =
-        isLong
-        ? Backup.allCases.flatMap { backup in
+    private static let cases: [Case] = {
+        let all = Backup.allCases.flatMap { backup in
             Log.allCases.flatMap { log in
-                End.allCases.flatMap { end in Restoring.allCases.map { (backup, log, end, $0) } }
+                End.allCases.flatMap { end in
+                    Restoring.allCases.flatMap { how in
+                        Way.allCases.flatMap { way in
+                            [false, true].map {
+                                Case(backup: backup, log: log, end: end, restoring: how, way: way, isSame: $0)
+                            }
+                        }
+                    }
+                }
             }
-        }
-        : Backup.allCases.map { ($0, .small, .killed, .over) }
-            + [(.newer, .whole, .killed, .renamed), (.older, .small, .closed, .over)]
+        }.filter { $0.backup == .older || !$0.isSame }
+        let few: [(Backup, Log, End, Restoring, Way, Bool)] = [
+            (.older, .small, .killed, .over, .inPlace, true), (.newer, .small, .killed, .over, .inPlace, false),
+            (.other, .small, .killed, .over, .inPlace, false), (.older, .small, .killed, .over, .plainCopy, false),
+            (.newer, .whole, .killed, .renamed, .fullCopy, false), (.other, .small, .killed, .over, .archive, false),
+            (.newer, .small, .killed, .overWithTimes, .synchronized, false),
+            (.older, .journal, .killed, .over, .inPlace, false), (.newer, .journal, .killed, .over, .plainCopy, false),
+            (.older, .small, .closed, .over, .inPlace, true),
+        ]
+        return isLong
+            ? all : few.map { Case(backup: $0, log: $1, end: $2, restoring: $3, way: $4, isSame: $5) }
+    }()
+
+    /// Where the sample's store is once its folder went that way.
+    private func carry(_ way: Way) throws -> String {
+        try? FileManager.default.removeItem(atPath: copiedFolder)
+        if way == .inPlace { return sample.store }
+        try shell(way.rawValue, sample.url.path, copiedFolder)
+        return copiedFolder + "/WorldCup.sqlite"
+    }
+
+    private var copiedFolder: String { sample.url.path + ".copy" }
 
     @Test func everyRestoreIsToldFromItsLog() throws {
-        for (kind, log, end, how) in Self.cases {
-            try? FileManager.default.removeItem(atPath: sample.store + "-wal.old")
-            let name = "\(kind) \(log) \(end) \(how)"
-            try sample.restore()
-            try makeBackup(kind)
-            let wanted = try teams(in: backup)
-            try run(log, end)
-            try restore(how)
-            let files = contents
-            if end == .killed, log != .empty {
-                let outcome = try RosterProcess.run(["count", sample.store, "Team"])
-                #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(name): \(outcome)")
-                let line = outcome.errors
-                #expect(line.contains("mv -n '") && line.contains("touch '\(sample.store)-wal'"), "\(name): \(line)")
-                #expect(throws: (any Error).self, "\(name)") { try teams(in: sample.store, readOnly: false) }
-                #expect(contents == files, "\(name)")
-                // What the line says to type.
-                let command = try #require(line.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1)
-                try shell(String(command))
+        defer { try? FileManager.default.removeItem(atPath: copiedFolder) }
+        var counts = (refused: 0, played: 0)
+        for trial in Self.cases {
+            let name = trial.name
+            for left in ["-wal.old", "-journal.old"] {
+                try? FileManager.default.removeItem(atPath: sample.store + left)
             }
-            #expect(try teams(in: sample.store) == wanted, "\(name)")
-            try expectSound(name)
+            try sample.restore()
+            try makeBackup(trial.backup, isSame: trial.isSame)
+            let wanted = try teams(in: backup)
+            let base = try Data(contentsOf: URL(fileURLWithPath: sample.store))
+            try run(trial.log, trial.end)
+            try restore(trial.restoring)
+            let isBase = try Data(contentsOf: URL(fileURLWithPath: sample.store)) == base
+            let store = try carry(trial.way)
+            let files = contents(of: store)
+            let outcome = try RosterProcess.run(["count", store, "Team"])
+            if outcome.status == 1 {
+                #expect(trial.end == .killed && trial.log != .empty, "\(name): \(outcome)")
+                #expect(outcome.errorLines.count == 1, "\(name): \(outcome)")
+                #expect(throws: (any Error).self, "\(name)") { try teams(in: store, readOnly: false) }
+                #expect(contents(of: store) == files, "\(name)")
+                // What the line says to type.
+                let command = try #require(outcome.errors.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1, "\(outcome)")
+                try shell(String(command))
+                counts.refused += 1
+            } else if trial.end == .killed, [.small, .whole].contains(trial.log) {
+                // The bytes of the file are those for which the log was written: a killed program's folder is no other.
+                #expect(isBase && trial.way != .inPlace, "\(name): \(outcome)")
+                #expect(try teams(in: store) != wanted, "\(name)")
+                counts.played += 1
+                try expectSound(name, store)
+                continue
+            }
+            #expect(try teams(in: store) == wanted, "\(name)")
+            try expectSound(name, store)
         }
-        if Self.isLong { print("restores over stores with a log: \(Self.cases.count)") }
+        print(
+            "restores over stores with a log: \(Self.cases.count), \(counts.refused) refused, \(counts.played) the log's own file"
+        )
+    }
+
+    /// The folder of a killed program, wherever it is copied and whatever becomes of its times, is a store with its log.
+    @Test(arguments: isLong ? Way.allCases : [.plainCopy, .archive]) func anOwnLogIsPlayedInEveryCopy(_ way: Way) throws
+    {
+        defer { try? FileManager.default.removeItem(atPath: copiedFolder) }
+        for log in [Log.small, .whole, .journal] {
+            try sample.restore()
+            let before = try teams(in: sample.store)
+            try run(log, .killed)
+            let store = try carry(way)
+            let outcome = try RosterProcess.run(["count", store, "Team"])
+            #expect(outcome.status == 0, "\(way) \(log): \(outcome)")
+            #expect(try (teams(in: store) == before) == (log == .journal), "\(way) \(log)")
+            try expectSound("\(way) \(log)", store)
+        }
     }
 
     /// A user who says that the log is the file's own is believed.
@@ -196,12 +287,13 @@ import Testing
         let store = folder + "/" + URL(fileURLWithPath: sample.store).lastPathComponent
         try shell(line, store, folder + "/" + URL(fileURLWithPath: backup).lastPathComponent)
         let outcome = try RosterProcess.run(["count", store, "Team"])
-        #expect(outcome.status == 1 && outcome.errors.contains("touch '\(store)-wal'"), "\(outcome)")
+        #expect(outcome.status == 1 && outcome.errors.contains("PRAGMA wal_checkpoint"), "\(outcome)")
         let command = try #require(outcome.errors.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1)
         try shell(String(command))
         #expect(try teams(in: store) == wanted)
+        // Times that are set make the log of another state no own one.
         try shell("mv \"$1-wal.old\" \"$1-wal\" && touch \"$1-wal\"", store)
-        #expect(try RosterProcess.run(["count", store, "Team"]).status == 0)
+        #expect(try RosterProcess.run(["count", store, "Team"]).status == 1)
     }
 
     /// Of a log without a note times that can have other reasons say nothing: the log is played.

@@ -16,7 +16,7 @@ final class SampleFolder {
 
     /// Puts the store back as it was made. No process may have it open.
     func restore() throws {
-        for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + ending) }
+        for ending in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: store + ending) }
         try FileManager.default.copyItem(atPath: Self.original.get(), toPath: store)
     }
 

@@ -212,7 +212,9 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     }
 
     override class func checkThatNothingIsLeft(at url: URL) throws {
-        if !url.isMemoryPlace { try SupportFolder(ofStoreAt: url.path).checkThatNothingIsLeft() }
+        if url.isMemoryPlace { return }
+        try SideFiles(path: url.path).checkThatNothingIsLeft()
+        try SupportFolder(ofStoreAt: url.path).checkThatNothingIsLeft()
     }
 
     override class var copiesFiles: Bool { true }

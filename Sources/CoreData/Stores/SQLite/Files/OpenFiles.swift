@@ -6,7 +6,8 @@ import SQLiteAccess
 // transaction that writes, and whenever a program asks, it is made sure that the files at the store's path are those.
 //
 // That a file is another one its number tells. That another program wrote over the file is told from its length and time: with
-// a write-ahead log nothing writes the file but the copying of the log, and that is counted in the log's index.
+// a write-ahead log nothing writes the file but the copying of the log, and that is counted in the log's index. The index also names
+// the last commit in the log: where that is not there, another program has cut the log or written over it.
 
 /// The files that a connection has open.
 final class OpenFiles: WriteWatching {
@@ -26,6 +27,12 @@ final class OpenFiles: WriteWatching {
     private var state: LogState?
     /// What was seen last, settled or not.
     private var lastSeen: LogState?
+    /// The end of the log and its file after the last commit that was looked at, for the next one.
+    private var logSeen: (end: LogEnd, facts: FileFacts)?
+    /// The cookie of the file, and the number of changes, where a transaction began that is the first of a log.
+    private var unmarked: (cookie: UInt32, changes: Int64)?
+    /// Whether a commit was marked; with a rollback journal the first one is enough.
+    private var hasMarked = false
 
     /// Call it when the connection has read something.
     ///
@@ -75,11 +82,54 @@ final class OpenFiles: WriteWatching {
     // MARK: Before and after transactions
 
     func willWrite(_ connection: Connection) throws {
-        guard let loss = notedLoss(connection) else { return }
-        throw loss.error(path, main, isReadOnly: false)
+        if let loss = notedLoss(connection) { throw loss.error(path, main, isReadOnly: false) }
+        unmarked = nil
+        let end = hasState ? connection.logEnd() : nil
+        if let end, !isWhole(end) { throw Loss.logOverwritten.error(path, main, isReadOnly: false) }
+        guard end.map({ $0.frames == Int(connection.logState()?.copied ?? 0) }) ?? (log == nil && !hasMarked) else {
+            return
+        }
+        unmarked = DatabaseHeader(connection.fileStart(DatabaseHeader.length)).map {
+            ($0.cookie, connection.totalChanges)
+        }
+    }
+
+    /// Marks the first commit of a log as one that follows on the file as it is (`DatabaseHeader`).
+    func willCommit(_ connection: Connection) throws {
+        guard let unmarked, unmarked.changes != connection.totalChanges else { return }
+        try connection.setSchemaCookie(DatabaseHeader.mark(after: unmarked.cookie))
+        hasMarked = true
+    }
+
+    /// Whether the log still has the last commit, and all before it where it was written since without a commit. The caller has the
+    /// lock for writing.
+    private func isWhole(_ end: LogEnd) -> Bool {
+        let facts = FileFacts(path + "-wal")
+        let isSuspect = logSeen.map { $0.end == end && $0.facts.modified != facts?.modified } ?? false
+        guard LogContents.hasCommit(end, inLogAt: path + "-wal", all: isSuspect) else { return false }
+        logSeen = facts.map { (end, $0) }
+        return true
+    }
+
+    /// Others may commit meanwhile.
+    private func logLoss(_ connection: Connection) -> Loss? {
+        guard hasState, let end = connection.logEnd(), !isWhole(end), end == connection.logEnd() else { return nil }
+        return .logOverwritten
+    }
+
+    /// The end of the log, if there is one; `nil` where its index does not tell.
+    func logEnd(_ connection: Connection) -> LogEnd? {
+        if log == nil, (FileFacts(path + "-wal")?.size ?? 0) > 0 { look(connection) }
+        return log == nil ? LogEnd.none : hasState ? connection.logEnd() : nil
     }
 
     func didWrite(_ connection: Connection) {
+        defer {
+            if hasState, let end = connection.logEnd(), let facts = FileFacts(path + "-wal"), end == connection.logEnd()
+            {
+                logSeen = (end, facts)
+            }
+        }
         // The first commit of a new store makes the log.
         if log == nil { return look(connection) }
         guard index != nil, connection.logState() != lastSeen else { return }
@@ -89,8 +139,9 @@ final class OpenFiles: WriteWatching {
     /// A log is not copied into a file for which it was not written.
     func willClose(_ connection: Connection) {
         switch notedLoss(connection) {
-        case .replaced, .overwritten, .companionReplaced: connection.leaveLogAtClose()
-        case .gone, .companionGone, nil: break
+        case .replaced, .overwritten, .companionReplaced, .logOverwritten: connection.leaveLogAtClose()
+        case .gone, .companionGone: break
+        case nil: if logLoss(connection) != nil { connection.leaveLogAtClose() }
         }
     }
 
@@ -98,7 +149,7 @@ final class OpenFiles: WriteWatching {
 
     /// - Throws: 134030 where the files at the path are not those that are open; 260 of a store that is only read.
     func check(_ connection: Connection) throws {
-        guard let loss = notedLoss(connection) else { return }
+        guard let loss = notedLoss(connection) ?? logLoss(connection) else { return }
         // What is read without locks is opened anew where another file stands there.
         if connection.access == .immutable, FileFacts(path) != nil { return }
         throw loss.error(path, main, isReadOnly: isReadOnly)
@@ -126,6 +177,7 @@ final class OpenFiles: WriteWatching {
         case overwritten
         case companionGone(String)
         case companionReplaced(String)
+        case logOverwritten
 
         /// - Parameter isReadOnly: whether the store is only read; else something was to be written.
         func error(_ path: String, _ main: FileFacts, isReadOnly: Bool) -> NSError {
@@ -146,6 +198,11 @@ final class OpenFiles: WriteWatching {
             case .gone: ("it is no longer there" + (moved ?? ": the file was deleted"), ENOENT)
             case .replaced: ("another file has taken its place" + (moved ?? ""), ESTALE)
             case .overwritten: ("another program has written over the file", ESTALE)
+            case .logOverwritten:
+                (
+                    "another program has cut or written over its log \(path)-wal; copy what can be read, and restore the "
+                        + "rest", ESTALE
+                )
             case .companionGone(let suffix): ("its file \(path)\(suffix) is no longer there", ENOENT)
             case .companionReplaced(let suffix):
                 ("another file has taken the place of its file \(path)\(suffix)", ESTALE)

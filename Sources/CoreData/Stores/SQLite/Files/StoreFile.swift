@@ -52,12 +52,14 @@ struct StoreFile {
         if isInMemory { return try openInMemory() }
         let isNew = !exists
         try checkPermissions()
+        try SideFiles(path: path).checkThatTheyArePlain()
         let activity: SQLiteStoreErrors.Activity = isNew ? .creating : .opening
         return try errors.translating(activity) {
+            try SideFiles(path: path).checkThatNothingIsLeft()
             if !isNew { try StoreHeader.check(path) }
             if !isReadOnly { try OtherName.check(path) }
             let connection =
-                !isNew && hasLog
+                !isNew && (hasLog || size(of: "-journal") > 0)
                 ? try LogOwnership.check(path) { try openFile(isNew: false) } : try openFile(isNew: isNew)
             do {
                 try prepare(connection, isNew: isNew)

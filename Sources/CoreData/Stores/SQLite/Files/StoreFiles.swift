@@ -57,15 +57,17 @@ enum StoreFiles {
         close(descriptor)
     }
 
-    /// Removes the database and its companions, as far as they are plain files; what is not there is no error.
+    /// Removes the database and its companions, as far as they are plain files; what is not there is no error. The log of a store
+    /// that was moved away stays.
     static func remove(at path: String) {
+        guard SideFiles(path: path).orphan == nil else { return }
         removeCompanions(at: path)
         PlainFile.remove(path)
     }
 
     /// Removes the log, its index and the journal.
     static func removeCompanions(at path: String) {
-        for suffix in ["-wal", "-shm", "-journal"] { PlainFile.remove(path + suffix) }
+        for suffix in SideFiles.suffixes { PlainFile.remove(path + suffix) }
     }
 
     /// Runs `body` with the store's file open.

@@ -36,6 +36,7 @@ struct StoreReplacement {
         guard !isSameFile else {
             throw CoreDataError.make(134080, "Cannot replace the store \(source.path) with itself.")
         }
+        try SideFiles(path: destination.path).checkThatNothingIsLeft()
         let folder = SupportFolder(ofStoreAt: destination.path)
         try folder.checkThatNothingIsLeft()
         let making = StoreInMaking(for: destination.path, .replacement, discard: StoreFiles.remove(at:))

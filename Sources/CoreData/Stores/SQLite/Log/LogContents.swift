@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import SQLiteAccess
 
 /// What a write-ahead log makes of its database: all transactions in it that SQLite would play back.
 ///
@@ -21,32 +17,36 @@ struct LogContents {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
+    /// The headers of the first page, as each commit that wrote it left them.
+    private(set) var heads: [DatabaseHeader] = []
+
     /// Reads a log; `nil` where nothing was committed. Cost: reads the log once.
     init?(path: String) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        guard let (header, start) = Self.header(of: file) else { return nil }
-        let pageSize = Int(Self.number(header, 8))
+        guard let file = ReadableFile(path), let (header, start) = Self.header(of: file) else { return nil }
+        let pageSize = Int(header.bigEndianWord(at: 8))
         self.pageSize = pageSize
         var sum = start
         var place = Self.headerSize
         var pending: [(page: UInt32, firstByte: UInt8)] = []
+        var head: DatabaseHeader?
         while true {
-            let frame = Self.read(file, count: Self.frameHeaderSize + pageSize, at: place)
+            let frame = file.read(Self.frameHeaderSize + pageSize, at: place)
             guard !frame.isEmpty, frame[8..<16] == header[16..<24] else { break }
             sum.add(frame[0..<8])
             sum.add(frame[Self.frameHeaderSize...])
             guard sum.equals(frame[16..<24]) else { break }
-            let page = Self.number(frame, 0)
+            let page = frame.bigEndianWord(at: 0)
             // SQLite ends the log at a frame that names no page.
             guard page != 0 else { break }
             pending.append((page, frame[Self.frameHeaderSize]))
-            let committed = Self.number(frame, 4)
+            if page == 1 { head = DatabaseHeader(frame[Self.frameHeaderSize...]) }
+            let committed = frame.bigEndianWord(at: 4)
             if committed != 0 {
                 size = Int64(committed)
                 for (page, firstByte) in pending { firstBytes[page] = firstByte }
                 committedPages += pending.map(\.page)
+                if let head { heads.append(head) }
+                head = nil
                 pending.removeAll(keepingCapacity: true)
             }
             place += frame.count
@@ -58,17 +58,34 @@ struct LogContents {
 
     /// What tells this round of a log from all others: the two salts of its header; `nil` where the file is no log.
     static func salts(ofLogAt path: String) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        return header(of: file).map { Array($0.bytes[16..<24]) }
+        ReadableFile(path).flatMap { header(of: $0) }.map { Array($0.bytes[16..<24]) }
+    }
+
+    /// The last commit in a log that no index tells of. Cost: reads the log once.
+    static func end(ofLogAt path: String) -> LogEnd {
+        guard let contents = LogContents(path: path), let file = ReadableFile(path) else { return .none }
+        let frames = contents.committedPages.count
+        let head = file.read(frameHeaderSize, at: Int(contents.place(ofFrame: frames - 1)) - frameHeaderSize)
+        guard !head.isEmpty else { return .none }
+        return LogEnd(
+            salts: Array(head[8..<16]), frames: frames, checksum: Array(head[16..<24]), pageSize: contents.pageSize)
+    }
+
+    /// Whether a log ends with the commit that its index names, and, where all is asked for, is whole up to there.
+    static func hasCommit(_ end: LogEnd, inLogAt path: String, all: Bool) -> Bool {
+        if end.frames == 0 { return true }
+        if all { return LogContents(path: path)?.committedPages.count ?? 0 >= end.frames }
+        guard let file = ReadableFile(path) else { return false }
+        let frame = file.read(frameHeaderSize, at: headerSize + (end.frames - 1) * (frameHeaderSize + end.pageSize))
+        return !frame.isEmpty && Array(frame[8..<16]) == end.salts && Array(frame[16..<24]) == end.checksum
+            && file.read(headerSize, at: 0)[16..<24] == frame[8..<16]
     }
 
     /// The head of a log with the checksum that its frames go on from; `nil` where the file is no log.
-    private static func header(of file: Int32) -> (bytes: [UInt8], sum: Checksum)? {
-        let header = read(file, count: headerSize, at: 0)
-        guard header.count == headerSize, number(header, 0) & ~1 == 0x377f_0682 else { return nil }
-        let pageSize = number(header, 8)
+    private static func header(of file: ReadableFile) -> (bytes: [UInt8], sum: Checksum)? {
+        let header = file.read(headerSize, at: 0)
+        guard header.count == headerSize, header.bigEndianWord(at: 0) & ~1 == 0x377f_0682 else { return nil }
+        let pageSize = header.bigEndianWord(at: 8)
         guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
         var sum = Checksum(isBigEndian: header[3] & 1 == 1)
         sum.add(header[0..<24])
@@ -87,18 +104,6 @@ struct LogContents {
             last[page] = frame
         }
         return last
-    }
-
-    // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.
-    private static func read(_ file: Int32, count: Int, at offset: Int) -> [UInt8] {
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            initialized = max(0, pread(file, buffer.baseAddress, count, off_t(offset)))
-        }
-        return bytes.count == count ? bytes : []
-    }
-
-    private static func number(_ bytes: [UInt8], _ place: Int) -> UInt32 {
-        bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }
 

@@ -8,15 +8,18 @@ import Synchronization
     import Musl
 #endif
 
-// SQLite plays back any write-ahead log that is whole, whichever database it was written for: nothing in a log names its
-// database. A log that was copied beside the wrong store would so replace a part of it, or all of it, without a word. What
-// can be told without reading everything is compared here, before anything is written: how the two files came there
-// (`LogStanding`); and, where that does not say it, the store as its main file alone tells it, and as it would be with the log.
+// SQLite plays back any write-ahead log or rollback journal that is whole, whichever database it was written for: nothing in one names
+// its database. What lies beside the wrong store would so replace a part of it, or all of it, without a word. Before anything is
+// written it is compared here with the store's file:
+//
+// - The first pages of both say whether one follows on the other, in any copy of the two (`DatabaseHeader`).
+// - Where the files are still those of a note, or their times say that one was put there later, that counts (`LogStanding`).
+// - Else the store as its main file alone tells it, and as it would be with the log.
 //
 // The main file alone is read without locks, and closing it would drop the locks that SQLite holds on it for this process.
 // So this is only done while no process has the store open; a process that has it open knew its log.
 
-/// Whether the write-ahead log beside a store belongs to it.
+/// Whether the write-ahead log or rollback journal beside a store belongs to it.
 struct LogOwnership {
     let path: String
 
@@ -25,19 +28,20 @@ struct LogOwnership {
 
     private static let gate = Mutex(())
 
-    /// Runs `open` once the log has been looked at, where no process has the store open. Writes nothing and removes
-    /// nothing.
+    /// Runs `open` once what is beside the store has been looked at, where no process has the store open. Writes nothing and
+    /// removes nothing.
     ///
     /// Where it cannot be told who has files open (no `/proc`), nothing is looked at.
     ///
-    /// - Throws: 259 for a log of another store, with the file's path and what to do; what `open` throws.
+    /// - Throws: 259 for a log or journal of another store, with the file's path and what to do; what `open` throws.
     static func check<Result>(_ path: String, thenOpen open: () throws -> Result) throws -> Result {
-        try gate.withLock { _ in
-            let check = LogOwnership(path: path)
+        let check = LogOwnership(path: path)
+        return try gate.withLock { _ in
             if !check.isOpenHere && !check.isOpenElsewhere {
                 let before = check.state
                 do {
-                    try check.compare()
+                    try check.compareJournal()
+                    try check.compareLog()
                 } catch {
                     // A process that opened the store meanwhile knew its log, and may have changed what was compared.
                     if before == check.state && !check.isOpenElsewhere { throw error }
@@ -47,51 +51,58 @@ struct LogOwnership {
         }
     }
 
-    /// Length and time of the store's file and of its log.
-    private var state: [Int] {
-        [path, path + "-wal"].flatMap { path in
-            var facts = stat()
-            guard stat(path, &facts) == 0 else { return [-1] }
-            return [Int(facts.st_size), facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec]
+    /// Length and time of the store's file, its log and its journal.
+    private var state: [FileFacts?] { ["", "-wal", "-journal"].map { FileFacts(path + $0) } }
+
+    private func compareJournal() throws {
+        guard JournalContents.isLeft(at: path + "-journal") else { return }
+        guard let journal = JournalContents(path: path + "-journal") else {
+            throw foreign("-journal", "it is no journal of SQLite's")
         }
+        if let reason = journal.contradiction(with: path) { throw foreign("-journal", reason) }
     }
 
-    /// Compares the store without and with its log.
-    private func compare() throws {
-        let standing = LogStanding(path)
-        if standing?.isOwn == true { return }
-        if let standing, let contents = LogContents(path: path + "-wal"), standing.isLeftBehind(contents) {
-            throw leftBehind
+    private func compareLog() throws {
+        guard let standing = LogStanding(path), !standing.isOwn, let contents = LogContents(path: path + "-wal") else {
+            return
         }
+        let header = DatabaseHeader(fileAt: path)
+        if let header, let first = contents.heads.first, !contents.heads.contains(header), !header.canPrecede(first) {
+            throw foreign("-wal", "it was written for another state of the store than the file has")
+        }
+        if standing.isLeftBehind(contents) { throw leftBehind }
+        try compareContents(contents)
+    }
+
+    private func compareContents(_ contents: LogContents) throws {
         // A new store may still be in its log as a whole, and a damaged one is reported by the code that opens it.
         guard let alone = try? Connection(path: path, access: .immutable) else { return }
         defer { alone.close() }
-        guard case .found(let identifier) = Self.identifier(alone),
-            let size = try? alone.integer("PRAGMA page_count"),
-            let contents = LogContents(path: path + "-wal")
+        guard case .found(let identifier) = Self.identifier(alone), let size = try? alone.integer("PRAGMA page_count")
         else { return }
         // Whatever makes a database longer or shorter, or another page a part of a table, writes its first page.
         let changesStructure = contents.firstBytes[1] != nil
         if !changesStructure {
             guard contents.size == size else {
-                throw foreign("it was written for a file of \(contents.size) pages, this one has \(size)")
+                throw foreign("-wal", "it was written for a file of \(contents.size) pages, this one has \(size)")
             }
-            if let page = otherKind(contents) { throw foreign("it has other tables (page \(page))") }
+            if let page = otherKind(contents) { throw foreign("-wal", "it has other tables (page \(page))") }
         }
         guard let logged = try? Connection(path: path, access: .recovering) else { return }
         defer { logged.close() }
+        let isSmall = max(size, contents.size) <= Self.checkedPages
         switch Self.identifier(logged) {
         // The opening says itself what keeps it from reading.
         case .unreadable: return
-        case .damaged(let text): throw foreign("with it the store would be damaged (\(text))")
-        case .missing: throw foreign("with it the store would have no metadata")
+        case .damaged(let text): throw foreign("-wal", "with it the store would be damaged (\(text))")
+        case .missing: throw foreign("-wal", "with it the store would have no metadata")
         case .found(identifier):
-            guard changesStructure, size <= Self.checkedPages else { return }
+            guard changesStructure, isSmall else { return }
             try compare(logged, alone, "PRAGMA quick_check(1)")
         case .found(let other):
             // A store may be given another UUID. Then the rest is its own: it fits, and not everything is written anew.
-            if contents.size == contents.firstBytes.count {
-                throw foreign("it was written for the store \(other), this one is \(identifier)")
+            guard isSmall, contents.size != contents.firstBytes.count else {
+                throw foreign("-wal", "it was written for the store \(other), this one is \(identifier)")
             }
             try compare(logged, alone, "PRAGMA integrity_check(1)")
         }
@@ -99,21 +110,14 @@ struct LogOwnership {
 
     private func compare(_ logged: Connection, _ alone: Connection, _ check: String) throws {
         guard let damage = Self.damage(logged, check), Self.damage(alone, check) == nil else { return }
-        throw foreign("with it the store would be damaged (\(damage))")
+        throw foreign("-wal", "with it the store would be damaged (\(damage))")
     }
 
     /// A page of a table or an index that is of another kind in the log than in the file.
     private func otherKind(_ contents: LogContents) -> UInt32? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var header = [UInt8](repeating: 0, count: 18)
-        guard pread(file, &header, 18, 0) == 18 else { return nil }
-        let stored = Int64(header[16]) << 8 | Int64(header[17])
-        let pageSize = stored == 1 ? 65536 : stored
+        guard let file = ReadableFile(path), let pageSize = DatabaseHeader(fileAt: path)?.pageSize else { return nil }
         return contents.firstBytes.keys.sorted().first { page in
-            var kind: UInt8 = 0
-            guard pread(file, &kind, 1, off_t(Int64(page - 1) * pageSize)) == 1, Self.kinds.contains(kind) else {
+            guard let kind = file.read(1, at: Int(page - 1) * pageSize).first, Self.kinds.contains(kind) else {
                 return false
             }
             return contents.firstBytes[page] != kind
@@ -156,34 +160,25 @@ struct LogOwnership {
         }
     }
 
-    private func foreign(_ reason: String) -> NSError {
-        CoreDataError.make(
+    private func foreign(_ suffix: String, _ reason: String) -> NSError {
+        let (file, isLog) = (path + suffix, suffix == "-wal")
+        return CoreDataError.make(
             259,
-            "Cannot open the store \(path): the log \(path)-wal beside it is not its own, or is damaged: \(reason). "
-                + "Move the log to open the store without it, and keep it: if it is the store's own after all, what was "
-                + "saved last is only there: \(moving)",
-            userInfo: [NSFilePathErrorKey: path + "-wal"])
+            "Cannot open the store \(path): the \(isLog ? "log" : "journal") \(file) beside it is not its own, or is damaged: "
+                + "\(reason). Move it to open the store without it, and keep it: if it is the store's own after all, "
+                + (isLog ? "what was saved last is only there" : "the store is damaged without it")
+                + ": \(SideFiles.moving(file)). To have it written into the file all the same: "
+                + "sqlite3 \(SideFiles.quoted(path)) 'PRAGMA wal_checkpoint'.", userInfo: [NSFilePathErrorKey: file])
     }
 
     private var leftBehind: NSError {
         CoreDataError.make(
             259,
             "Cannot open the store \(path): its file was replaced or written over after the log \(path)-wal was "
-                + "written, so the log is that of what stood there before. To open the file without the log: \(moving). "
-                + "To have the log written into the file all the same: touch \(Self.quoted(path + "-wal")).",
+                + "written, so the log is that of what stood there before. To open the file without the log: "
+                + "\(SideFiles.moving(path + "-wal")). "
+                + "To have the log written into the file all the same: touch \(SideFiles.quoted(path + "-wal")).",
             userInfo: [NSFilePathErrorKey: path + "-wal"])
-    }
-
-    /// The command that takes the log away, to a name that is free.
-    private var moving: String {
-        var (free, number) = (path + "-wal.old", 2)
-        while FileFacts(free) != nil, number < 1_000 { (free, number) = (path + "-wal.old\(number)", number + 1) }
-        return "mv -n \(Self.quoted(path + "-wal")) \(Self.quoted(free))"
-    }
-
-    /// A path as shells read it.
-    private static func quoted(_ path: String) -> String {
-        "'" + path.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 
     // MARK: Who has the store open
@@ -200,16 +195,19 @@ struct LogOwnership {
         }
     }
 
-    /// Whether another process does: each that follows the log holds a lock on this byte of its index.
+    /// Whether another process does: each that follows the log holds a lock on a byte of its index, and one that writes with a
+    /// journal on a byte of the file.
     private var isOpenElsewhere: Bool {
-        let index = open(path + "-shm", O_RDONLY | O_CLOEXEC)
-        guard index >= 0 else { return access(path + "-shm", F_OK) == 0 }
-        defer { close(index) }
+        isLocked(path, at: 0x4000_0001) || isLocked(path + "-shm", at: 128)
+    }
+
+    private func isLocked(_ path: String, at place: Int) -> Bool {
+        guard let file = ReadableFile(path) else { return FileFacts.kind(path) != nil }
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = 128
+        lock.l_start = off_t(place)
         lock.l_len = 1
-        return fcntl(index, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
+        return fcntl(file.descriptor, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
     }
 }

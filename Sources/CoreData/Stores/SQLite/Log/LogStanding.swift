@@ -14,8 +14,7 @@ import SQLiteAccess
 //   so, the log is its own.
 //   The note may also say that a program which had both open saw the file written over: then the times of the two say nothing.
 // - Else the copying of the log may have changed it. Then the file holds pages of the log, as far as the log's index says,
-//   or all of them. Of a first copying that was cut off the index says nothing: then the file holds the lowest pages of
-//   those that the log changed (`LogComparison.holdsPart`), and where they tell too little, the log is refused.
+//   or all of them, or, where it was cut off, at least the first page, which is copied first.
 // - Else, if it was changed later than the log, it is another one: put there under its name, or written over it. A log that
 //   was copied together with its file is judged by the note that the copy brought with it, and where there is none, by its
 //   pages alone (`LogOwnership`): in which order the two were written says nothing then.
@@ -82,12 +81,12 @@ struct LogStanding {
 
     /// Whether the file is as the copying of the log leaves it, done or cut off.
     private func holds(_ contents: LogContents) -> Bool {
+        if let header = DatabaseHeader(fileAt: path), contents.heads.contains(header) { return true }
         guard let comparison = LogComparison(contents, file: path, log: path + "-wal") else { return false }
         if main.size == contents.size * Int64(contents.pageSize), comparison.holds(contents.committedPages.count) {
             return true
         }
         guard let index = LogState(indexAt: path + "-shm"), index.salts == salts, index.begun > 0 else { return false }
-        if index.copied > 0 { return comparison.holds(Int(index.copied), orUpTo: Int(index.begun)) }
-        return comparison.holdsPart(of: Int(index.begun))
+        return index.copied > 0 && comparison.holds(Int(index.copied), orUpTo: Int(index.begun))
     }
 }

@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A plain file that is open for reading. Opening never waits, whatever is at the path.
+final class ReadableFile {
+    let descriptor: Int32
+    let size: Int
+
+    /// - Returns: `nil` where no plain file is at the path, or it cannot be read.
+    init?(_ path: String) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        var facts = stat()
+        guard descriptor >= 0, fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            size = 0
+            return nil
+        }
+        size = Int(facts.st_size)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Bytes of the file; empty where it has fewer.
+    // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.
+    func read(_ count: Int, at offset: Int) -> [UInt8] {
+        guard count > 0, offset >= 0, size >= count, offset <= size - count else { return [] }
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
+        }
+        return bytes.count == count ? bytes : []
+    }
+}
+
+extension [UInt8] {
+    /// Four bytes as a number, the highest first. The caller has them.
+    func bigEndianWord(at place: Int) -> UInt32 {
+        self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

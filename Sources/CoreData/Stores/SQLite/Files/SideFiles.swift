@@ -1,0 +1,52 @@
+import Foundation
+
+/// The files that SQLite keeps beside that of a store.
+struct SideFiles {
+    let path: String
+
+    static let suffixes = ["-wal", "-shm", "-journal"]
+
+    /// - Throws: 259 where something else than a plain file has the name of one: SQLite would wait for a pipe, or write to a device.
+    func checkThatTheyArePlain() throws {
+        for file in Self.suffixes.map({ path + $0 }) {
+            guard let kind = FileFacts.kind(file), kind != .plain else { continue }
+            throw CoreDataError.make(
+                259,
+                "Cannot open the store \(path): \(file) is \(kind == .folder ? "a folder" : "no plain file"), and SQLite would "
+                    + "use it. Move it away: \(Self.moving(file)).", userInfo: [NSFilePathErrorKey: file])
+        }
+    }
+
+    /// Whether there is no store at the path, or an empty file, but a log or journal of one.
+    var orphan: String? {
+        guard (FileFacts(path)?.size ?? 0) == 0 else { return nil }
+        if LogContents(path: path + "-wal") != nil { return path + "-wal" }
+        if let journal = JournalContents(path: path + "-journal"), journal.pageCount > 0 { return path + "-journal" }
+        return nil
+    }
+
+    /// Refuses a place for a new store where the log or journal of one was left: with a new store beside it SQLite removes it.
+    ///
+    /// - Throws: 516.
+    func checkThatNothingIsLeft() throws {
+        guard let orphan else { return }
+        let what =
+            orphan.hasSuffix("-wal")
+            ? "log \(orphan) of one, with what was saved last"
+            : "journal \(orphan) of one, without which that is damaged"
+        throw CoreDataError.make(
+            516,
+            "Cannot make the store \(path): there is none, but the \(what). Move it to where the store is now, under that "
+                + "store's name, or away: \(Self.moving(orphan)).", userInfo: [NSFilePathErrorKey: orphan])
+    }
+
+    /// The command that takes a file away, to a name that is free.
+    static func moving(_ file: String) -> String {
+        var (free, number) = (file + ".old", 2)
+        while FileFacts.kind(free) != nil, number < 1_000 { (free, number) = (file + ".old\(number)", number + 1) }
+        return "mv -n \(quoted(file)) \(quoted(free))"
+    }
+
+    /// A path as shells read it.
+    static func quoted(_ path: String) -> String { "'" + path.replacingOccurrences(of: "'", with: "'\\''") + "'" }
+}
