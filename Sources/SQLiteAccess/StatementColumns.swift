@@ -18,6 +18,16 @@ extension Statement {
 
     package func isNull(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
+    package func isInteger(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_INTEGER }
+
+    /// True for whole numbers and fractions.
+    package func isNumber(at column: Int) -> Bool {
+        let type = sqlite3_column_type(handle, Int32(column))
+        return type == SQLITE_FLOAT || type == SQLITE_INTEGER
+    }
+
+    package func isText(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_TEXT }
+
     /// The value as a number; 0 for `NULL` and for text that is none.
     package func integer(at column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 

@@ -32,8 +32,10 @@ final class DecodingContext {
         attribute: NSAttributeDescription?
     ) -> SlotValue {
         switch coding {
-        case .uuid: return statement.uuid(at: column).map(SlotValue.uuid) ?? .null
-        case .decimal: return DecimalCoding.decimal(at: column, of: statement, kind).map(SlotValue.decimal) ?? .null
+        case .uuid: return statement.uuid(at: column).map(SlotValue.uuid) ?? misfit(attribute, kind)
+        case .decimal:
+            let number = DecimalCoding.decimal(at: column, of: statement, kind)
+            return number.map(SlotValue.decimal) ?? misfit(attribute, kind)
         case .externalData: return externalData.value(of: statement.data(at: column)).map(SlotValue.data) ?? .null
         case .transformable:
             guard let attribute else { return .null }
@@ -61,6 +63,24 @@ final class DecodingContext {
             "\(name): \(TransformableCoding.obstacle(data, attribute)); such values read as nil, and stay in the store as they are"
     }
 
+    /// Null, for a cell that holds something else than its property's values, which is noted.
+    func misfit(_ property: NSPropertyDescription?, _ kind: ColumnKind) -> SlotValue {
+        guard let property else { return .null }
+        let name = "\(property.owningEntity?.name ?? "").\(property.name)"
+        guard unreadable[name] == nil else { return .null }
+        let found =
+            switch kind {
+            case .integer: "a whole number"
+            case .real: "a fraction"
+            case .text: "text"
+            case .blob: "bytes"
+            case .null: "nothing"
+            }
+        unreadable[name] =
+            "\(name): a cell of its column holds \(found); such values read as nil, and stay in the store as they are"
+        return .null
+    }
+
     private func leaves(
         of composite: NSCompositeAttributeDescription
     ) -> [NSCompositeAttributeDescription.Leaf] {
@@ -85,6 +105,7 @@ final class DecodingContext {
     func value(of attribute: NSAttributeDescription, at column: Int, of statement: Statement) -> SlotValue {
         let kind = statement.kind(at: column)
         guard kind != .null, let coding = ValueCoding(attribute) else { return .null }
+        guard coding.takes(kind) else { return misfit(attribute, kind) }
         switch coding {
         case .integer: return .integer(statement.integer(at: column))
         case .real, .date: return .real(statement.real(at: column))

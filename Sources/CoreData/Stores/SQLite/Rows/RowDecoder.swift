@@ -136,7 +136,7 @@ final class RowDecoder {
         for slot in plan.steps.indices { write(plan.steps[slot], slot, plan, statement, to: &values) }
     }
 
-    /// Appends the value of one slot. What is nothing is asked for its kind: most values are something.
+    /// Appends the value of one slot; null for a cell of another type than the attribute's.
     @inline(__always)
     private func write(
         _ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement, to values: inout PackedValues.Writer
@@ -144,20 +144,19 @@ final class RowDecoder {
         let column = step.column
         guard column >= 0 else { return values.append(plan.absent[slot]) }
         switch step.coding {
-        case .integer:
-            let number = statement.integer(at: column)
-            values.append(number == 0 && statement.isNull(at: column) ? .null : .integer(number))
-        case .real, .date:
-            let number = statement.real(at: column)
-            values.append(number == 0 && statement.isNull(at: column) ? .null : .real(number))
-        case .text: values.append(text: statement.textIfAny(at: column))
+        case .integer where statement.isInteger(at: column): values.append(.integer(statement.integer(at: column)))
+        case .real where statement.isNumber(at: column), .date where statement.isNumber(at: column):
+            values.append(.real(statement.real(at: column)))
+        case .text where statement.isText(at: column): values.append(text: statement.textIfAny(at: column))
         default: values.append(value(step, slot, plan, statement))
         }
     }
 
     private func value(_ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement) -> SlotValue {
         let column = step.column
-        if step.coding != .composite && statement.isNull(at: column) { return .null }
+        let kind = statement.kind(at: column)
+        if step.coding != .composite && kind == .null { return .null }
+        guard step.coding.takes(kind) else { return context.misfit(plan.layout.slots[slot], kind) }
         switch step.coding {
         case .data: return .data(statement.data(at: column))
         case .reference:
@@ -168,8 +167,7 @@ final class RowDecoder {
             return context.compositeValue(composite, from: column, of: statement)
         default:
             return context.rareValue(
-                step.coding, at: column, of: statement, statement.kind(at: column),
-                attribute: plan.layout.attribute(at: slot))
+                step.coding, at: column, of: statement, kind, attribute: plan.layout.attribute(at: slot))
         }
     }
 }

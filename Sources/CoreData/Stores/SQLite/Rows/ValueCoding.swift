@@ -1,3 +1,5 @@
+import SQLiteAccess
+
 /// How the value of a slot stands in its column.
 enum ValueCoding: UInt8, Sendable {
     /// Whole numbers and Booleans.
@@ -33,6 +35,17 @@ enum ValueCoding: UInt8, Sendable {
         case .transformableAttributeType: self = .transformable
         case .compositeAttributeType: self = .composite
         case .undefinedAttributeType, .objectIDAttributeType: return nil
+        }
+    }
+
+    /// True if a column may hold a value of that kind. SQLite keeps any kind in any column, whatever its type.
+    func takes(_ kind: ColumnKind) -> Bool {
+        switch self {
+        case .integer, .reference: kind == .integer
+        case .real, .date: kind == .real || kind == .integer
+        case .text: kind == .text
+        case .data, .externalData, .uuid, .transformable: kind == .blob
+        case .decimal, .composite: true
         }
     }
 }
