@@ -84,6 +84,17 @@ struct ModelDifference {
         guard let source = source(of: property, in: entity) else { return }
         let name = "\(entity.name ?? "").\(property.name)"
         switch (source, property) {
+        case (let source as NSCompositeAttributeDescription, let composite as NSCompositeAttributeDescription):
+            for leaf in composite.leaves {
+                guard let found = composite.source(of: leaf, in: source)?.attribute else { continue }
+                // Files of elements are not read: only attributes have them with Apple's framework.
+                let change = AttributeChange(from: found, to: leaf.attribute)
+                guard change != nil, change != .toInline else {
+                    throw Self.refusal(
+                        "the type of \(([name] + leaf.path).joined(separator: ".")) changed from "
+                            + "\(found.attributeType.typeName) to \(leaf.attribute.attributeType.typeName)")
+                }
+            }
         case (let source as NSAttributeDescription, let attribute as NSAttributeDescription):
             guard AttributeChange(from: source, to: attribute) != nil else {
                 throw Self.refusal(

@@ -14,17 +14,35 @@ struct MigrationSteps {
         for (property, name) in properties(mapping.attributeMappings) {
             guard let attribute = entity.attributesByName[name] else { throw missing(name, entity, mapping) }
             guard let value = try value(of: property, from: source, to: object, mapping, policy) else { continue }
-            set(attribute, of: object, to: try converted(value.value, for: attribute, mapping))
+            let moved = Self.moved(value.value, to: attribute, from: source)
+            set(attribute, of: object, to: try converted(moved, for: attribute, mapping))
         }
         if mapping.mappingType == .copyEntityMappingType, mapping.attributeMappings ?? [] == [] {
             for (name, attribute) in entity.attributesByName
             where !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
                 && source.entity.attributesByName[name] != nil
             {
-                set(attribute, of: object, to: try converted(source.value(forKey: name), for: attribute, mapping))
+                let moved = Self.moved(source.value(forKey: name), to: attribute, from: source)
+                set(attribute, of: object, to: try converted(moved, for: attribute, mapping))
             }
         }
         manager.associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
+    }
+
+    /// The value of a composite attribute under the new names of its elements, if it is the one that the source has; other
+    /// values as they are.
+    private static func moved(
+        _ value: Any?, to attribute: NSAttributeDescription, from source: NSManagedObject
+    ) -> Any? {
+        guard let composite = attribute as? NSCompositeAttributeDescription, let whole = value as? NSDictionary,
+            let former = composite.source(in: source.entity) as? NSCompositeAttributeDescription,
+            source.value(forKey: former.name) as? NSDictionary == whole
+        else { return value }
+        return composite.leaves.reduce(into: [String: Any]()) { result, leaf in
+            guard let path = composite.source(of: leaf, in: former)?.path else { return }
+            let part = path.reduce(whole as Any?) { ($0 as? NSDictionary)?[$1 as NSString] }
+            if let part { result = CompositeValue.setting(part, at: leaf.path[...], of: result, composite) }
+        }
     }
 
     /// A value that is missing where one is required by now leaves the default in its place.
@@ -111,6 +129,14 @@ struct MigrationSteps {
                     || value is Bool || value is Float
             else { throw unfit(value, attribute.name, mapping) }
             return value
+        case (.compositeAttributeType, let parts as [String: Any]):
+            guard let composite = attribute as? NSCompositeAttributeDescription else { return value }
+            var result: [String: Any] = [:]
+            for element in composite.elements {
+                result[element.name] = try converted(parts[element.name], for: element, mapping)
+            }
+            return result
+        case (.compositeAttributeType, _): throw unfit(value, attribute.name, mapping)
         default: return value
         }
     }

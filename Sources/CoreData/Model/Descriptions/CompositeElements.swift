@@ -11,7 +11,7 @@ extension NSCompositeAttributeDescription {
     final var leaves: [Leaf] {
         elements.flatMap { element -> [Leaf] in
             guard let composite = element as? NSCompositeAttributeDescription else {
-                return ValueCoding(element) == nil ? [] : [Leaf(path: [element.name], attribute: element)]
+                return element.isKept ? [Leaf(path: [element.name], attribute: element)] : []
             }
             return composite.leaves.map { Leaf(path: [element.name] + $0.path, attribute: $0.attribute) }
         }
@@ -24,8 +24,30 @@ extension NSCompositeAttributeDescription {
         return (element as? NSCompositeAttributeDescription)?.element(at: path.dropFirst())
     }
 
+    /// The corresponding value in `source`, an earlier version of the attribute; `nil` if the value is new.
+    final func source(of leaf: Leaf, in source: NSCompositeAttributeDescription) -> Leaf? {
+        guard let name = leaf.path.first, let element = elements.first(where: { $0.name == name }) else { return nil }
+        let wanted = element.renamingIdentifier ?? name
+        let found =
+            source.elements.first { $0.name == wanted }
+            ?? source.elements.first { $0.explicitRenamingIdentifier == wanted }
+        guard let found else { return nil }
+        switch (element, found) {
+        case (let inner as NSCompositeAttributeDescription, let other as NSCompositeAttributeDescription):
+            let rest = Leaf(path: Array(leaf.path.dropFirst()), attribute: leaf.attribute)
+            return inner.source(of: rest, in: other).map { Leaf(path: [found.name] + $0.path, attribute: $0.attribute) }
+        case (is NSCompositeAttributeDescription, _), (_, is NSCompositeAttributeDescription): return nil
+        default: return Leaf(path: [found.name], attribute: found)
+        }
+    }
+
     /// The name under which a file keeps one of the values.
     final func name(of leaf: Leaf) -> String { ([name] + leaf.path).joined(separator: ".") }
+}
+
+extension NSAttributeDescription {
+    /// True if stores keep values of the type.
+    final var isKept: Bool { attributeType != .undefinedAttributeType && attributeType != .objectIDAttributeType }
 }
 
 extension NSEntityDescription {

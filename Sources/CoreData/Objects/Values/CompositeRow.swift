@@ -26,7 +26,7 @@ enum CompositeRow {
             if let inner = element as? NSCompositeAttributeDescription {
                 let parts = dictionary(&values, inner)
                 if !parts.isEmpty { result[element.name] = NSDictionary(dictionary: parts) }
-            } else if ValueCoding(element) != nil, let value = values.popFirst() {
+            } else if element.isKept, let value = values.popFirst() {
                 result[element.name] = AttributeCoercion.value(value, type: element.attributeType)
             }
         }

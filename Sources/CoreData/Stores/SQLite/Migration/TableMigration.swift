@@ -114,9 +114,9 @@ struct TableMigration {
         in entity: NSEntityDescription
     ) throws -> ColumnOrigin {
         guard let found = difference.source(of: composite, in: entity) as? NSCompositeAttributeDescription,
-            let column = old.column(of: found, at: leaf.path)
+            let part = composite.source(of: leaf, in: found), let column = old.column(of: found, at: part.path)
         else { return .constant(try MigrationSource.defaultValue(of: leaf.attribute).literal) }
-        return .column(column)
+        return Self.converted(column, from: part.attribute, to: leaf.attribute)
     }
 
     // MARK: Relationships

@@ -114,7 +114,7 @@ struct ServerTableMigration {
             return Expression(text: "coalesce(\(moved.text), ?)", arguments: [.value(initial, column.type)])
         case .element(let composite, let leaf):
             if let found = source(composite) as? NSCompositeAttributeDescription,
-                let name = old.column(of: found, at: leaf.path)
+                let part = composite.source(of: leaf, in: found), let name = old.column(of: found, at: part.path)
             {
                 return converted(name, to: column)
             }
