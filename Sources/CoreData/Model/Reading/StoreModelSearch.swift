@@ -23,10 +23,16 @@ struct StoreModelSearch {
             // The hashes beside a file may be wrong.
             if models.count == choice.chosen.count { return models }
         }
-        return candidates.filter { candidate in
-            candidate.hashes.map { hashes in wanted.contains { hashes[$0.key] == $0.value } }
-                ?? CompiledModelBundle.mayHave(entityOf: wanted.keys, at: candidate.url)
-        }.compactMap { NSManagedObjectModel(contentsOf: $0.url) }
+        func all(where hasEntity: ([String: Data]) -> Bool) -> [NSManagedObjectModel] {
+            candidates.filter { candidate in
+                candidate.hashes.map(hasEntity)
+                    ?? CompiledModelBundle.mayHave(entityOf: wanted.keys, at: candidate.url)
+            }.compactMap { NSManagedObjectModel(contentsOf: $0.url) }
+        }
+        let likely = all { hashes in wanted.contains { hashes[$0.key] == $0.value } }
+        if !likely.isEmpty { return likely }
+        // A store or a model of an earlier version has other hashes of composite attributes.
+        return all { hashes in wanted.keys.contains { hashes[$0] != nil } }
     }
 
     /// The files of the models among the resources of `bundles`, each version once.
