@@ -106,7 +106,7 @@ enum VersionHash {
         return attribute(composite, common, VersionHashFormula.elements(elements))
     }
 
-    /// Whether a store or a mapping with that hash was made for the entity.
+    /// True if a store or a mapping with that hash was made for the entity.
     static func fits(_ hash: Data, _ entity: NSEntityDescription) -> Bool {
         entity.versionHash == hash || earlier(entity) == hash
     }

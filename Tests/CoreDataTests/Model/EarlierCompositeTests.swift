@@ -48,6 +48,16 @@ import Testing
         #expect(!other.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
     }
 
+    @Test func modifiersChangeTheHash() throws {
+        let model = Self.model()
+        let address = try #require(model.entitiesByName["Shop"]?.attributesByName["address"])
+        let before = (address.versionHash, model.entityVersionHashesByName)
+        address.isOptional = false
+        #expect(address.versionHash == before.0, "as in Apple's stores")
+        address.versionHashModifier = "2"
+        #expect(address.versionHash != before.0 && model.entityVersionHashesByName != before.1)
+    }
+
     /// The store, with the metadata and the model of such a version, opens with the program's model and with its own.
     @Test func theirStoresOpenAndKeepTheirValues() throws {
         let harness = try StoreHarness(Self.model())

@@ -146,6 +146,68 @@ import Testing
         }
     }
 
+    /// Elements in aggregates, groups, sections, batch requests and collections, by their key paths.
+    @Test func elementsAreUsedWhereverAKeyPathIs() throws {
+        let harness = try StoreHarness(Self.model())
+        let open = try harness.open()
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = open.coordinator
+        try context.performAndWait {
+            let batch = NSBatchInsertRequest(
+                entityName: "Shop",
+                objects: [
+                    ["name": "a", "address": ["street": "Main", "number": 7]],
+                    ["name": "b", "address": ["street": "Main", "number": 3]],
+                    ["name": "c", "address": ["street": "Lane", "place": ["latitude": 1.5]]],
+                ])
+            try context.execute(batch)
+            let update = NSBatchUpdateRequest(entityName: "Shop")
+            update.predicate = NSPredicate(format: "address.street == 'Lane'")
+            update.propertiesToUpdate = ["address": ["street": "Lane", "number": 5, "place": ["latitude": 2.5]]]
+            try context.execute(update)
+            #expect(
+                try harness.sql("SELECT ZNAME, ZNUMBER, ZSTREET, ZLATITUDE FROM ZSHOP ORDER BY ZNAME") == [
+                    [.text("a"), .integer(7), .text("Main"), .null], [.text("b"), .integer(3), .text("Main"), .null],
+                    [.text("c"), .integer(5), .text("Lane"), .real(2.5)],
+                ])
+
+            let sum = NSExpressionDescription()
+            sum.name = "sum"
+            sum.expression = NSExpression(
+                forFunction: "sum:", arguments: [NSExpression(forKeyPath: "address.number")])
+            sum.expressionResultType = .integer64AttributeType
+            let groups = NSFetchRequest<NSDictionary>(entityName: "Shop")
+            groups.resultType = .dictionaryResultType
+            groups.propertiesToGroupBy = ["address.street"]
+            groups.propertiesToFetch = ["address.street", sum]
+            groups.sortDescriptors = [NSSortDescriptor(key: "address.street", ascending: true)]
+            #expect(
+                try context.fetch(groups) == [
+                    ["address.street": "Lane", "sum": 5], ["address.street": "Main", "sum": 10],
+                ])
+
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Shop")
+            request.sortDescriptors = ["address.street", "address.number"].map {
+                NSSortDescriptor(key: $0, ascending: true)
+            }
+            let list = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "address.street",
+                cacheName: nil)
+            try list.performFetch()
+            #expect(list.sections?.map(\.name) == ["Lane", "Main"] && list.sections?.map(\.numberOfObjects) == [1, 2])
+            let all = try context.fetch(request)
+            #expect((all as NSArray).value(forKeyPath: "address.street") as? [String] == ["Lane", "Main", "Main"])
+            #expect((all as NSArray).value(forKeyPath: "@sum.address.number") as? Int == 15)
+
+            let whole = NSFetchRequest<NSDictionary>(entityName: "Shop")
+            whole.resultType = .dictionaryResultType
+            whole.predicate = NSPredicate(format: "name == 'c'")
+            let row = try #require(try context.fetch(whole).first)
+            #expect(row["address"] as? NSDictionary == ["street": "Lane", "number": 5, "place": ["latitude": 2.5]])
+            #expect(row["depot"] == nil)
+        }
+    }
+
     @Test func unknownElementsAreErrors() throws {
         let stack = try ClubStack(model: Self.model())
         let context = stack.context()

@@ -83,7 +83,8 @@ struct CorpusCopiesTests {
         case let data as Data: return data.base64EncodedString()
         case let date as Date: return "\(date.timeIntervalSinceReferenceDate)"
         case let parts as [String: Any]:
-            return "{" + parts.sorted { $0.key < $1.key }.map { "\($0.key)=\(text($0.value))" }.joined(separator: " ") + "}"
+            return "{" + parts.sorted { $0.key < $1.key }.map { "\($0.key)=\(text($0.value))" }.joined(separator: " ")
+                + "}"
         default: return "\(value)"
         }
     }

@@ -91,7 +91,8 @@ struct SwiftDataStoreTests {
         let context = copy.context()
         try context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Cocktail")
-            request.predicate = NSPredicate(format: "author.person BEGINSWITH 'S' AND glasswareType.glasswareType != nil")
+            request.predicate = NSPredicate(
+                format: "author.person BEGINSWITH 'S' AND glasswareType.glasswareType != nil")
             request.sortDescriptors = ["author.person", "author.year", "cocktailName"].map {
                 NSSortDescriptor(key: $0, ascending: true)
             }
@@ -99,7 +100,9 @@ struct SwiftDataStoreTests {
             let names = try copy.harness.sql(
                 "SELECT ZCOCKTAILNAME FROM ZCOCKTAIL WHERE ZPERSON GLOB 'S*' AND ZGLASSWARETYPE IS NOT NULL "
                     + "ORDER BY ZPERSON, ZYEAR, ZCOCKTAILNAME")
-            #expect(found.map { SQLiteValue.text($0.value(forKey: "cocktailName") as? String ?? "") } == names.map { $0[0] })
+            #expect(
+                found.map { SQLiteValue.text($0.value(forKey: "cocktailName") as? String ?? "") } == names.map { $0[0] }
+            )
             #expect(!names.isEmpty)
             #expect(found.allSatisfy { request.predicate?.evaluate(with: $0) == true })
             #expect(try copy.open.store.fetch(query(request, copy)).unsupported.isEmpty, "by SQL")
