@@ -4,7 +4,9 @@ extension NSBatchDeleteRequest: ContextExecutable {
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let run = try BatchRun(in: context, self)
         try checkObjectIDs()
-        let plan = try FetchPlan(fetchRequest, coordinator: run.coordinator)
+        let fetch = fetchRequest
+        fetch.affectedStores = affectedStores
+        let plan = try FetchPlan(fetch, coordinator: run.coordinator)
         var outcome = BatchOutcome(keepsIDs: resultType == .resultTypeObjectIDs)
         let given = objectIDs?.map { context.localID($0) }
         try run.write(to: plan.stores) { store, steps in
