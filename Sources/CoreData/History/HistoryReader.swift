@@ -7,10 +7,11 @@ struct HistoryReader {
     /// Carries out a history request. Cost: one query per store, and one object per transaction and change.
     ///
     /// - Throws: 134091 where none of the stores keeps a history; 134301 for a token before which history was removed;
-    ///   134060 for a fetch request that is not for the history; 513 where history of a read-only store is to be removed.
+    ///   134501 for a token of other stores; 134060 for a fetch request that is not for the history; 513 where history of a read-only store is to be removed.
     func execute(_ request: NSPersistentHistoryChangeRequest) throws -> NSPersistentHistoryResult {
+        if let token = request.token { try check(token) }
         if request.removes { return try remove(request) }
-        let selection = try request.fetchRequest.map(HistorySelection.init)
+        let selection = try request.fetchRequest.map { try HistorySelection($0, check: check) }
         var transactions = try transactions(for: request, withChanges: wantsChanges(request))
         if let selection { transactions = selection.chosen(from: transactions) }
         let result: Any
@@ -37,6 +38,18 @@ struct HistoryReader {
             result = transactions
         }
         return NSPersistentHistoryResult(result, type: request.resultType)
+    }
+
+    /// - Throws: 134501 for a token that names no store of the coordinator.
+    private func check(_ token: NSPersistentHistoryToken) throws {
+        let stores = coordinator.rowStores
+        guard !token.numbers.isEmpty, !stores.contains(where: { token.numbers[$0.identifier ?? ""] != nil }) else { return }
+        let named = token.numbers.keys.sorted().joined(separator: ", ")
+        let places = stores.map(\.placeName).joined(separator: ", ")
+        throw CoreDataError.make(
+            134501,
+            "Unable to find the stores that the history token names (\(named)): it belongs to other stores than \(places), "
+                + "or one was replaced. Read the store anew, and go on from currentPersistentHistoryToken(fromStores:).")
     }
 
     /// A fetch request may look at the changes of transactions too.

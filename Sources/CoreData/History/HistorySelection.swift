@@ -9,9 +9,12 @@ struct HistorySelection {
     private let limit: Int
     private let offset: Int
 
+    /// - Parameter check: called with each token of which the predicate wants what comes before or after; throws to refuse it.
     /// - Throws: 134060 when the request is for another entity than those of the history, or names a key that its entity
     ///   does not have.
-    init(_ request: NSFetchRequest<NSFetchRequestResult>) throws {
+    init(
+        _ request: NSFetchRequest<NSFetchRequestResult>, check: (NSPersistentHistoryToken) throws -> Void
+    ) throws {
         let entities = HistoryEntities.model.entitiesByName
         guard let name = request.entityName, let entity = entities[name] else {
             throw CoreDataError.make(
@@ -22,7 +25,8 @@ struct HistorySelection {
         }
         isOfChanges = entity.name == "Change"
         predicate = try request.predicate.map { predicate in
-            try CompiledPredicate(PredicateResolver(entity: entity).resolve(predicate.syntaxTree))
+            let tree = try PredicateResolver(entity: entity).resolve(predicate.syntaxTree)
+            return try CompiledPredicate(tree.comparingTokens(check))
         }
         order = request.sortDescriptors ?? []
         for key in order.map(\.storeSortKey) where key.comparison != .custom {
