@@ -110,14 +110,14 @@ open class NSComparisonPredicate: NSPredicate {
         guard type(of: self) == NSComparisonPredicate.self else {
             return evaluate(with: object, substitutionVariables: nil)
         }
-        return evaluator.holds(self, for: object)
+        return evaluator.holds(.comparison(tree), for: object)
     }
 
     /// Whether the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.
     ///
     /// - Precondition: the functions of the predicate exist, as Apple's raises an exception otherwise.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        evaluator.holds(self, for: object, variables: bindings)
+        evaluator.holds(.comparison(tree), for: object, variables: bindings)
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { self }

@@ -1,13 +1,13 @@
 import Foundation
 import PredicateSyntax
 
-/// What expressions and comparisons leave to `CoreData`: evaluation, and predicates of other classes.
+/// What expressions and predicates leave to `CoreData`: evaluation, and predicates of other classes.
 ///
 /// This room lies below, since Swift prefers a class that a module hands on by name to one of the same name in Foundation, and
 /// does not prefer a module's own. So it cannot call `CoreData`, which makes ``PredicateWork`` conform instead.
 package protocol PredicateWorking: Sendable {
-    /// What evaluates one comparison, and keeps what it compiled for it.
-    static func makeEvaluator() -> any ComparisonEvaluator
+    /// What evaluates one predicate, and keeps what it compiled for it.
+    static func makeEvaluator() -> any PredicateEvaluator
     /// The value of an expression as a program gets it; see `expressionValue(with:context:)`.
     ///
     /// - Throws: where a function of it does not exist.
@@ -20,12 +20,12 @@ package protocol PredicateWorking: Sendable {
     static func tree(of predicate: NSPredicate) -> PredicateTree
 }
 
-/// Evaluates one comparison. Safe on any thread.
-package protocol ComparisonEvaluator: AnyObject {
-    /// Whether the comparison holds for an object, as it usually is asked.
-    func holds(_ comparison: NSComparisonPredicate, for object: Any?) -> Bool
+/// Evaluates one predicate, whose tree is always the same. Safe on any thread.
+package protocol PredicateEvaluator: AnyObject {
+    /// Whether the predicate holds for an object, as it usually is asked.
+    func holds(_ tree: @autoclosure () -> PredicateTree, for object: Any?) -> Bool
     /// The same, with the values of variables.
-    func holds(_ comparison: NSComparisonPredicate, for object: Any?, variables: [String: Any]?) -> Bool
+    func holds(_ tree: @autoclosure () -> PredicateTree, for object: Any?, variables: [String: Any]?) -> Bool
 }
 
 /// Where the conformance is found that `CoreData` declares, at the first use: nothing has to be set up before.

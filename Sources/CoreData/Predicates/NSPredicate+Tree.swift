@@ -7,8 +7,8 @@ extension NSPredicate {
     var syntaxTree: PredicateTree {
         switch self {
         case let predicate as NSComparisonPredicate: return .comparison(predicate.tree)
-        case let predicate as TreeCompoundPredicate: return predicate.tree
-        case let predicate as NSCompoundPredicate:
+        case let predicate as NSCompoundPredicate: return predicate.tree
+        case let predicate as Foundation.NSCompoundPredicate:
             let parts = predicate.subpredicates.map(\.syntaxTree)
             switch predicate.compoundPredicateType {
             case .and: return .and(parts)
@@ -31,15 +31,15 @@ extension NSPredicate {
         switch tree {
         case .constant(let value): NSPredicate(value: value)
         case .comparison(let comparison): NSComparisonPredicate(comparison)
-        case .and(let parts): TreeCompoundPredicate(tree, type: .and, subpredicates: parts.map(make))
-        case .or(let parts): TreeCompoundPredicate(tree, type: .or, subpredicates: parts.map(make))
-        case .not(let part): TreeCompoundPredicate(tree, type: .not, subpredicates: [make(part)])
+        case .and(let parts): NSCompoundPredicate(tree, type: .and, subpredicates: parts.map(make))
+        case .or(let parts): NSCompoundPredicate(tree, type: .or, subpredicates: parts.map(make))
+        case .not(let part): NSCompoundPredicate(tree, type: .not, subpredicates: [make(part)])
         case .opaque(let code): NSPredicate(block: { object, variables in code.evaluate(object, variables ?? [:]) })
         }
     }
 
     /// The predicate as a format string that parses back, also where Foundation's own `predicateFormat` does not know:
-    /// for compound predicates made by Foundation's initialisers. An addition to Apple's interface.
+    /// for compound predicates made in a file that imports Foundation alone. An addition to Apple's interface.
     public var formatString: String { FormatPrinter.string(syntaxTree) }
 }
 
@@ -57,8 +57,11 @@ protocol TreePredicate {
     var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? { get }
 }
 
-extension TreeCompoundPredicate: TreePredicate {
-    var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? { (evaluator, tree) }
+extension NSCompoundPredicate: TreePredicate {
+    var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? {
+        guard type(of: self) == NSCompoundPredicate.self, let evaluator = evaluator as? LazyEvaluator else { return nil }
+        return (evaluator, tree)
+    }
 }
 
 extension NSComparisonPredicate: TreePredicate {
@@ -68,34 +71,6 @@ extension NSComparisonPredicate: TreePredicate {
         }
         return (evaluator, .comparison(tree))
     }
-}
-
-/// AND, OR and NOT as read from a format string: Foundation's class, which prints and evaluates its tree.
-final class TreeCompoundPredicate: NSCompoundPredicate {
-    let tree: PredicateTree
-    fileprivate let evaluator = LazyEvaluator()
-
-    init(_ tree: PredicateTree, type: LogicalType, subpredicates: [NSPredicate]) {
-        self.tree = tree
-        super.init(type: type, subpredicates: subpredicates)
-    }
-
-    override var predicateFormat: String { FormatPrinter.string(tree) }
-    override var description: String { predicateFormat }
-
-    override func evaluate(with object: Any?) -> Bool {
-        evaluator.evaluateKnown(object) ?? evaluator.evaluate(tree, with: object, variables: nil)
-    }
-
-    override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        evaluator.evaluate(tree, with: object, variables: bindings)
-    }
-
-    override func isEqual(_ object: Any?) -> Bool {
-        (object as? NSPredicate).map { $0.formatString == predicateFormat } ?? false
-    }
-
-    override var hash: Int { predicateFormat.hash }
 }
 
 /// The evaluation of a predicate on any object, compiled at the first use. Safe on any thread.

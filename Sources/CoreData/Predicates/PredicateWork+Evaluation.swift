@@ -1,4 +1,5 @@
 @_exported import class CoreDataPredicates.NSComparisonPredicate
+@_exported import class CoreDataPredicates.NSCompoundPredicate
 @_exported import class CoreDataPredicates.NSExpression
 import CoreDataPredicates
 import Foundation
@@ -13,8 +14,12 @@ public typealias NSExpression = CoreDataPredicates.NSExpression
 @_documentation(visibility: internal)
 public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
 
+/// The class itself. Named here too, so that `CoreData.NSCompoundPredicate` does not find Foundation's as well.
+@_documentation(visibility: internal)
+public typealias NSCompoundPredicate = CoreDataPredicates.NSCompoundPredicate
+
 extension PredicateWork: PredicateWorking {
-    package static func makeEvaluator() -> any ComparisonEvaluator { LazyEvaluator() }
+    package static func makeEvaluator() -> any PredicateEvaluator { LazyEvaluator() }
 
     package static func value(
         of expression: ExpressionTree, for object: Any?, variables: [String: Any]
@@ -27,12 +32,12 @@ extension PredicateWork: PredicateWorking {
     package static func tree(of predicate: NSPredicate) -> PredicateTree { predicate.syntaxTree }
 }
 
-extension LazyEvaluator: ComparisonEvaluator {
-    func holds(_ comparison: NSComparisonPredicate, for object: Any?) -> Bool {
-        evaluateKnown(object) ?? evaluate(.comparison(comparison.tree), with: object, variables: nil)
+extension LazyEvaluator: PredicateEvaluator {
+    func holds(_ tree: @autoclosure () -> PredicateTree, for object: Any?) -> Bool {
+        evaluateKnown(object) ?? evaluate(tree(), with: object, variables: nil)
     }
 
-    func holds(_ comparison: NSComparisonPredicate, for object: Any?, variables: [String: Any]?) -> Bool {
-        evaluate(.comparison(comparison.tree), with: object, variables: variables)
+    func holds(_ tree: @autoclosure () -> PredicateTree, for object: Any?, variables: [String: Any]?) -> Bool {
+        evaluate(tree(), with: object, variables: variables)
     }
 }

@@ -5,6 +5,26 @@ import Testing
 
 /// The classes that format strings and keys give, and what they answer.
 @Suite struct FoundationExtensionTests {
+    /// A compound prints, compares, evaluates and fetches as what it is made of, whoever made it.
+    @Test func compoundsMadeByTheirInitialisersPrintTheirTree() {
+        let parts = [NSPredicate(format: "wins > 1"), NSPredicate(format: "name == 'a'")]
+        let both = NSCompoundPredicate(andPredicateWithSubpredicates: parts)
+        #expect(both.predicateFormat == "wins > 1 AND name == \"a\"")
+        #expect("\(both)" == both.predicateFormat)
+        #expect(NSCompoundPredicate(orPredicateWithSubpredicates: parts).predicateFormat == "wins > 1 OR name == \"a\"")
+        #expect(NSCompoundPredicate(notPredicateWithSubpredicate: parts[0]).predicateFormat == "NOT wins > 1")
+        #expect(
+            NSCompoundPredicate(type: .not, subpredicates: [both]).predicateFormat == "NOT (wins > 1 AND name == \"a\")")
+        #expect(NSCompoundPredicate(type: .and, subpredicates: []).predicateFormat == "TRUEPREDICATE")
+        #expect(both == NSPredicate(format: "wins > 1 AND name == 'a'"))
+        #expect(both.subpredicates.count == 2 && both.compoundPredicateType == .and)
+        #expect(both.evaluate(with: ["wins": 2, "name": "a"]) && !both.evaluate(with: ["wins": 2, "name": "b"]))
+        #expect(NSPredicate(format: "a == 1 OR b == 2") is NSCompoundPredicate)
+        let open = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "wins > $least")])
+        #expect(open.evaluate(with: ["wins": 2], substitutionVariables: ["least": 1]))
+        #expect(open.withSubstitutionVariables(["least": 1]).formatString == "wins > 1")
+    }
+
     @Test func formatStringsGiveTheClassesThatApplesGive() throws {
         let comparison = NSPredicate(format: "wins >= %d", 3)
         let junction = NSPredicate(format: "a == 1 AND NOT b == 2")

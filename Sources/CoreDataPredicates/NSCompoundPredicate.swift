@@ -1,0 +1,55 @@
+import Foundation
+import PredicateSyntax
+
+/// Predicates joined by AND or OR, or one negated by NOT. Foundation's class of this name on Linux neither prints what it is made of
+/// nor compares it; this one does.
+///
+/// Immutable, and safe on any thread as far as the objects in it are.
+open class NSCompoundPredicate: Foundation.NSCompoundPredicate {
+    package let tree: PredicateTree
+    package let evaluator = PredicateWork.known.makeEvaluator()
+
+    /// `subpredicates` joined by `type`; NOT takes the first.
+    public override init(type: LogicalType, subpredicates: [NSPredicate]) {
+        let parts = subpredicates.map { PredicateWork.known.tree(of: $0) }
+        tree =
+            switch type {
+            case .and: .and(parts)
+            case .or: .or(parts)
+            case .not: .not(parts.first ?? .constant(true))
+            }
+        super.init(type: type, subpredicates: subpredicates)
+    }
+
+    package init(_ tree: PredicateTree, type: LogicalType, subpredicates: [NSPredicate]) {
+        self.tree = tree
+        super.init(type: type, subpredicates: subpredicates)
+    }
+
+    /// As the tree says, and in no way of a subclass's own.
+    private var formatText: String { FormatPrinter.string(tree) }
+
+    open override var predicateFormat: String { formatText }
+    open override var description: String { formatText }
+
+    open override func evaluate(with object: Any?) -> Bool {
+        // A subclass may have its own way in the other method, which Foundation's calls from here.
+        guard type(of: self) == NSCompoundPredicate.self else {
+            return evaluate(with: object, substitutionVariables: nil)
+        }
+        return evaluator.holds(tree, for: object)
+    }
+
+    /// Whether the predicate holds for `object`: a managed object, a dictionary, or any value for `SELF`.
+    ///
+    /// - Precondition: the functions of the predicate exist, as Apple's raises an exception otherwise.
+    open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        evaluator.holds(tree, for: object, variables: bindings)
+    }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? NSPredicate).map { FormatPrinter.string(PredicateWork.known.tree(of: $0)) == formatText } ?? false
+    }
+
+    open override var hash: Int { formatText.hash }
+}
