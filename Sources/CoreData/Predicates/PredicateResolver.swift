@@ -92,19 +92,16 @@ struct PredicateResolver {
         }
     }
 
-    /// What follows a to-many relationship: keys of the destination, or a collection operator and then such keys.
+    /// What follows a to-many relationship: keys of the destination, and a collection operator before or behind them.
     private func check(_ rest: [String], behind relationship: NSRelationshipDescription, in keys: [String]) throws {
-        guard let first = rest.first, let destination = relationship.destinationEntity else { return }
-        if first.hasPrefix("@") {
-            guard CollectionOperators.exists(first) else {
-                throw CoreDataError.make(
-                    CoreDataError.invalidPredicate,
-                    "there is no collection operator \(first) (in \(keys.joined(separator: ".")))")
-            }
-            if first != "@count" && rest.count > 1 { try check(Array(rest.dropFirst()), of: destination) }
-        } else {
-            try check(rest, of: destination)
+        guard !rest.isEmpty, let destination = relationship.destinationEntity else { return }
+        guard let place = rest.firstIndex(where: { $0.hasPrefix("@") }) else { return try check(rest, of: destination) }
+        guard CollectionOperators.exists(rest[place]) else {
+            throw CoreDataError.make(
+                CoreDataError.invalidPredicate,
+                "there is no collection operator \(rest[place]) (in \(keys.joined(separator: ".")))")
         }
+        try check(Array(rest[..<place] + (rest[place] == "@count" ? [] : rest[(place + 1)...])), of: destination)
     }
 
     /// The entity of the objects that an expression gives, or of the elements of its collection; `nil` where it is not known.

@@ -259,4 +259,45 @@ import Testing
             #expect(errors[4].localizedDescription.contains("nothing"))
         }
     }
+
+    // MARK: What answers
+
+    @Test func collectionsAreCountedInGroups() throws {
+        try withStaff { context in
+            let request = NSFetchRequest<NSDictionary>(entityName: "Department")
+            request.resultType = .dictionaryResultType
+            request.propertiesToGroupBy = ["name"]
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            for (keys, counts) in [
+                ("employees.name.@count", [0, 2, 3]), ("employees.@count", [0, 2, 3]), ("employees.age.@count", [0, 2, 2]),
+                ("employees.@sum.age", [0, 77, 64]),
+            ] {
+                let description = NSExpressionDescription()
+                description.name = "number"
+                description.expression = NSExpression(forKeyPath: keys)
+                description.expressionResultType = .integer64AttributeType
+                request.propertiesToFetch = ["name", description]
+                #expect(try context.fetch(request).map { $0["number"] as? Int } == counts, "\(keys)")
+            }
+            let plain = NSFetchRequest<NSManagedObject>(entityName: "Department")
+            plain.predicate = NSPredicate(format: "employees.age.@count == 2")
+            #expect(try context.count(for: plain) == 2)
+        }
+    }
+
+    @Test func anExpressionDescriptionWithoutAnExpressionAnswers() throws {
+        try withStaff { context in
+            let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+            request.resultType = .dictionaryResultType
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            request.fetchLimit = 1
+            for (name, value) in [("name", "Ada"), ("other", nil)] {
+                let description = NSExpressionDescription()
+                description.name = name
+                request.propertiesToFetch = [description]
+                let found = try context.fetch(request).first
+                #expect(found?[name] as? String == value)
+            }
+        }
+    }
 }

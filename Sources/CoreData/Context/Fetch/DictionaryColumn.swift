@@ -55,7 +55,7 @@ struct DictionaryColumn {
         case .element(let composite, _, let leaf) where !composite.isTransient: known = leaf.attributeType
         case .toOne: break
         case .object: chosen = path.toOnes.map(\.name)
-        case .toMany(_, let rest) where rest == ["@count"] || (rest.count > 1 && rest[0].hasPrefix("@")):
+        case .toMany(_, let rest) where rest.last == "@count" || rest.dropLast().contains { $0.hasPrefix("@") }:
             chosen = nil
         case .toMany:
             throw CoreDataError.make(134060, "Invalid to-many relationship in setPropertiesToFetch: (\(text))")
@@ -72,8 +72,13 @@ struct DictionaryColumn {
     private init(_ description: NSExpressionDescription, of entity: NSEntityDescription) throws {
         let name = description.name
         switch description.expression?.tree {
+        // Without an expression: the property of that name, or no value.
+        case nil where entity.property(named: name) != nil:
+            try self.init(
+                named: name, keyPath: name, type: description.expressionResultType, isNamed: false, of: entity)
         case nil:
-            throw CoreDataError.make(134060, "Invalid expression description '\(name)': give it an expression.")
+            self.init(
+                name: name, tree: .constant(nil), keyPath: nil, type: description.expressionResultType, isNamed: true)
         case .keyPath(let keys)?:
             try self.init(
                 named: name, keyPath: keys.joined(separator: "."), type: description.expressionResultType,
@@ -86,6 +91,16 @@ struct DictionaryColumn {
             self.init(
                 name: name, tree: resolved, keyPath: keyPath, type: description.expressionResultType, isNamed: true)
         }
+    }
+
+    /// The column of a group: `players.name.@count` counts over all rows of it, as `count:(players.name)` does.
+    var inGroups: DictionaryColumn {
+        guard keyPath == nil, case .keyPath(let keys) = tree, let place = keys.firstIndex(where: { $0.hasPrefix("@") }),
+            let function = CollectionOperators.functions[keys[place]]
+        else { return self }
+        let values = ExpressionTree.keyPath(Array(keys[..<place] + keys[(place + 1)...]))
+        return DictionaryColumn(
+            name: name, tree: .function(function, [values]), keyPath: nil, type: type, isNamed: isNamed)
     }
 
     /// - Throws: 134060 where the expression needs what no store keeps, or code.

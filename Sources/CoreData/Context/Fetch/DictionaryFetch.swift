@@ -23,14 +23,15 @@ struct DictionaryFetch {
         plan = try pipeline.plan(request)
         let entity = plan.entity
         let chosen = request.propertiesToFetch.flatMap { $0.isEmpty ? nil : $0 }
-        let columns =
+        var columns =
             try chosen?.map { try DictionaryColumn($0, of: entity) }
             ?? entity.layout.slots.filter { !$0.isTransient }.map { DictionaryColumn(slotNamed: $0.name, of: entity) }
+        let groupColumns = try (request.propertiesToGroupBy ?? []).map { try DictionaryColumn($0, of: entity) }
+        if !groupColumns.isEmpty { columns = columns.map(\.inGroups) }
         self.columns = columns
         keys = columns.map { $0.name as NSString }
         isDistinct = request.returnsDistinctResults && chosen != nil
         sortDescriptors = request.sortDescriptors ?? []
-        let groupColumns = try (request.propertiesToGroupBy ?? []).map { try DictionaryColumn($0, of: entity) }
         if groupColumns.isEmpty && !columns.contains(where: { AggregateCalls.isIn($0.tree) }) {
             groups = nil
         } else {
@@ -38,7 +39,7 @@ struct DictionaryFetch {
         }
         isSortedByName =
             groups == nil
-            && sortDescriptors.contains { descriptor in
+            && sortDescriptors.contains { [columns] descriptor in
                 columns.contains { $0.isNamed && $0.keyPath == nil && [$0.name] == descriptor.storeSortKey.keyPath }
             }
     }

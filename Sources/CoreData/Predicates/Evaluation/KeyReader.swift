@@ -78,13 +78,18 @@ enum CollectionOperators {
         "@distinctUnionOfSets": { .collection(Aggregates.distinct($0)) },
     ]
 
+    /// The functions that do the same for the rows of a group.
+    static let functions = [
+        "@count": "count:", "@sum": "sum:", "@avg": "average:", "@min": "min:", "@max": "max:",
+    ]
+
     static func exists(_ name: String) -> Bool { name == "@count" || names[name] != nil }
 
     /// `collection.@operator.rest`. An operator that does not exist, or a value that is no collection, gives `nil`.
     static func apply(_ name: String, rest: ArraySlice<String>, to value: PredicateValue) -> PredicateValue {
         if name == "@count" {
             guard case .collection(let elements) = value else { return value.isNull ? .integer(0) : .null }
-            return KeyReader.read(rest, of: .integer(Int64(elements.count)))
+            return KeyReader.read(rest, of: .integer(Int64(elements.count { !$0.isNull })))
         }
         guard let operation = names[name] else { return .null }
         return operation(KeyReader.read(rest, of: value).elements)

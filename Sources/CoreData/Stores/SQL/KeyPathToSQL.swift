@@ -77,6 +77,9 @@ extension PredicateToSQL {
             if let name = rest.first, name.hasPrefix("@") {
                 return .expression(try aggregate(name, Array(rest.dropFirst()), of: many))
             }
+            if rest.contains(where: { $0.hasPrefix("@") }) {
+                throw NeedsMemory("what follows values of several objects is read in memory")
+            }
             return .many(many)
         case .fetched(let property, _): throw ModelKeyPath.refusal(of: property)
         case .member(let attribute, _): throw NeedsMemory("what is in \(attribute.name) is read in memory")
