@@ -7,6 +7,7 @@ extension PredicateResolver {
         var tree = tree
         tree.left = try resolve(tree.left)
         tree.right = try resolve(tree.right)
+        if tree.modifier == .direct { tree = tree.asMembership }
         let (left, right) = (try target(of: tree.left), try target(of: tree.right))
         if tree.modifier == .direct { try refuseToMany(tree, left: left, right: right) }
         if let left { tree.right = try fitted(tree.right, to: left, tree) }
@@ -47,8 +48,8 @@ extension PredicateResolver {
         case .toOne(let relationship): return (.relationship(relationship), false)
         case .object: return (.object(path.toOnes.last?.destinationEntity ?? source), false)
         case .toMany(let relationship, let rest):
-            guard let first = rest.first else { return (.relationship(relationship), true) }
-            guard !first.hasPrefix("@"), let destination = relationship.destinationEntity else { return nil }
+            guard !rest.isEmpty else { return (.relationship(relationship), true) }
+            guard !rest.contains(where: { $0.hasPrefix("@") }), let destination = relationship.destinationEntity else { return nil }
             return try target(of: rest, from: destination).map { ($0.target, true) }
         case .entity, .fetched, .member, .state: return nil
         }
@@ -73,15 +74,8 @@ extension PredicateResolver {
     }
 
     private func isNilOrCollection(_ tree: ExpressionTree) -> Bool {
-        switch tree {
-        case .aggregate: true
-        case .constant(let value):
-            switch PredicateValue(value) {
-            case .null, .collection: true
-            default: false
-            }
-        default: false
-        }
+        if case .constant(let value) = tree, PredicateValue(value).isNull { return true }
+        return tree.isGivenCollection
     }
 
     // MARK: Fitting
@@ -96,7 +90,7 @@ extension PredicateResolver {
         case .constant(let value):
             if case .collection(let elements) = PredicateValue(value), !(value is any RowReadable) {
                 return .aggregate(
-                    try elements.map { .constant(try fitted($0.foundationValue, to: other, comparison)) })
+                    try elements.map { try fitted(.constant($0.foundationValue), to: other, comparison) })
             }
             return .constant(try fitted(value, to: other, comparison))
         default: return tree
@@ -120,7 +114,7 @@ extension PredicateResolver {
                 }
                 return value
             }
-            guard let fitted = attribute.fitted(given) else {
+            guard let fitted = attribute.fitted(given, by: comparison.comparison) else {
                 throw refusal(value, attribute.name, "it is \(attribute.kindName)", comparison)
             }
             return fitted.foundationValue
@@ -147,6 +141,27 @@ extension PredicateResolver {
     }
 }
 
+extension ComparisonTree {
+    /// `{a, b} CONTAINS x` as `x IN {a, b}`, which fits and translates each of the values; other comparisons as they are.
+    fileprivate var asMembership: ComparisonTree {
+        guard comparison == .contains, left.isGivenCollection else { return self }
+        return ComparisonTree(left: right, right: left, comparison: .in, options: options)
+    }
+}
+
+extension ExpressionTree {
+    /// A list in the predicate's text or a constant collection.
+    fileprivate var isGivenCollection: Bool {
+        switch self {
+        case .aggregate: return true
+        case .constant(let value):
+            if case .collection = PredicateValue(value) { return true }
+            return false
+        default: return false
+        }
+    }
+}
+
 extension ComparisonOperator {
     /// Whether the operator looks into texts. CONTAINS and IN do so or look into collections.
     fileprivate var isOfTexts: Bool {
@@ -155,6 +170,11 @@ extension ComparisonOperator {
         default: false
         }
     }
+}
+
+extension ComparisonOperator {
+    /// Whether values are compared without an order.
+    fileprivate var isOfEquality: Bool { self == .equalTo || self == .notEqualTo || self == .in }
 }
 
 extension NSAttributeDescription {
@@ -183,10 +203,13 @@ extension NSAttributeDescription {
     }
 
     /// The value as one of the attribute's kind; `nil` if it is none and does not spell one.
-    fileprivate func fitted(_ value: PredicateValue) -> PredicateValue? {
+    fileprivate func fitted(_ value: PredicateValue, by comparison: ComparisonOperator) -> PredicateValue? {
         if isOpaque { return value }
         switch attributeType {
-        case .stringAttributeType, .URIAttributeType:
+        case .stringAttributeType:
+            if case .text = value { return value }
+            return comparison.isOfEquality ? Self.digits(of: value) : nil
+        case .URIAttributeType:
             if case .text = value { return value }
             return nil
         case .dateAttributeType:
@@ -205,6 +228,14 @@ extension NSAttributeDescription {
             if case .data = value { return value }
             return nil
         default: return number(value)
+        }
+    }
+
+    /// A number as the text that it may equal: so the column of a text is compared at Apple's.
+    private static func digits(of value: PredicateValue) -> PredicateValue? {
+        switch value {
+        case .integer, .real, .decimal: Casts.string(value).map { .text($0) }
+        default: nil
         }
     }
 

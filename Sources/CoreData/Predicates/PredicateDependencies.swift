@@ -75,6 +75,18 @@ extension PredicateTree {
     }
 }
 
+extension PredicateTree {
+    /// Whether a part of it is the time of the evaluation.
+    var looksAtClock: Bool {
+        var found = false
+        _ = rewritten { part in
+            if case .function("now", _) = part { found = true }
+            return found ? part : nil
+        }
+        return found
+    }
+}
+
 extension ExpressionTree {
     private static let unstableFunctions: Set<String> = ["now", "random", "random:", "randomn:"]
 

@@ -1,7 +1,11 @@
+import Foundation
+
 /// What makes a list the list it is, without its contents: which objects, in which order, in which sections, and how they
 /// are numbered.
 struct ListDefinition {
     let plan: FetchPlan
+    /// Which objects belong, with constants as the fetch takes them; `nil` if all do.
+    let membership: NSPredicate?
     /// What names the sections; `nil` where there are none, or a rule makes them.
     let sectionKey: SectionKey?
     let ordering: ObjectOrdering
@@ -18,6 +22,7 @@ struct ListDefinition {
         names: SectionNames = SectionNames()
     ) {
         self.plan = plan
+        membership = plan.resolvedPredicate
         self.sectionKey = sectionKey
         self.ordering = ordering
         self.identities = identities

@@ -36,6 +36,14 @@ struct FetchPlan {
         return query
     }
 
+    /// The predicate with its constants as values of the entity's attributes. What asks the clock is left to do so each time.
+    var resolvedPredicate: NSPredicate? {
+        guard let predicate, !predicate.syntaxTree.looksAtClock,
+            let tree = try? PredicateResolver(entity: entity).resolve(predicate.syntaxTree)
+        else { return predicate }
+        return NSPredicate.make(tree)
+    }
+
     private var restrictedPredicate: PredicateTree? {
         guard let restriction else { return predicate?.syntaxTree }
         let amongThem = PredicateTree.comparison(

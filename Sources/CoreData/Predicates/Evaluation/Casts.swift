@@ -23,7 +23,7 @@ enum Casts {
         return nil
     }
 
-    private static func string(_ value: PredicateValue) -> String? {
+    static func string(_ value: PredicateValue) -> String? {
         switch value {
         case .text(let text): text
         case .integer(let number): "\(number)"

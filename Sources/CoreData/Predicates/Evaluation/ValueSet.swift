@@ -51,6 +51,7 @@ struct ValueSet {
         case .uuid(let uuid): .uuid(uuid)
         case .object(let row): .id(row.objectID)
         case .reference(let id): .id(id)
+        case .collection(let elements) where elements.isEmpty: .null
         case .entity, .collection, .other: nil
         }
     }

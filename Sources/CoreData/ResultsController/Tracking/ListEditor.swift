@@ -130,7 +130,7 @@ struct ListEditor {
         if object.waitsForRow { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
         if let base, identities.token(of: object.objectID, in: base) == nil { return false }
-        return plan.predicate?.evaluate(with: object) ?? true
+        return definition.membership?.evaluate(with: object) ?? true
     }
 
     /// Whether the change can give the object another place.

@@ -77,7 +77,7 @@ extension ResultsLoader {
             let tokens = rows.elements(in: start..<min(start + Self.portion, rows.count))
             let objects = try context.fetchPipeline.objects(for: definition.identities.objectIDs(of: tokens))
             for (token, object) in zip(tokens, objects) where !object.isDeleted && !object.waitsForRow {
-                guard definition.plan.predicate?.evaluate(with: object) ?? true else { continue }
+                guard definition.membership?.evaluate(with: object) ?? true else { continue }
                 kept.append(token)
                 definition.ordering.read(object, into: &values)
                 if definition.rule != nil { numbers.append(definition.section(of: object)) }

@@ -18,6 +18,11 @@ extension PredicateToSQL {
         _ expression: SQLExpression, _ value: PredicateValue, _ options: ComparisonOptions
     ) throws -> SQLFragment {
         if value.isNull { return expression.fragment + " IS NULL" }
+        if case .collection = value {
+            // A list equals no single value; an empty one is as good as nil.
+            guard let single = try single(value, for: expression.kind) else { return truth(false) }
+            return try equal(expression, single, options)
+        }
         if TextFolding.isNeeded(options), expression.kind == .text {
             guard case .text(let text) = value else { return truth(false) }
             return try schema.dialect.functions(for: "comparing folded texts").search(
@@ -40,6 +45,13 @@ extension PredicateToSQL {
         return left.fragment + " \(schema.dialect.isSame) " + right.fragment
     }
 
+    /// A constant as what a single value may equal: an empty collection is nil, another one is nothing.
+    func single(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> PredicateValue? {
+        guard case .collection(let elements) = value else { return value }
+        if kind == .opaque { throw NeedsMemory("collections are compared in memory") }
+        return elements.isEmpty ? .null : nil
+    }
+
     mutating func notEqual(
         _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
     ) throws -> SQLFragment {
@@ -51,6 +63,7 @@ extension PredicateToSQL {
         default: return try equal(left, right, options).isNotTrue
         }
         if value.isNull { return expression.fragment + " IS NOT NULL" }
+        if case .collection = value { return try equal(left, right, options).isNotTrue }
         if TextFolding.isNeeded(options) { return try equal(left, right, options).isNotTrue }
         guard let bound = try bound(value, for: expression.kind) else { return expression.fragment + " IS NOT NULL" }
         return expression.fragment + " \(schema.dialect.isNotSame) " + .argument(bound)

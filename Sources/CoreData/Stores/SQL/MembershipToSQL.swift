@@ -42,6 +42,7 @@ extension PredicateToSQL {
         _ expression: SQLExpression, _ values: [PredicateValue], _ options: ComparisonOptions
     ) throws -> SQLFragment {
         var tests: [SQLFragment] = []
+        let values = try values.compactMap { try single($0, for: expression.kind) }
         if values.contains(where: \.isNull) { tests.append(expression.fragment + " IS NULL") }
         if TextFolding.isNeeded(options), expression.kind == .text {
             let folded = values.compactMap { value -> SQLValue? in

@@ -25,6 +25,7 @@ extension PredicateToSQL {
     private func textFragment(_ operand: SQLOperand) throws -> SQLFragment? {
         switch operand {
         case .constant(.text(let text)): return .argument(try schema.dialect.comparable(.text(text), with: .text))
+        case .constant(.collection): throw NeedsMemory("collections are searched in memory")
         case .constant: return nil
         case .expression(let expression) where expression.kind == .text: return expression.fragment
         case .expression, .many, .list: throw NeedsMemory("only texts are searched in SQL")
