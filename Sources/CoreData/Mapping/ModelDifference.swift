@@ -44,7 +44,7 @@ struct ModelDifference {
     /// What becomes of an entity of the source; `nil` for one that is gone.
     func destination(of entity: NSEntityDescription) -> NSEntityDescription? { destinations[ObjectIdentifier(entity)] }
 
-    /// What a property of an entity of the destination was there; `nil` for a new one, and in a new entity.
+    /// The source property of a property of the destination; `nil` if the property or its entity is new.
     func source(of property: NSPropertyDescription, in entity: NSEntityDescription) -> NSPropertyDescription? {
         source(of: entity).flatMap(property.source)
     }
@@ -106,8 +106,7 @@ struct ModelDifference {
                 throw Self.refusal("\(name) was to-many and is to-one: which of the objects it shall keep is not known")
             }
             try checkDestination(of: relationship, from: source, name)
-        case (_, is NSFetchedPropertyDescription), (is NSFetchedPropertyDescription, _): break
-        default: throw Self.refusal("\(name) was an attribute and is a relationship, or the other way round")
+        default: break
         }
     }
 
@@ -129,12 +128,19 @@ struct ModelDifference {
 }
 
 extension NSPropertyDescription {
-    /// What the property was in an entity of another version, as inferred migrations have it; `nil` for a new one.
+    /// The property of an entity of another version that becomes this one in inferred migrations; `nil` for a new one. An
+    /// attribute comes from an attribute only, and a relationship from a relationship.
     package final func source(in entity: NSEntityDescription) -> NSPropertyDescription? {
         guard !isTransient else { return nil }
         let wanted = renamingIdentifier ?? name
-        if let found = entity.propertiesByName[wanted], !found.isTransient { return found }
-        return entity.properties.first { $0.explicitRenamingIdentifier == wanted && !$0.isTransient }
+        if let found = entity.propertiesByName[wanted], isOfKind(of: found) { return found }
+        return entity.properties.first { $0.explicitRenamingIdentifier == wanted && isOfKind(of: $0) }
+    }
+
+    private func isOfKind(of source: NSPropertyDescription) -> Bool {
+        guard !source.isTransient else { return false }
+        return (self is NSAttributeDescription && source is NSAttributeDescription)
+            || (self is NSRelationshipDescription && source is NSRelationshipDescription)
     }
 }
 
