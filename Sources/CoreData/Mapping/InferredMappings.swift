@@ -12,6 +12,7 @@ struct InferredMappings {
 
     private func removal(of source: NSEntityDescription) -> NSEntityMapping {
         let mapping = NSEntityMapping()
+        mapping.name = "IEM_Remove_\(source.name ?? "")"
         mapping.mappingType = .removeEntityMappingType
         mapping.sourceEntityName = source.name
         mapping.sourceEntityVersionHash = source.versionHash
@@ -24,12 +25,15 @@ struct InferredMappings {
         let mapping = NSEntityMapping()
         mapping.destinationEntityName = destination.name
         mapping.destinationEntityVersionHash = destination.versionHash
+        let name = destination.name ?? ""
         guard let source else {
+            mapping.name = "IEM_Add_\(name)"
             mapping.mappingType = .addEntityMappingType
             return mapping
         }
-        mapping.mappingType =
-            source.versionHash == destination.versionHash ? .copyEntityMappingType : .transformEntityMappingType
+        let isCopy = source.versionHash == destination.versionHash
+        mapping.name = isCopy ? "IEM_Copy_\(name)" : "IEM_Transform_\(name)"
+        mapping.mappingType = isCopy ? .copyEntityMappingType : .transformEntityMappingType
         mapping.sourceEntityName = source.name
         mapping.sourceEntityVersionHash = source.versionHash
         mapping.sourceExpression = Self.allObjects(of: source)

@@ -49,5 +49,26 @@ open class NSEntityMapping: NSObject {
     /// What belongs to the program that made the mapping, for its policy for example.
     open var userInfo: [AnyHashable: Any]?
 
+    /// Two entity mappings are equal if all their properties are.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSEntityMapping else { return false }
+        return self === other || hasEntities(of: other) && hasValues(of: other)
+    }
+    open override var hash: Int { name.hashValue }
+
+    private func hasEntities(of other: NSEntityMapping) -> Bool {
+        name == other.name && mappingType == other.mappingType && sourceEntityName == other.sourceEntityName
+            && sourceEntityVersionHash == other.sourceEntityVersionHash
+            && destinationEntityName == other.destinationEntityName
+            && destinationEntityVersionHash == other.destinationEntityVersionHash
+    }
+
+    private func hasValues(of other: NSEntityMapping) -> Bool {
+        attributeMappings == other.attributeMappings && relationshipMappings == other.relationshipMappings
+            && sourceExpression == other.sourceExpression
+            && entityMigrationPolicyClassName == other.entityMigrationPolicyClassName
+            && userInfo as NSDictionary? == other.userInfo as NSDictionary?
+    }
+
     open override var description: String { "<NSEntityMapping> \(name ?? "") (\(mappingType))" }
 }

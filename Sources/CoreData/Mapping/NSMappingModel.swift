@@ -14,6 +14,13 @@ open class NSMappingModel: NSObject {
         Dictionary((entityMappings ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Two mapping models are equal if their mappings are, in the same order.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSMappingModel else { return false }
+        return self === other || entityMappings == other.entityMappings
+    }
+    open override var hash: Int { entityMappings?.count ?? 0 }
+
     /// A mapping model without mappings.
     public override init() { super.init() }
 

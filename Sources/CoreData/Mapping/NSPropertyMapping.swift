@@ -15,6 +15,15 @@ open class NSPropertyMapping: NSObject {
     /// What belongs to the program that made the mapping.
     open var userInfo: [AnyHashable: Any]?
 
+    /// Two property mappings are equal if their names, expressions and user info are.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyMapping else { return false }
+        return self === other
+            || name == other.name && valueExpression == other.valueExpression
+                && userInfo as NSDictionary? == other.userInfo as NSDictionary?
+    }
+    open override var hash: Int { name.hashValue }
+
     open override var description: String {
         "<NSPropertyMapping> \(name ?? "(null)") <- \(valueExpression?.description ?? "(null)")"
     }

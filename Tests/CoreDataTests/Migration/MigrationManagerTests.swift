@@ -74,12 +74,12 @@ import Testing
     @Test func mappingsAreInferredFromNames() throws {
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
         let byName = mapping.entityMappingsByName
-        #expect(Set(byName.keys) == ["Book->Book", "Shelf->Shelf", "->Author"])
-        #expect(byName["->Author"]?.mappingType == .addEntityMappingType)
-        #expect(byName["Book->Book"]?.mappingType == .transformEntityMappingType)
-        let pages = byName["Book->Book"]?.attributeMappings?.first { $0.name == "pages" }
+        #expect(Set(byName.keys) == ["IEM_Transform_Book", "IEM_Copy_Shelf", "IEM_Add_Author"])
+        #expect(byName["IEM_Add_Author"]?.mappingType == .addEntityMappingType)
+        #expect(byName["IEM_Transform_Book"]?.mappingType == .transformEntityMappingType)
+        let pages = byName["IEM_Transform_Book"]?.attributeMappings?.first { $0.name == "pages" }
         #expect(pages?.valueExpression?.description == "$source.pages")
-        #expect(byName["Book->Book"]?.sourceEntityVersionHash == source.entitiesByName["Book"]?.versionHash)
+        #expect(byName["IEM_Transform_Book"]?.sourceEntityVersionHash == source.entitiesByName["Book"]?.versionHash)
         #expect(throws: CocoaError.self) {
             let other = MigrationDesk.model([Self.desk("Book", [("title", .integer16AttributeType)])])
             _ = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: other)
@@ -290,7 +290,7 @@ import Testing
         #expect(try code { book($0)?.entityMigrationPolicyClassName = "Nobody" } == NSEntityMigrationPolicyError)
         #expect(try code { book($0)?.sourceEntityVersionHash = Data([1]) } == NSMigrationError)
         #expect(try code { book($0)?.destinationEntityName = "Scroll" } == NSMigrationError)
-        #expect(try code { book($0)?.name = "Shelf->Shelf" } == NSMigrationError)
+        #expect(try code { book($0)?.name = "IEM_Copy_Shelf" } == NSMigrationError)
         #expect(try code { title($0, "$source.nothing") } == NSEntityMigrationPolicyError)
         #expect(try code { title($0, "$source.pages") } == NSEntityMigrationPolicyError)
         #expect(try code { title($0, "FUNCTION($manager, \"remove:all:\", 'a', 'b')") } == NSEntityMigrationPolicyError)
