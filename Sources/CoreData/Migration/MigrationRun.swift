@@ -29,6 +29,10 @@ final class MigrationRun {
         try check()
         let modules = manager.destinationModel.classModules + manager.sourceModel.classModules
         policies = try mappings.map { try MigrationPolicies.policy(for: $0, modules: modules) }
+        // Policies may look for what they made among the registered objects.
+        manager.destinationContext.retainsRegisteredObjects = policies.contains {
+            type(of: $0) != NSEntityMigrationPolicy.self
+        }
         let sources = try mappings.map(self.sources)
         // Both passes over the objects, and their validation.
         all = max(1, try sources.map(count).reduce(0, +) * 3)

@@ -20,7 +20,10 @@ struct MigrationStores {
         do {
             let new = try add(destination, readOnly: false, to: writing, 134160, creation)
             defer { try? writing.remove(new) }
-            try body(context(of: reading), context(of: writing))
+            let made = context(of: writing)
+            // The classes of the program, and what their hooks do, are for its own stores.
+            made.lifeCycle.makesPlainObjects = true
+            try body(context(of: reading), made)
             try keepMetadata(of: old, in: new, writing)
         } catch {
             try? StoreTypeRegistry.storeClass(of: destination.type).removeUnfinished(at: destination.url, creation)

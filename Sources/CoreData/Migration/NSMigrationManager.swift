@@ -3,9 +3,10 @@ import Synchronization
 
 /// Migrates a store of one model to a new store of another, by a mapping model.
 ///
-/// A manager does one migration at a time, on the thread that calls `migrateStore`. Objects pass in blocks of 500, and those
-/// that a policy holds become faults after each block, so memory does not grow with the store but by the keys of one entity's
-/// rows and the runs of keys that tell what became of what. Progress and cancellation may be used on any thread.
+/// A manager does one migration at a time, on the thread that calls `migrateStore`. Objects are migrated in blocks of 500 and
+/// become faults after each block, so memory grows only by the keys of one entity's rows and the runs of keys that associate
+/// objects; with a policy of the program also by a fault for each new object, all of which stay registered. Progress and cancellation
+/// may be used on any thread.
 // SAFETY: used by the thread that migrates; what others may touch, progress and cancellation, is behind a mutex.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// The model of the store that is migrated.
@@ -14,7 +15,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     public let destinationModel: NSManagedObjectModel
     /// The context with the objects of the source store, which are not to be changed.
     open private(set) var sourceContext = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    /// The context with the objects of the destination store.
+    /// The context with the objects of the destination store, which are plain managed objects, not of the model's classes.
     open private(set) var destinationContext = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     /// The mapping model of the migration; one without mappings while there is none.
     open private(set) var mappingModel = NSMappingModel()

@@ -171,7 +171,9 @@ final class LetterPolicy: NSEntityMigrationPolicy {
     private func look(_ manager: NSMigrationManager) -> Record? {
         guard let record = manager.userInfo?["record"] as? Record else { return nil }
         record.source = max(record.source, manager.sourceContext.registeredObjects.count)
-        record.destination = max(record.destination, manager.destinationContext.registeredObjects.count)
+        // Earlier ones stay registered for policies, as faults.
+        let destination = manager.destinationContext.registeredObjects.filter { !$0.isFault }
+        record.destination = max(record.destination, destination.count)
         return record
     }
 

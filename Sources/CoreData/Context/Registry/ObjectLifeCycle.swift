@@ -11,6 +11,8 @@ final class ObjectLifeCycle {
     /// The last class asked for, and the generation of known classes then: objects of one entity are usually made in a
     /// row.
     private var last: (entity: NSEntityDescription, generation: Int, type: NSManagedObject.Type)?
+    /// Whether all objects are plain managed objects, whatever classes the model names.
+    var makesPlainObjects = false
     /// The layout of the last new object, and those of all: their entities belong to the model and are not abstract.
     private var lastInserted: EntityLayout?
     private var inserted: [ObjectIdentifier: EntityLayout] = [:]
@@ -140,6 +142,7 @@ final class ObjectLifeCycle {
     // MARK: Classes and entities
 
     func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
+        if makesPlainObjects { return NSManagedObject.self }
         let generation = ManagedObjectClasses.generation
         if let last, last.entity === entity, last.generation == generation { return last.type }
         let found = ManagedObjectClasses.objectClass(of: entity)
