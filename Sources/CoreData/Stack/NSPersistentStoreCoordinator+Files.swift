@@ -80,7 +80,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Empties the store at `url` and removes what belongs to it: log, external data. An SQLite store leaves a valid empty file
-    /// behind, which can be removed, or opened as a new store. Where nothing stands, nothing is done.
+    /// behind, which can be removed, or opened as a new store, also if there was none.
     ///
     /// A store that the coordinator has open there leaves it first, as with `remove(_:)`: also where destroying it fails then.
     /// Unsaved changes of its objects are lost, and saves of contexts that have such changes throw until they are reset or rolled
@@ -92,8 +92,8 @@ extension NSPersistentStoreCoordinator {
     ///   - options: the time to wait for a lock; `NSPersistentStoreForceDestroyOption` destroys also what others have open, or
     ///     what is damaged.
     /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for what is no store (a link or a device is
-    ///   none), 134080 for a folder, 134090 where others have it open, 513 for want of permission. Then everything stands as it
-    ///   was.
+    ///   none), 134080 for a folder, 134090 where another process has it open, 513 for want of permission. Then everything stands
+    ///   as it was.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -112,7 +112,7 @@ extension NSPersistentStoreCoordinator {
     /// behind; a store that the coordinator has open there leaves it first. May be called on any thread.
     ///
     /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for what is no store, 134080 for a folder,
-    ///   134090 where others have it open, 513 for want of permission. Then everything stands as it was.
+    ///   134090 where another process has it open, 513 for want of permission. Then everything stands as it was.
     public func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
     ) throws {

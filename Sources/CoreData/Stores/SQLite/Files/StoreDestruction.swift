@@ -16,14 +16,15 @@ struct StoreDestruction {
     /// Whether it is destroyed though others have it open, and though it is damaged.
     let isForced: Bool
 
-    /// Does nothing where nothing stands, or an empty file.
+    /// Leaves an empty file alone, and makes one if there is no file.
     ///
     /// - Throws: 259 for what is no SQLite store or damaged, 134080 for a folder, 513 for want of permission, 134090 where others
     ///   have it open.
     func run() throws {
-        guard !file.isInMemory, try PlainFile.check(file.name, for: "destroy") else { return }
+        guard !file.isInMemory else { return }
+        guard try PlainFile.check(file.name, for: "destroy") else { return makeEmptyFile() }
         do {
-            try empty()
+            try empty(isOpenHereAlone: LogOwnership(path: file.path).isOpenHereAlone)
         } catch let error as NSError where isForced && (error.code == 134090 || Self.isDamage(error)) {
             try replaceByEmptyFile()
             StoreFiles.removeCompanions(at: file.path)
@@ -37,11 +38,20 @@ struct StoreDestruction {
         }
     }
 
+    /// A log or a journal without its store belongs to one that was moved away: no other file may take its place. Without a
+    /// folder to put it in, nothing is made.
+    private func makeEmptyFile() {
+        guard ["-wal", "-journal"].allSatisfy({ PlainFile.kind(file.path + $0) == .nothing }) else { return }
+        try? StoreFiles.makeEmpty(at: file.path, nil)
+    }
+
     private static func isDamage(_ error: NSError) -> Bool {
         SQLiteStoreErrors.kind(of: error) == .corrupt
     }
 
-    private func empty() throws {
+    /// - Parameter isOpenHereAlone: whether other connections of this process, and of no other, have the file open. They go on
+    ///   with it; another file takes its name.
+    private func empty(isOpenHereAlone: Bool) throws {
         let connection = try file.open()
         defer { connection.close() }
         try file.errors.translating(.destroying) {
@@ -49,6 +59,11 @@ struct StoreDestruction {
             try checkThatItIsAStore(connection)
             let folder = SupportFolder(ofStoreAt: file.path)
             let names = try folder.names(referredToIn: connection)
+            if isOpenHereAlone {
+                try replaceByEmptyFile()
+                StoreFiles.removeCompanions(at: file.path)
+                return folder.remove(names)
+            }
             // Emptied would be the main file alone, and the log played into it. Fails while others have the store open.
             try connection.setPragma("journal_mode", to: "delete")
             _ = DurableFile.syncCommits(toStoreAt: file.path)

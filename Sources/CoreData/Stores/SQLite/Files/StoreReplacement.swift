@@ -12,7 +12,8 @@ import SQLiteAccess
 // 1. The source is copied to a file beside the destination, with what is in its log, into a single file without a log.
 // 2. Its external data come to the destination's: both stores find theirs from now on.
 // 3. The destination's log is moved into its main file, which needs that no other process has it open, and then the
-//    copy is renamed over it. Without a log there is nothing beside it that could be taken for the new file's.
+//    copy is renamed over it. Without a log there is nothing beside it that could be taken for the new file's. If this
+//    process alone has it open, the log is removed instead: its connections keep the files that they have open.
 // 4. External data that rows of the old store alone referred to are removed.
 
 /// Puts a copy of one SQLite store in the place of another.
@@ -24,7 +25,7 @@ struct StoreReplacement {
 
     /// The copy has the permissions of the store that it replaces, or else those of its source.
     ///
-    /// - Throws: 260 where there is no source, 259 where it is no store, 134090 where a process has the destination
+    /// - Throws: 260 where there is no source, 259 where it is no store, 134090 where another process has the destination
     ///   open, 516 where external values of a store are at the destination and no store; then the destination is as it was.
     func run() throws {
         guard source.exists else {
@@ -140,13 +141,30 @@ struct StoreReplacement {
             _ = DurableFile.syncCommits(toStoreAt: destination.path)
             return try rename(copy)
         }
+        // Other coordinators of this process go on with the file that they have open.
+        if LogOwnership(path: destination.path).isOpenHereAlone {
+            moveLogIntoFile()
+            return try takePlaceOfOpenFile(copy)
+        }
         do {
             try whileNobodyHasItOpen { try rename(copy) }
         } catch let error as NSError where isForced || error.code == 259 {
-            StoreFiles.removeCompanions(at: destination.path)
-            _ = DurableFile.syncCommits(toStoreAt: destination.path)
-            try rename(copy)
+            return try takePlaceOfOpenFile(copy)
         }
+        StoreFiles.removeCompanions(at: destination.path)
+    }
+
+    /// As far as readers allow it: the old store is then whole also without its log.
+    private func moveLogIntoFile() {
+        guard let connection = try? destination.open() else { return }
+        defer { connection.close() }
+        _ = try? connection.rows("PRAGMA wal_checkpoint(PASSIVE)")
+    }
+
+    private func takePlaceOfOpenFile(_ copy: String) throws {
+        StoreFiles.removeCompanions(at: destination.path)
+        _ = DurableFile.syncCommits(toStoreAt: destination.path)
+        try rename(copy)
         StoreFiles.removeCompanions(at: destination.path)
     }
 

@@ -185,14 +185,34 @@ struct LogOwnership {
 
     /// Whether this process has the file open, by whatever means.
     var isOpenHere: Bool {
-        var own = stat()
-        guard stat(path, &own) == 0,
-            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        else { return true }
-        return descriptors.compactMap { Int32($0) }.contains { descriptor in
-            var facts = stat()
-            return fstat(descriptor, &facts) == 0 && facts.st_dev == own.st_dev && facts.st_ino == own.st_ino
-        }
+        guard FileFacts(path) != nil, let descriptors = Self.descriptors(of: path) else { return true }
+        return !descriptors.isEmpty
+    }
+
+    /// Whether this process has the file open, and no other one follows its log. Opens nothing: closing a file drops the locks
+    /// that SQLite holds on it for this process.
+    var isOpenHereAlone: Bool {
+        guard let file = Self.descriptors(of: path)?.first else { return false }
+        let index = Self.descriptors(of: path + "-shm")?.first
+        return !Self.isLockedElsewhere(file, from: 0, length: 0)
+            && index.map { !Self.isLockedElsewhere($0, from: 128, length: 1) } ?? true
+    }
+
+    /// This process's descriptors of the file; `nil` if they cannot be listed.
+    private static func descriptors(of path: String) -> [Int32]? {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
+        guard let own = FileFacts(path) else { return [] }
+        return names.compactMap { Int32($0) }.filter { FileFacts(descriptor: $0)?.isSameFile(as: own) == true }
+    }
+
+    /// Whether another process holds a lock on a part of the file. Locks of this process do not count.
+    private static func isLockedElsewhere(_ descriptor: Int32, from start: Int, length: Int) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = start
+        lock.l_len = length
+        return fcntl(descriptor, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
     }
 
     /// Whether another process does: each that follows the log holds a lock on a byte of its index, and one that writes with a
@@ -203,11 +223,6 @@ struct LogOwnership {
 
     private func isLocked(_ path: String, at place: Int) -> Bool {
         guard let file = ReadableFile(path) else { return FileFacts.kind(path) != nil }
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = off_t(place)
-        lock.l_len = 1
-        return fcntl(file.descriptor, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
+        return Self.isLockedElsewhere(file.descriptor, from: place, length: 1)
     }
 }
