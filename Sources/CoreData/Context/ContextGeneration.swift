@@ -35,7 +35,9 @@ final class ContextGeneration {
         case nil: pin = .none
         case .current: pin = .next
         case .kept(let generation):
-            if let coordinator = context.persistentStoreCoordinator { try generation.check(with: coordinator) }
+            if let coordinator = context.persistentStoreCoordinator {
+                try coordinator.withLock { try generation.check(with: coordinator) }
+            }
             pin = .kept(token ?? NSQueryGenerationToken(.kept(generation)), generation)
         case .lost:
             throw CoreDataError.make(134060, "The query generation is not kept any more: take a new one.")
@@ -83,15 +85,15 @@ final class ContextGeneration {
     /// Those of `stores` that the context sees: not those that were added after the state it is pinned to. To be asked within
     /// ``reading(_:_:)``.
     func visible(_ stores: [any RowStore]) -> [any RowStore] {
-        guard case .kept(_, let generation) = pin else { return stores }
+        guard case .kept(_, let generation) = pin, !generation.hasEnded else { return stores }
         return stores.filter(generation.includes)
     }
 
     private func generation(of coordinator: NSPersistentStoreCoordinator) throws -> QueryGeneration? {
         switch pin {
         case .none: return nil
-        case .kept(_, let generation): return generation
-        case .next:
+        case .kept(_, let generation) where !generation.hasEnded: return generation
+        case .next, .kept:
             let made = try QueryGeneration(of: coordinator)
             pin = .kept(NSQueryGenerationToken(.kept(made)), made)
             return made
@@ -105,8 +107,8 @@ extension NSManagedObjectContext {
     public var queryGenerationToken: NSQueryGenerationToken? { generation.token }
 
     /// Pins the context to a state of the stores: fetches and faults read it, whatever others save, until the context saves,
-    /// merges changes or is reset, which takes it to the newest state. Objects that were read already stay as they are:
-    /// call `refreshAllObjects()` to see them in the new state.
+    /// merges changes, is reset, or a store of the state is removed, which takes it to the newest state. Objects that were read
+    /// already stay as they are: call `refreshAllObjects()` to see them in the new state.
     ///
     /// Stores other than SQLite ones in WAL mode always show what is newest; those that are added later show nothing. While
     /// a state is kept, a store's write-ahead log cannot be emptied and grows with each save of any process: pin for as

@@ -184,6 +184,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         try withLock {
             store.willRemove(from: self)
+            QueryGeneration.end(with: own)
             stores.removeAll { $0 === store }
             remoteChanges.storesDidChange(stores)
             try own.operations.close()

@@ -7,10 +7,13 @@ import Synchronization
 // generation's end and grows. Stores that cannot keep a state show what is newest.
 
 /// A state of a coordinator's stores that is kept readable.
-// SAFETY: immutable; its snapshots are read under the coordinator's lock only.
+// SAFETY: its snapshots are read, and given up, under the coordinator's lock only; the rest is immutable.
 final class QueryGeneration: @unchecked Sendable {
     let identifier = UUID()
-    private let views: [View]
+    private var views: [View]
+    /// Whether a store of the state was removed from the coordinator, so that the state is no longer readable.
+    var hasEnded: Bool { ended.load(ordering: .acquiring) }
+    private let ended = Atomic<Bool>(false)
     /// The stores that there were. Weak: a store may be removed meanwhile.
     private let stores: [WeakStore]
 
@@ -59,14 +62,27 @@ final class QueryGeneration: @unchecked Sendable {
         return try view.operations.reading(from: view.snapshot) { try reading(views.dropFirst(), body) }
     }
 
-    /// Throws where a store of the state is not one of `coordinator`'s, or not any more.
+    /// Ends all states that have `store`, and closes their connections to it. Called under the coordinator's lock.
+    static func end(with store: any RowStore) {
+        let generations = all.withLock { $0.values.compactMap(\.generation) }
+        for generation in generations where generation.includes(store) {
+            generation.ended.store(true, ordering: .releasing)
+            generation.views = []
+        }
+    }
+
+    /// Throws if the state has ended, or a store of it is not one of `coordinator`'s. Called under its lock.
     func check(with coordinator: NSPersistentStoreCoordinator) throws {
+        if hasEnded {
+            throw CoreDataError.make(
+                134060,
+                "The query generation has ended: a store of it was removed from its coordinator. Take a new one.")
+        }
         let present = coordinator.rowStores
         for view in views where !present.contains(where: { $0 === view.store }) {
             throw CoreDataError.make(
                 134060,
-                "The query generation has the store \(view.store.placeName), which the context's coordinator does not "
-                    + "have (any more).",
+                "The query generation has the store \(view.store.placeName), which the context's coordinator does not have.",
                 userInfo: [NSAffectedStoresErrorKey: [view.store]])
         }
     }
