@@ -6,7 +6,9 @@ extension NSPersistentStoreCoordinator {
     /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`, with its log, its history and its
     /// external data. A store that was there is gone afterwards; until the copy is whole and in its place it stands.
     ///
-    /// The copy keeps the UUID of the source. May be called on any thread; the coordinator's lock is held until it is done.
+    /// The copy keeps the UUID of the source. If this coordinator has the destination open, its store is removed, as with
+    /// `remove(_:)`, and added again with the same configuration and options once the copy is in its place. May be called on
+    /// any thread, on which notifications are posted too; the coordinator's lock is held until the copy is made.
     ///
     /// - Parameters:
     ///   - destinationURL: the place that the copy takes.
@@ -15,17 +17,19 @@ extension NSPersistentStoreCoordinator {
     ///   - sourceURL: the store that is copied.
     ///   - sourceOptions: how to open the source.
     ///   - storeType: the type of both.
-    /// - Throws: 134080 where this coordinator has the destination open (remove it first), 134090 where others have, 260 and
-    ///   259 where there is no store at the source.
+    /// - Throws: 134090 where another process has the destination open, 260 and 259 where there is no store at the source,
+    ///   134100 where the coordinator has a store there and the copy does not fit its model.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
-        try withLock {
-            guard persistentStore(for: destinationURL) == nil else {
-                throw CoreDataError.make(
-                    134080,
-                    "Cannot replace the store \(destinationURL.path): it is open in this coordinator; remove it first.")
+        let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
+        let open = rowStores.filter { $0.isKept(at: destinationURL) }
+        for store in open { try remove(store) }
+        let outcome = Result {
+            try withLock {
+                try storeClass.replaceStore(
+                    at: destinationURL, options: destinationOptions, with: sourceURL, options: sourceOptions)
             }
             try StoreTypeRegistry.storeClass(of: storeType).replaceStore(
                 at: destinationURL, options: destinationOptions, with: sourceURL, options: sourceOptions)
@@ -35,8 +39,8 @@ extension NSPersistentStoreCoordinator {
     /// Puts a copy of the store at `sourceURL`, with its UUID, log, history and external data, in the place of the one at
     /// `destinationURL`. May be called on any thread; the coordinator's lock is held until it is done.
     ///
-    /// - Throws: 134080 where this coordinator has the destination open (remove it first), 134090 where others have, 260 and
-    ///   259 where there is no store at the source.
+    /// - Throws: 134090 where another process has the destination open, 260 and 259 where there is no store at the source,
+    ///   134100 where the coordinator has a store there and the copy does not fit its model.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
