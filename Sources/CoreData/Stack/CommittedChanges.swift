@@ -41,6 +41,9 @@ protocol CommitObserver: AnyObject, Sendable {
     /// Called on any thread after `store` was taken out of the coordinator.
     func coordinatorDidRemove(_ store: NSPersistentStore)
 
+    /// Called on any thread when another store took the place of one, which is about to be removed.
+    func coordinatorDidMove(_ move: StoreMove)
+
     /// Called on any thread when unsaved objects changed in the parent context: what was read and is not in use is stale.
     func objectsBeneathDidChange()
 }

@@ -31,9 +31,15 @@ extension NSPersistentStoreCoordinator {
                 try storeClass.replaceStore(
                     at: destinationURL, options: destinationOptions, with: sourceURL, options: sourceOptions)
             }
-            try StoreTypeRegistry.storeClass(of: storeType).replaceStore(
-                at: destinationURL, options: destinationOptions, with: sourceURL, options: sourceOptions)
         }
+        // The same store again if it was not replaced.
+        for store in open {
+            _ = try add(
+                StoreAddition(
+                    type: store.type, configuration: store.configurationName, url: store.url ?? destinationURL,
+                    options: store.options))
+        }
+        try outcome.get()
     }
 
     /// Puts a copy of the store at `sourceURL`, with its UUID, log, history and external data, in the place of the one at
@@ -52,8 +58,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Saves a store as another one: copies all of it to `storeURL`, adds the copy with the same configuration, and takes
-    /// the old store out, whose files stay. The copy has a UUID of its own, so its objects have other IDs, and those of the
-    /// old store become invalid as with `remove(_:)`.
+    /// the old store out, whose files stay. The copy has a UUID of its own, so its objects have other IDs. Objects that contexts
+    /// have, with their unsaved changes, become those of the new store: at once on the caller's queue, later on others.
     ///
     /// Posts stores-did-change with `NSUUIDChangedPersistentStoresKey`: the old store, the new one, and the IDs of the new
     /// one's objects. May be called on any thread, on which notifications are posted too; the coordinator's lock is held
@@ -72,9 +78,11 @@ extension NSPersistentStoreCoordinator {
     public func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
     ) throws -> NSPersistentStore {
-        let (new, ids) = try withLock {
+        let (move, ids) = try withLock {
             try StoreRelocation(coordinator: self, store: store, url: URL, options: options, type: storeType).run()
         }
+        let new = move.store
+        didMove(move)
         try remove(store)
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,

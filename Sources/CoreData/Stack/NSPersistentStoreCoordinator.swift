@@ -226,6 +226,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             metadata[NSStoreUUIDKey] = store.identifier
             store.metadata = metadata
         }
+    /// Lets contexts take the objects of a store over into the one that took its place.
+    func didMove(_ move: StoreMove) { for observer in observers.live { observer.coordinatorDidMove(move) } }
+
     }
 
     private func storesDidChange(_ key: String, _ store: NSPersistentStore) {

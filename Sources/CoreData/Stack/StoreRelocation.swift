@@ -26,8 +26,8 @@ struct StoreRelocation {
         creation = StoreMaking(like: own.url)
     }
 
-    /// - Returns: the new store, which the coordinator has, and the IDs of its objects.
-    func run() throws -> (any RowStore, [NSManagedObjectID]) {
+    /// - Returns: the new store, which the coordinator has, with the place of each row, and the IDs of its objects.
+    func run() throws -> (StoreMove, [NSManagedObjectID]) {
         let oldPath = store.url?.path ?? ""
         try coordinator.managedObjectModel.checkThatItMayWrite(store.placeName)
         guard url.isMemoryPlace || !url.isFileURL || !FileManager.default.fileExists(atPath: url.path) else {
@@ -70,7 +70,7 @@ struct StoreRelocation {
     /// Rows keep their keys.
     private func copyFiles(
         _ storeClass: any RowStore.Type
-    ) throws -> (any RowStore, [NSManagedObjectID]) {
+    ) throws -> (StoreMove, [NSManagedObjectID]) {
         try store.copyContents(to: url)
         var metadata = try storeClass.metadataForPersistentStore(with: url)
         metadata[NSStoreUUIDKey] = UUID().uuidString
@@ -83,17 +83,18 @@ struct StoreRelocation {
             query.wantsRows = false
             ids += try new.operations.fetch(query).keys.map(new.operations.objectID(for:))
         }
-        return (new, ids)
+        return (StoreMove(from: store, to: new), ids)
     }
 
-    private func copyRows() throws -> (any RowStore, [NSManagedObjectID]) {
+    private func copyRows() throws -> (StoreMove, [NSManagedObjectID]) {
         try store.operations.unreadable.refuseLoss("copy the rows of")
         let new = try add()
         do {
             let metadata = DeferredWork.leftOut(of: store.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }
             coordinator.setMetadata(metadata, for: new)
             var copier = StoreCopier(from: store, to: new, entities: entities)
-            return (new, Array(try copier.run().values))
+            let ids = try copier.run()
+            return (StoreMove(from: store, to: new, ids: ids), Array(ids.values))
         } catch {
             try? coordinator.remove(new)
             throw error

@@ -44,6 +44,7 @@ import Testing
 
         func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {}
         func coordinatorDidRemove(_ store: NSPersistentStore) {}
+        func coordinatorDidMove(_ move: StoreMove) {}
         func objectsBeneathDidChange() { onTold() }
     }
 

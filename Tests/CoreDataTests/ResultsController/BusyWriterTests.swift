@@ -240,6 +240,7 @@ import Testing
         var isBehind: Bool { false }
 
         func coordinatorDidRemove(_ store: NSPersistentStore) {}
+        func coordinatorDidMove(_ move: StoreMove) {}
 
         func objectsBeneathDidChange() {}
     }

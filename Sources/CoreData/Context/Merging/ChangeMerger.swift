@@ -91,6 +91,19 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         for child in children.live { child.coordinatorDidRemove(store) }
     }
 
+    /// At once on the context's own queue: its caller goes on with the objects.
+    func coordinatorDidMove(_ move: StoreMove) {
+        for child in children.live { child.coordinatorDidMove(move) }
+        guard queue.isCurrent else { return onQueue { $0.takeOver(move) } }
+        takeOver(move)
+    }
+
+    private func takeOver(_ move: StoreMove) {
+        guard let context else { return }
+        var objects = MovedObjects(context: context, move: move)
+        objects.run()
+    }
+
     /// What was read and is not in use may be stale, here and in the children.
     func objectsBeneathDidChange() {
         othersSaved.raise()

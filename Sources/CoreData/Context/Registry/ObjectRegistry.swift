@@ -248,6 +248,13 @@ final class ObjectRegistry {
         }
     }
 
+    /// Gives a saved object the ID that its row has in another store.
+    func move(_ object: NSManagedObject, to id: NSManagedObjectID) {
+        unregister(object)
+        _ = object.settle(as: id, in: homes)
+        register(object, id)
+    }
+
     func unregister(_ object: NSManagedObject) {
         guard let id = object.identifier else { return }
         if case .temporary(let number) = id.reference { temporaries.take(Self.key(number)) }

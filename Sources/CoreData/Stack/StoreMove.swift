@@ -1,0 +1,26 @@
+import Foundation
+
+/// Where the rows of a store are in the store that took its place.
+// SAFETY: immutable; the new store is asked under its coordinator's lock.
+final class StoreMove: @unchecked Sendable {
+    /// The UUID of the former store.
+    let former: String
+    let store: any RowStore
+    /// The new IDs by the former ones; `nil` if rows kept their keys.
+    private let ids: [NSManagedObjectID: NSManagedObjectID]?
+
+    init(from former: NSPersistentStore, to store: any RowStore, ids: [NSManagedObjectID: NSManagedObjectID]? = nil) {
+        self.former = former.identifier ?? ""
+        self.store = store
+        self.ids = ids
+    }
+
+    /// The version that all rows have in the new store; `nil` if they kept theirs.
+    var version: Int64? { ids == nil ? nil : 1 }
+
+    /// The ID of the same row in the new store; `nil` for a row that was not in the former one.
+    func id(for id: NSManagedObjectID) -> NSManagedObjectID? {
+        guard let key = id.rowKey, id.storeIdentifier == former else { return nil }
+        return ids.map { $0[id] } ?? store.operations.objectID(for: key)
+    }
+}
