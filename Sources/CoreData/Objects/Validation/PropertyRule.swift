@@ -100,9 +100,18 @@ final class PropertyRule {
             ?? elementFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
     }
 
-    /// Whether a saved object has no value because its store cannot read the property.
+    /// Whether a saved object has no value because its store cannot read the property, or nothing here can read the value: it
+    /// stays in its row as long as it is not changed.
     private func isUnread(in object: NSManagedObject) -> Bool {
-        object.flags.contains(.stored) && object.objectID.rowStore?.cannotRead(property) == true
+        guard object.flags.contains(.stored) else { return false }
+        if case .attribute(let slot) = place, isTransformable, let row = object.snapshot, row.value(slot).isNull {
+            return true
+        }
+        return object.objectID.rowStore?.cannotRead(property) == true
+    }
+
+    private var isTransformable: Bool {
+        (property as? NSAttributeDescription)?.attributeType == .transformableAttributeType
     }
 
     private func numberFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {

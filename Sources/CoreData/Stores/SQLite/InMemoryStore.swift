@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteAccess
 
 /// A store that keeps its rows in memory, and is gone with its coordinator.
 ///
@@ -13,6 +14,12 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
     override func loadMetadata() throws {
         try super.loadMetadata()
         metadata[NSStoreTypeKey] = NSInMemoryStoreType
+    }
+
+    override func makeSession(_ connection: Connection, _ creation: StoreCreation) throws -> SQLiteSession {
+        let session = try super.makeSession(connection, creation)
+        session.layout.archivesWithoutTransformer = true
+        return session
     }
 
     /// Goes by another URL; the rows stay.

@@ -40,7 +40,9 @@ final class DecodingContext {
         case .transformable:
             guard let attribute else { return .null }
             let data = statement.data(at: column)
-            if let object = TransformableCoding.object(from: data, attribute: attribute) { return .object(object) }
+            let object = TransformableCoding.object(
+                from: data, attribute: attribute, archivesWithoutTransformer: layout.archivesWithoutTransformer)
+            if let object { return .object(object) }
             if keepsUncoded { return .object(UncodedValue(data)) }
             noteUnreadable(attribute, data)
             return .null

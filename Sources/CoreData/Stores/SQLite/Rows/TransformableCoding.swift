@@ -26,10 +26,13 @@ final class UncodedValue: NSObject {
 /// The transformers of the unarchiving family turn data into objects, so they are used in reverse for writing; any other
 /// turns objects into data.
 enum TransformableCoding {
-    private static func transformer(of attribute: NSAttributeDescription) -> ValueTransformer? {
+    /// - Parameter isOptional: whether a value is archived if the transformer is missing: in a store in memory, where Apple's
+    ///   framework transforms nothing.
+    private static func transformer(of attribute: NSAttributeDescription, isOptional: Bool) -> ValueTransformer? {
         let name = attribute.valueTransformerName ?? ""
-        return ValueTransformer.transformer(
-            named: name.isEmpty ? .keyedUnarchiveFromDataTransformerName : NSValueTransformerName(name))
+        let named = name.isEmpty ? nil : ValueTransformer.transformer(named: NSValueTransformerName(name))
+        guard named == nil, name.isEmpty || isOptional else { return named }
+        return ValueTransformer.transformer(named: .keyedUnarchiveFromDataTransformerName)
     }
 
     private static func givesObjects(_ transformer: ValueTransformer) -> Bool {
@@ -39,9 +42,11 @@ enum TransformableCoding {
     /// `nil`, which is stored as nothing, where the program's transformer gives `nil`.
     ///
     /// - Throws: 134030 where the value cannot be transformed, or the attribute has a transformer that is not here.
-    static func data(from object: NSObject, attribute: NSAttributeDescription) throws -> Data? {
+    static func data(
+        from object: NSObject, attribute: NSAttributeDescription, archivesWithoutTransformer: Bool = false
+    ) throws -> Data? {
         if let kept = object as? UncodedValue { return kept.data }
-        guard let transformer = transformer(of: attribute) else {
+        guard let transformer = transformer(of: attribute, isOptional: archivesWithoutTransformer) else {
             throw refusal(attribute, "there is no value transformer named \(attribute.valueTransformerName ?? "")")
         }
         let value = AttributeCoercion.value(.object(object), type: .transformableAttributeType)
@@ -66,7 +71,7 @@ enum TransformableCoding {
 
     /// Why ``object(from:attribute:)`` gives nothing.
     static func obstacle(_ data: Data, _ attribute: NSAttributeDescription) -> String {
-        guard let transformer = transformer(of: attribute) else {
+        guard let transformer = transformer(of: attribute, isOptional: false) else {
             return "there is no value transformer named \(attribute.valueTransformerName ?? "")"
         }
         guard givesObjects(transformer) else {
@@ -82,8 +87,10 @@ enum TransformableCoding {
     }
 
     /// `nil` where the transformer is not here, or makes nothing of the bytes.
-    static func object(from data: Data, attribute: NSAttributeDescription) -> NSObject? {
-        guard let transformer = transformer(of: attribute) else { return nil }
+    static func object(
+        from data: Data, attribute: NSAttributeDescription, archivesWithoutTransformer: Bool = false
+    ) -> NSObject? {
+        guard let transformer = transformer(of: attribute, isOptional: archivesWithoutTransformer) else { return nil }
         let made: Any?
         if givesObjects(transformer) {
             made = transformer.transformedValue(data)

@@ -46,7 +46,9 @@ struct ValueBinding {
         guard let attribute = property as? NSAttributeDescription else {
             preconditionFailure("The relationship '\(property.name)' cannot hold a \(type(of: object)).")
         }
-        guard let data = try TransformableCoding.data(from: object, attribute: attribute) else {
+        let data = try TransformableCoding.data(
+            from: object, attribute: attribute, archivesWithoutTransformer: layout.archivesWithoutTransformer)
+        guard let data else {
             return try statement.bindNull(at: place)
         }
         try statement.bind(data, at: place)

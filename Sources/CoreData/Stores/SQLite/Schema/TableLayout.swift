@@ -22,6 +22,8 @@ final class TableLayout: SQLSchema {
     private(set) var columnsWithDefault: [String: [String]] = [:]
     /// Whether the store has decimals that no number of SQLite's can hold. Grows only.
     var keepsLongDecimals = false
+    /// Whether values are archived whose transformer is missing.
+    var archivesWithoutTransformer = false
     /// The derived attributes of the store.
     private(set) var derivedSums = DerivedSums()
     var hasDerivedAttributes: Bool { derivedSums.hasDerivedAttributes }
