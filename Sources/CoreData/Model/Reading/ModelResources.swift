@@ -40,6 +40,16 @@ enum ModelResources {
     static let programModule = moduleName(
         CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "")
 
+    /// The modules of a package whose tests the program runs; none in other programs. The package manager keeps the modules
+    /// beside a test bundle.
+    static let testModules: [String] = {
+        guard URL(fileURLWithPath: CommandLine.arguments.first ?? "").pathExtension == "xctest" else { return [] }
+        let modules = programFolder.appendingPathComponent("Modules").path
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: modules)) ?? []
+        return files.sorted().map { URL(fileURLWithPath: $0) }.filter { $0.pathExtension == "swiftmodule" }
+            .map { $0.deletingPathExtension().lastPathComponent }
+    }()
+
     private static func modules(of bundle: URL) -> [String] {
         let parts = bundle.deletingPathExtension().lastPathComponent.split(
             separator: "_", omittingEmptySubsequences: false)

@@ -138,7 +138,16 @@ enum ManagedObjectClasses {
         for candidate in candidateNames(name, modules: entity.owningModel?.classModules ?? []) {
             if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }
         }
-        return NSManagedObject.self
+        return testClass(named: lastComponent(name)) ?? NSManagedObject.self
+    }
+
+    /// The class of that bare name in the modules of a test bundle, whose own name is none of theirs; `nil` if several have
+    /// one.
+    private static func testClass(named name: String) -> NSManagedObject.Type? {
+        let found = ModelResources.testModules.compactMap { module in
+            NSClassFromString("\(module).\(name)") as? NSManagedObject.Type
+        }
+        return found.count == 1 ? found[0] : nil
     }
 
     private static func candidateNames(_ name: String, modules: [String]) -> [String] {
