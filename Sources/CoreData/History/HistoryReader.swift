@@ -177,10 +177,22 @@ extension NSPersistentStoreCoordinator {
     /// - Returns: `nil` where none of the stores keeps a history, or one cannot be read.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let named = (stores ?? []).compactMap { $0 as? NSPersistentStore }
-        return withLock {
+        return token(of: named.isEmpty ? rowStores : rowStores(among: named)) { try $0.lastHistoryNumber() }
+    }
+
+    /// The token behind this coordinator's last transaction in each store. Asks a store only if it was not written here: a
+    /// server would cost a round trip for each save.
+    final var tokenOfLastSave: NSPersistentHistoryToken? {
+        token(of: rowStores) { try $0.lastOwnHistoryNumber ?? $0.lastHistoryNumber() }
+    }
+
+    private func token(
+        of stores: [any RowStore], _ number: (any StoreOperations) throws -> Int64?
+    ) -> NSPersistentHistoryToken? {
+        withLock {
             var numbers: [String: Int64] = [:]
-            for store in named.isEmpty ? rowStores : rowStores(among: named) {
-                guard let last = try? store.operations.lastHistoryNumber() else { continue }
+            for store in stores {
+                guard let last = try? number(store.operations) else { continue }
                 numbers[store.identifier ?? ""] = last
             }
             return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers: numbers)

@@ -236,6 +236,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [key: [store]])
     }
 
+    /// The history token that did-save notifications carry; `nil` if no store keeps a history.
+    final var tokenOfSave: NSObject? { tokenOfLastSave }
+
     // MARK: Commits
 
     /// Lets `observer` hear of every commit, until it is gone.

@@ -6,6 +6,9 @@ struct MergeAnnouncement {
     /// process may be on their way that no history tells of.
     let completeSince: DispatchTime?
 
+    /// The key that Apple's framework uses for the objects that a merge changed.
+    static let changedObjectsKey = "NSObjectsChangedByMergeChangesKey"
+
     private static let key = "NSManagedObjectContextMergeAnnouncement"
 
     /// The merge that a notification with `info` is of; `nil` if it is of none. Objects-did-change of a merge is followed by

@@ -252,6 +252,7 @@ struct MergeWork {
         if !deleted.isEmpty { info[NSDeletedObjectsKey] = Set(deleted) }
         guard !info.isEmpty else { return }
         announcement.add(to: &info)
+        info[MergeAnnouncement.changedObjectsKey] = Set(inserted + refreshed + deleted)
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context, userInfo: info)
     }

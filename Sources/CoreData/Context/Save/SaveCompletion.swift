@@ -171,6 +171,7 @@ struct SaveCompletion {
         ]
         // Where the state cannot be read now, the next reading says why.
         info[NSManagedObjectContextQueryGenerationKey] = try? context.generation.resolvedToken()
+        info[Self.changeTokenKey] = changes.isEmpty ? nil : changeToken
         center.post(name: NSManagedObjectContext.didSaveObjectsNotification, object: context, userInfo: info)
         center.post(
             name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
@@ -179,5 +180,13 @@ struct SaveCompletion {
                 NSUpdatedObjectIDsKey: Set(held: changes.updated),
                 NSDeletedObjectIDsKey: Set(held: changes.deleted),
             ])
+    }
+
+    private static let changeTokenKey = "newChangeToken"
+
+    /// The end of the history after this save; `nil` in a child context, and if no store keeps a history.
+    private var changeToken: NSObject? {
+        guard let source = context.source, source.parent == nil else { return nil }
+        return source.coordinator?.tokenOfSave
     }
 }

@@ -98,6 +98,9 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// The number of the last transaction in the store's history, or `nil` when it keeps none.
     func lastHistoryNumber() throws -> Int64?
 
+    /// The number of the last transaction that this store wrote since it was opened; `nil` if there is none in the history.
+    var lastOwnHistoryNumber: Int64? { get }
+
     /// The transactions after `number`, oldest first. What was removed from the history is not there:
     /// see ``lastRemovedHistoryNumber()``.
     func history(after number: Int64) throws -> [StoreTransaction]
@@ -180,6 +183,8 @@ extension StoreOperations {
             transactions: try history(after: number), lastRemoved: try lastRemovedHistoryNumber(),
             newest: try lastHistoryNumber())
     }
+
+    var lastOwnHistoryNumber: Int64? { nil }
 
     func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {}
 

@@ -7,6 +7,8 @@ extension SQLiteStore {
         try withSession { $0.hasHistory ? try $0.historyQueries.lastNumber() : nil }
     }
 
+    var lastOwnHistoryNumber: Int64? { ownTransactions.last }
+
     func history(after number: Int64) throws -> [StoreTransaction] {
         try history(after: number, withChanges: true)
     }

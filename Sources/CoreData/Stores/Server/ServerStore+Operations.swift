@@ -100,6 +100,8 @@ extension ServerStore: StagedSaving {
         try reading { session, connection in try session.number(session.history.lastNumber, connection) }
     }
 
+    var lastOwnHistoryNumber: Int64? { session?.ownTransactions.last }
+
     func history(after number: Int64) throws -> [StoreTransaction] { try history(after: number, withChanges: true) }
 
     func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] {

@@ -45,6 +45,8 @@ struct TransactionNumbers {
         ranges.remove(contentsOf: first..<number + 1)
     }
 
+    var last: Int64? { ranges.ranges.last.map { $0.upperBound - 1 } }
+
     func contains(_ number: Int64) -> Bool { ranges.contains(number) }
 
     /// How many ranges it keeps: one for each gap that another process's transactions leave.
