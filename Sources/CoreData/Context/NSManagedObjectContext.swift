@@ -381,6 +381,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// How many contexts lie beneath this one.
     final var depth: Int { parent.map { $0.depth + 1 } ?? 0 }
 
+    /// The context that writes to the stores.
+    final var root: NSManagedObjectContext { parent?.root ?? self }
+
     private func stands(on other: NSManagedObjectContext) -> Bool {
         self === other || parent?.stands(on: other) ?? false
     }

@@ -35,8 +35,8 @@ struct BatchRun {
     func write(
         to stores: [any RowStore], _ body: (any RowStore, any BatchSteps) throws -> Void
     ) throws {
-        let author = context.transactionAuthor
-        let name = context.name
+        // As with saves, which reach the stores through the root.
+        let (author, name) = (context.root.transactionAuthor, context.root.name)
         var written: [any RowStore] = []
         defer { coordinator.didWriteBatch(to: written) }
         for store in stores {
