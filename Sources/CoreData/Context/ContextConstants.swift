@@ -6,6 +6,12 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     case privateQueueConcurrencyType = 1
     /// The context works on the main queue.
     case mainQueueConcurrencyType = 2
+
+    /// The type for the calling thread: that of the main queue on the main thread, else that of a private queue.
+    @available(*, deprecated, message: "Use privateQueueConcurrencyType or mainQueueConcurrencyType.")
+    public static var confinementConcurrencyType: Self {
+        Thread.isMainThread ? .mainQueueConcurrencyType : .privateQueueConcurrencyType
+    }
 }
 
 extension NSManagedObjectContext {

@@ -28,10 +28,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         remoteChanges.attach(to: self)
     }
 
-    /// Always stops: a coordinator has a model.
-    public convenience override init() {
-        preconditionFailure("A coordinator needs a model: call init(managedObjectModel:).")
-    }
+    /// A coordinator of an empty model.
+    public convenience override init() { self.init(managedObjectModel: NSManagedObjectModel()) }
 
     /// The stores can no longer be used. A failure to close costs nothing that was saved, and has no caller to go to.
     deinit {
@@ -184,9 +182,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         try withLock {
             store.willRemove(from: self)
-            QueryGeneration.end(with: own)
             stores.removeAll { $0 === store }
             remoteChanges.storesDidChange(stores)
+            QueryGeneration.end(with: own)
             try own.operations.close()
             store.persistentStoreCoordinator = nil
         }
@@ -226,20 +224,20 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             metadata[NSStoreUUIDKey] = store.identifier
             store.metadata = metadata
         }
+    }
+
     /// Lets contexts take the objects of a store over into the one that took its place.
     func didMove(_ move: StoreMove) { for observer in observers.live { observer.coordinatorDidMove(move) } }
-
-    }
 
     private func storesDidChange(_ key: String, _ store: NSPersistentStore) {
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [key: [store]])
     }
 
+    // MARK: Commits
+
     /// The history token that did-save notifications carry; `nil` if no store keeps a history.
     final var tokenOfSave: NSObject? { tokenOfLastSave }
-
-    // MARK: Commits
 
     /// Lets `observer` hear of every commit, until it is gone.
     func addCommitObserver(_ observer: any CommitObserver) { observers.add(observer) }

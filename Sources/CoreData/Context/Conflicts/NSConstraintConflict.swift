@@ -41,9 +41,10 @@ open class NSConstraintConflict: NSObject {
         constraintValues = values
     }
 
-    /// Always stops: a conflict has a constraint.
+    /// A conflict of no objects.
     public convenience override init() {
-        preconditionFailure("Call init(constraint:database:databaseSnapshot:conflicting:conflictingSnapshots:).")
+        self.init(
+            constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
     }
 
     /// The one line of an error about the conflict.
