@@ -51,11 +51,10 @@ extension NSPersistentStoreCoordinator {
     ) throws -> NSManagedObjectModel {
         let storeType = options?[NSStoreTypeKey] as? String ?? NSPersistentStoreDescription(url: url).type
         let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
-        guard let data = try storeClass.cachedModelData(at: url, options: options) else {
+        guard let kept = try storeClass.cachedModelWithMetadata(at: url, options: options) else {
             throw CoreDataError.make(134130, "The store \(url.path) keeps no model of its own; name the model to use.")
         }
-        let metadata = try storeClass.metadataForPersistentStore(with: url)
-        return try NSManagedObjectModel(cachedModelData: data, store: url.path, metadata: metadata)
+        return try NSManagedObjectModel(cachedModelData: kept.model, store: url.path, metadata: kept.metadata)
     }
 
     /// A model for a store that keeps none, inferred from its tables: for stores of old frameworks. An addition.

@@ -48,6 +48,7 @@ struct ContentChecksum {
             batch.predicate = NSPredicate(
                 format: "SELF IN %@", ids[start..<min(start + Self.batchSize, ids.count)].map(\.self))
             batch.returnsObjectsAsFaults = false
+            batch.relationshipKeyPathsForPrefetching = entity.storedRelationships.map(\.name)
             let objects = try context.fetch(batch)
             uncoded = try uncodedValues(of: objects, entity)
             for object in objects {

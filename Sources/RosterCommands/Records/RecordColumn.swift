@@ -42,6 +42,16 @@ struct RecordColumn {
         return part.storedAttributes.contains(where: \.mayBeMissing)
     }
 
+    /// The paths of relationships whose destinations' rows the column shows.
+    var relationshipPaths: [String] {
+        let way = path.dropLast().joined(separator: ".")
+        guard let relationship = property as? NSRelationshipDescription,
+            let destination = relationship.destinationEntity,
+            relationship.isToMany || relationship.isOwnedPart || UniqueKey(of: destination) != nil
+        else { return way.isEmpty ? [] : [way] }
+        return [name]
+    }
+
     /// The value for programs.
     func json(of object: NSManagedObject) -> JSONValue {
         guard let property else { return .string(RecordLabel.uri(of: object)) }

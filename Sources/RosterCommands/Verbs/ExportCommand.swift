@@ -71,7 +71,8 @@ public struct ExportCommand {
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
             defer { surroundings.progress.end() }
             var ofSubentities = 0
-            for (index, object) in objects.enumerated() {
+            var index = 0
+            try RecordBatches.forEach(objects, of: entity, showing: columns) { object in
                 if object.entity !== entity { ofSubentities += 1 }
                 if surroundings.interruption.isRaised { throw CommandError.interrupted }
                 try writer.record(object)
@@ -79,6 +80,7 @@ public struct ExportCommand {
                 if index.isMultiple(of: 500) {
                     surroundings.progress.report(fraction: Double(index) / Double(objects.count), "\(index) records")
                 }
+                index += 1
             }
             try writer.end()
             let outcome = Outcome(count: objects.count, missing: try missing.line())

@@ -61,22 +61,20 @@ public struct ListCommand {
         try surroundings.output.flush()
     }
 
-    private func writer(for entity: NSEntityDescription, in surroundings: CommandSurroundings) throws
-        -> any RecordWriter
-    {
-        let chosen = try columns.map { try ColumnChoice.named($0, of: entity) }
+    private func shownColumns(of entity: NSEntityDescription) throws -> [RecordColumn] {
+        if let columns { return try ColumnChoice.named(columns, of: entity) }
         // In a table the section stands above its records.
         let sort = query.fullSort.filter { format != .table || $0.keyPath != query.section }
         let all = try ColumnChoice.list(of: entity, sort: sort, withObject: format == .json)
-        let shown = format == .table ? all.filter { $0.name != query.section } : all
-        return format.writer(chosen ?? shown, in: surroundings)
+        return format == .table ? all.filter { $0.name != query.section } : all
     }
 
     private func writeFlat(
         _ objects: [NSManagedObject], of entity: NSEntityDescription, in surroundings: CommandSurroundings
     ) throws {
-        var writer = try writer(for: entity, in: surroundings)
-        for object in objects {
+        let columns = try shownColumns(of: entity)
+        var writer = format.writer(columns, in: surroundings)
+        try RecordBatches.forEach(objects, of: entity, showing: columns) { object in
             if surroundings.interruption.isRaised { throw CommandError.interrupted }
             try writer.record(object)
         }
@@ -87,14 +85,18 @@ public struct ListCommand {
         _ controller: NSFetchedResultsController<NSManagedObject>, of entity: NSEntityDescription,
         in surroundings: CommandSurroundings
     ) throws {
-        var writer = try writer(for: entity, in: surroundings)
+        let columns = try shownColumns(of: entity)
+        var writer = format.writer(columns, in: surroundings)
         for (index, section) in (controller.sections ?? []).enumerated() {
             let texts = zip(query.aggregates.headings, query.aggregates.texts(section.aggregate))
             try writer.section(
                 name: section.name, count: section.numberOfObjects, notes: texts.map { "\($0) \($1)" })
-            for row in 0..<section.numberOfObjects {
+            let records = (0..<section.numberOfObjects).lazy.map { row in
+                controller.object(at: IndexPath(indexes: [index, row]))
+            }
+            try RecordBatches.forEach(records, of: entity, showing: columns) { record in
                 if surroundings.interruption.isRaised { throw CommandError.interrupted }
-                try writer.record(controller.object(at: IndexPath(indexes: [index, row])))
+                try writer.record(record)
             }
         }
         try writer.end()

@@ -186,6 +186,31 @@ import Testing
             }
         }
 
+        /// Each statement may be a round trip: so many they are, whatever the number of records.
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func verbsAskAHandfulOfTimes() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let sample = try SampleFolder()
+            let schema = "handful_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+            let store = cluster.url(schema: schema).absoluteString
+            let log = sample.path("statements.log")
+            func statements(_ arguments: String...) throws -> [Substring] {
+                try? FileManager.default.removeItem(atPath: log)
+                let outcome = try RosterProcess.run(arguments + ["--sql=\(log)"])
+                #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+                return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+            }
+            _ = try run("copy", sample.store, store)
+            let count = try statements("count", store, "Team")
+            #expect(count.count <= 6, "\(count)")
+            let list = try statements("list", store, "Team")
+            #expect(list.count <= 9, "\(list)")
+            let copy = try statements("copy", store, sample.path("copied.sqlite")).filter {
+                $0.contains("\"\(schema)\"")
+            }
+            #expect(copy.count <= 60, "\(copy)")
+        }
+
         /// Other users of the machine can list the arguments of a process.
         @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func theProcessListShowsNoPassword() throws {
             let cluster = try #require(PostgreSQLCluster.shared)

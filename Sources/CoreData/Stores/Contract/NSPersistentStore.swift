@@ -193,6 +193,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The model cached in the store at `url`, as a compiled model's data; `nil` where the store keeps none.
     class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? { nil }
 
+    /// The same with the store's metadata.
+    class func cachedModelWithMetadata(
+        at url: URL, options: [AnyHashable: Any]?
+    ) throws -> (model: Data, metadata: [String: Any])? {
+        try cachedModelData(at: url, options: options).map { ($0, try metadataForPersistentStore(with: url)) }
+    }
+
     /// The same of this store, which was loaded.
     ///
     /// - Throws: what keeps a server from being asked; a file that cannot be read counts as one that keeps none.

@@ -94,6 +94,12 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
         self.constraint = constraint
     }
 
+    /// Whether the statement asks for a table or schema that is not there.
+    var isOfMissingTable: Bool { ["42P01", "3F000"].contains(state) }
+
+    /// Whether a name of the statement is not there; a right that is missing is something else.
+    var saysThatTablesAreGone: Bool { kind != .forbidden && state?.hasPrefix("42") == true }
+
     package var description: String { message + (state.map { " [SQLSTATE \($0)]" } ?? "") }
 }
 
@@ -163,8 +169,7 @@ package struct ServerPlace: Sendable {
     init(_ url: URL, options: StoreOptions) throws {
         self.url = url
         let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
-        let named = items.first { $0.name == "schema" }?.value ?? ""
-        schema = named.isEmpty ? "public" : named
+        schema = items.first { $0.name == "schema" }.map { $0.value ?? "" } ?? "public"
         sessionSettings = items.first { $0.name == "options" }?.value ?? ""
         let divided = items.first { $0.name == "partitions" }?.value ?? "1"
         partitions = Int(divided) ?? 0
@@ -181,6 +186,11 @@ package struct ServerPlace: Sendable {
                 134080,
                 "Cannot open the store \(name): the name of its schema has more than \(Self.longestName) bytes, or a zero "
                     + "character; choose another.")
+        }
+        guard !schema.isEmpty else {
+            throw CoreDataError.make(
+                134080,
+                "Cannot open the store \(name): schema= has no name; give one, or leave it out for the schema public.")
         }
         guard (1...Self.mostPartitions).contains(partitions) else {
             throw CoreDataError.make(

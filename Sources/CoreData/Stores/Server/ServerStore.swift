@@ -160,9 +160,15 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
     }
 
     override class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? {
+        try cachedModelWithMetadata(at: url, options: options)?.model
+    }
+
+    override class func cachedModelWithMetadata(
+        at url: URL, options: [AnyHashable: Any]?
+    ) throws -> (model: Data, metadata: [String: Any])? {
         try opened(url, options, .opening) { opening, connection in
-            _ = try opening.metadata(connection)
-            return try opening.model(connection)
+            let metadata = try opening.metadata(connection)
+            return try opening.model(connection).map { ($0, metadata) }
         }
     }
 

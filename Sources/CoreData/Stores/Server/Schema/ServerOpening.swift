@@ -68,27 +68,27 @@ struct ServerOpening {
         var version: ServerStoreVersion
     }
 
+    /// In one round trip where there is a store, or no table of its name.
     func contentsIfPresent(_ connection: any ServerConnection) throws -> Contents? {
-        guard try isPresent(connection) else { return nil }
         let store = table(ServerStoreTables.store)
-        let formats: any ServerResult
+        let result: any ServerResult
         do {
-            formats = try connection.run([ServerStatement("SELECT format FROM \(store)")])[0]
+            result = try connection.run([
+                ServerStatement("SELECT format, uuid, metadata, model_number FROM \(store)")
+            ])[0]
+        } catch let error as ServerError where error.isOfMissingTable {
+            return nil
         } catch let error as ServerError where error.state == "42703" {
+            let text = "SELECT pg_catalog.to_jsonb(s) ->> 'format' FROM \(store) AS s"
+            let formats = try connection.run([ServerStatement(text)])[0]
+            if formats.rowCount == 1, formats.value(0, 0) != .null { try checkFormat(of: formats) }
             throw CoreDataError.make(
                 259,
                 "The schema \(place.schema) at \(place.name) holds no store, but a table \(store) of something else.")
         }
-        guard formats.rowCount == 1, case .integer(let format) = formats.value(0, 0) else {
-            throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.")
-        }
-        guard format == Self.format else {
-            throw CoreDataError.make(
-                259, "The store \(place.name) is of format \(format); this version reads format \(Self.format).")
-        }
-        let result = try connection.run([ServerStatement("SELECT uuid, metadata, model_number FROM \(store)")])[0]
-        guard result.rowCount == 1, case .text(let uuid) = result.value(0, 0),
-            case .text(let text) = result.value(0, 1), case .integer(let number) = result.value(0, 2)
+        try checkFormat(of: result)
+        guard case .text(let uuid) = result.value(0, 1),
+            case .text(let text) = result.value(0, 2), case .integer(let number) = result.value(0, 3)
         else { throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.") }
         guard
             var metadata = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
@@ -96,6 +96,23 @@ struct ServerOpening {
         else { throw CoreDataError.make(259, "The metadata of the store \(place.name) cannot be read.") }
         metadata[NSStoreUUIDKey] = uuid
         return Contents(metadata: metadata, version: ServerStoreVersion(identifier: uuid, number: number))
+    }
+
+    /// - Parameter result: one row, whose first column is the format.
+    private func checkFormat(of result: any ServerResult) throws {
+        let format: Int64? =
+            switch result.rowCount == 1 ? result.value(0, 0) : .null {
+            case .integer(let number): number
+            case .text(let text): Int64(text)
+            default: nil
+            }
+        guard let format else {
+            throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.")
+        }
+        guard format == Self.format else {
+            throw CoreDataError.make(
+                259, "The store \(place.name) is of format \(format); this version reads format \(Self.format).")
+        }
     }
 
     /// The version of the tables beside those of the rows.
@@ -128,8 +145,10 @@ struct ServerOpening {
     }
 
     func model(_ connection: any ServerConnection) throws -> Data? {
-        guard try isPresent(connection) else { return nil }
-        let result = try connection.run([ServerStatement("SELECT model FROM \(table(ServerStoreTables.store))")])[0]
+        let result: any ServerResult
+        do {
+            result = try connection.run([ServerStatement("SELECT model FROM \(table(ServerStoreTables.store))")])[0]
+        } catch let error as ServerError where error.isOfMissingTable { return nil }
         guard result.rowCount == 1, case .blob(let data) = result.value(0, 0) else { return nil }
         return data
     }
