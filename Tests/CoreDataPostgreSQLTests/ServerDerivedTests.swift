@@ -462,14 +462,17 @@
             model.entities = [word]
             let stack = try ServerStack(model, options: [NSPersistentStoreTimeoutOption: 0.5])
             let cluster = try #require(PostgreSQLCluster.shared)
-            let lock = "hashtextextended('coredata ' || (SELECT uuid FROM \"\(stack.schema)\"._store), 0)"
+            let table = "\"\(stack.schema)\"._store"
             let group = DispatchGroup()
             DispatchQueue.global().async(group: group) {
-                _ = try? cluster.psql("SELECT pg_advisory_xact_lock_shared(\(lock)); SELECT pg_sleep(2)")
+                _ = try? cluster.psql(
+                    "BEGIN; UPDATE \(table) SET changes = changes WHERE false; SELECT pg_sleep(2); COMMIT")
             }
             defer { group.wait() }
             let isHeld = try (0..<100).contains { _ in
-                try stack.psql("SELECT pg_try_advisory_xact_lock(\(lock))") == "f"
+                try stack.psql(
+                    "SELECT count(*) FROM pg_locks WHERE relation = '\(table)'::regclass AND mode = 'RowExclusiveLock'")
+                    != "0"
             }
             try #require(isHeld)
             try stack.inContext { context in

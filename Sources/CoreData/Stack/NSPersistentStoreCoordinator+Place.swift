@@ -4,10 +4,11 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Posted once when the file of a store is found to be moved, deleted, replaced or written over by another program while
     /// it is open: nothing can be written to the store until it is back, or `setURL(_:for:)` says where it goes on. An addition
-    /// to Apple's API.
+    /// to Apple's API. Also posted once when the tables of a store on a server are found to be migrated, replaced or removed by
+    /// another program (134100): remove the store and add it again.
     ///
     /// The object is the coordinator. Carries the error under `NSUnderlyingErrorKey`, `NSPersistentStoreURLKey` and
-    /// `NSStoreUUIDKey`. Posted on any thread, for SQLite stores added with
+    /// `NSStoreUUIDKey`. Posted on any thread, for stores added with
     /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
     public static let storeFileDidVanishNotification = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoreFileDidVanishNotification")
@@ -15,8 +16,8 @@ extension NSPersistentStoreCoordinator {
     /// Makes sure that the file at the URL of `store` is the one that is open, and its log beside it. Each save does so before
     /// it writes. An addition to Apple's API. May be called on any queue.
     ///
-    /// - Throws: 134030 where other programs moved, deleted, replaced or wrote over it, 260 where the store is read-only; 134060
-    ///   for a store of another coordinator.
+    /// - Throws: 134030 where other programs moved, deleted, replaced or wrote over it, 260 where the store is read-only; 134100
+    ///   where they migrated or removed the tables on a server; 134060 for a store of another coordinator.
     public func checkFile(of store: NSPersistentStore) throws {
         try withLock { try own(store).operations.checkFile() }
     }

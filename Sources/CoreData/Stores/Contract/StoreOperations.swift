@@ -63,7 +63,7 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// Makes sure that the file at the store's URL is the one that is open. A few microseconds; for polling. By default nothing.
     ///
     /// - Throws: 134030 where it was moved, deleted, replaced or written over by other programs; 260 of a store that is only
-    ///   read.
+    ///   read; 134100 of a store on a server whose tables were found to be migrated or removed.
     func checkFile() throws
 
     /// Where the store's file stands now, whatever it was opened as; `nil` where it has no name any more. By default the URL.

@@ -87,6 +87,12 @@ extension ServerStore: StagedSaving {
 
     // MARK: What others do
 
+    /// Asks nothing of the server: reads, saves and ``dataVersion()`` find out.
+    func checkFile() throws {
+        let (session, opening) = try open()
+        if session.isReplaced { throw opening.errors.replaced() }
+    }
+
     func dataVersion() throws -> Int64 {
         let (session, opening) = try open()
         return try opening.errors.translating(.reading) { try session.foreignCommits() }

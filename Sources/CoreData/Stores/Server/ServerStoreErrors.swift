@@ -63,8 +63,8 @@ struct ServerStoreErrors {
     func replaced() -> NSError {
         CoreDataError.make(
             134100,
-            "The store \(place.name) was migrated to another version of its model, or replaced, by another program: open it "
-                + "again with that model.",
+            "The store \(place.name) was migrated to another version of its model, or replaced or removed, by another program: "
+                + "open it again with that model.",
             userInfo: ["reason": "The model used to open the store is no longer the one that it is kept in"])
     }
 

@@ -38,7 +38,7 @@ struct ServerMigration {
     ) throws -> ServerOpening.Contents {
         let store = opening.storeText
         _ = try connection.run(
-            ServerTransactionStart.statements(opening.place, store: known.version.identifier, isAlone: true)
+            ServerTransactionStart.statements(opening.place, store: opening.storeText, isAlone: true)
                 + [ServerStatement("LOCK TABLE \(store) IN ACCESS EXCLUSIVE MODE")])
         // Only now is it known that the store stays as it is.
         guard let found = try opening.contentsIfPresent(connection) else { throw opening.errors.replaced() }

@@ -101,15 +101,17 @@ enum ServerTransactionStart {
             + [statement, ServerStatement("COMMIT")]
     }
 
-    /// In one statement behind `BEGIN`: what holds for this transaction alone, and the store's lock. Saves share it; a batch,
-    /// a migration, and a save on which derived values of other rows depend has it alone. All take it before they touch a
-    /// row, so that none of them holds rows that the other waits for.
+    /// What applies to this transaction alone, and the store's lock, which is that of its table ``ServerStoreTables/store``: only
+    /// roles that may update that table can take it. Saves share it, by an update of no row, for which a right on a column is
+    /// enough; a batch, a migration, and a save on which derived values of other rows depend has it alone. All take it before
+    /// they touch a row, so that none of them holds rows that the other waits for.
     ///
     /// - Parameters:
+    ///   - store: the table, as statements have it.
     ///   - isAlone: whether it is a batch or a migration.
     ///   - derives: whether values of other rows may depend on what it writes: it reads which have changed.
     static func statements(
-        _ place: ServerPlace, store identifier: String, isAlone: Bool, derives: Bool = false
+        _ place: ServerPlace, store: String, isAlone: Bool, derives: Bool = false
     ) -> [ServerStatement] {
         var settings = [("lock_timeout", "\(place.lockTimeout)")]
         settings.append(
@@ -121,12 +123,12 @@ enum ServerTransactionStart {
         // What the URL sets for the whole session stays.
         settings = settings.filter { !place.sessionSettings.contains($0.0) }
         let parts = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }
-        let lock = isAlone || derives ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared"
+        let lock =
+            isAlone || derives
+            ? "LOCK TABLE \(store) IN SHARE ROW EXCLUSIVE MODE" : "UPDATE \(store) SET changes = changes WHERE false"
         return [
             ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
-            ServerStatement(
-                "SELECT \((parts + ["\(lock)(hashtextextended(?, 0))"]).joined(separator: ", "))",
-                [.value(.text("coredata " + identifier), .text)]),
+            ServerStatement("SELECT \(parts.joined(separator: ", "))"), ServerStatement(lock),
         ]
     }
 }

@@ -26,8 +26,8 @@ final class ServerSession {
     private var messages: Int64 = 0
     private var lastAsked: UInt64 = 0
     var lastNumber: Int64?
-    /// Whether another program has replaced the tables: the session is of no more use.
-    private var isReplaced = false
+    /// Whether another program has replaced or removed the tables: the session is of no more use.
+    private(set) var isReplaced = false
     /// What is to be called when others have committed.
     private var waking: (queue: DispatchQueue, wake: @Sendable () -> Void)?
 
@@ -140,10 +140,8 @@ final class ServerSession {
 
     /// Throws 134100 instead, where a statement fails because another program has replaced the tables.
     private func explain(_ error: ServerError) throws {
-        guard history != nil, error.state?.hasPrefix("42") == true, let live = line.live, !live.isInTransaction else {
-            return
-        }
-        do { _ = try state(live) } catch let other as ServerError where other.state?.hasPrefix("42") == true {
+        guard history != nil, error.saysThatTablesAreGone, let live = line.live, !live.isInTransaction else { return }
+        do { _ = try state(live) } catch let other as ServerError where other.saysThatTablesAreGone {
             isReplaced = true
             throw opening.errors.replaced()
         }
@@ -165,7 +163,12 @@ final class ServerSession {
             let number = try state(connection)
             if let lastNumber, number != lastNumber { messages += 1 }
             lastNumber = number
-        } catch let error as ServerError where error.kind == .lost { line.drop() }
+        } catch let error as ServerError where error.kind == .lost {
+            line.drop()
+        } catch let error as ServerError {
+            try explain(error)
+            throw error
+        }
         return messages
     }
 
@@ -237,7 +240,7 @@ final class ServerSession {
         let token = UUID()
         let derived = ServerDerivedRows(changes, layout: layout, store: store)
         var statements = ServerTransactionStart.statements(
-            opening.place, store: version.identifier, isAlone: false, derives: derived.concernsOthers)
+            opening.place, store: opening.storeText, isAlone: false, derives: derived.concernsOthers)
         statements.append(ServerStatement("SET CONSTRAINTS ALL DEFERRED"))
         let first = statements.count
         statements += rows
@@ -323,7 +326,7 @@ final class ServerSession {
             try reading {
                 _ = try $0.run(
                     ServerTransactionStart.statements(
-                        opening.place, store: version.identifier, isAlone: true,
+                        opening.place, store: opening.storeText, isAlone: true,
                         derives: !layout.derivingTables.isEmpty))
             }
         } catch {

@@ -1,0 +1,146 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Testing
+
+    /// Tables that another program migrates or removes while a program that follows the store has them open.
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerLossTests {
+        private func model(_ version: Int) -> NSManagedObjectModel {
+            let item = Shop.entity("Item", [Shop.attribute("text", .stringAttributeType)])
+            if version > 1 { item.properties.append(Shop.attribute("size", .integer16AttributeType)) }
+            let model = NSManagedObjectModel()
+            model.entities = [item]
+            return model
+        }
+
+        enum Loss: CaseIterable { case migration, removal }
+
+        @Test(arguments: Loss.allCases) func followersAreTold(loss: Loss) async throws {
+            let stack = try ServerStack(
+                model(1), options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            let coordinator = stack.coordinator
+            #expect(throws: Never.self) { try coordinator.checkFile(of: stack.store) }
+            let losses = AsyncStream<Int> { continuation in
+                let observer = NotificationCenter.default.addObserver(
+                    forName: NSPersistentStoreCoordinator.storeFileDidVanishNotification, object: coordinator,
+                    queue: nil
+                ) { notification in
+                    continuation.yield((notification.userInfo?[NSUnderlyingErrorKey] as? NSError)?.code ?? 0)
+                }
+                nonisolated(unsafe) let kept = observer
+                continuation.onTermination = { _ in NotificationCenter.default.removeObserver(kept) }
+            }
+            switch loss {
+            case .migration:
+                try NSPersistentStoreCoordinator(managedObjectModel: model(2)).addPersistentStore(
+                    type: .postgreSQL, at: stack.url,
+                    options: [
+                        NSMigratePersistentStoresAutomaticallyOption: true,
+                        NSInferMappingModelAutomaticallyOption: true,
+                    ])
+            case .removal: _ = try stack.psql("DROP SCHEMA \"\(stack.schema)\" CASCADE")
+            }
+            var told = losses.makeAsyncIterator()
+            let first = await told.next()
+            #expect(first == 134100)
+            #expect(code { try coordinator.checkFile(of: stack.store) } == 134100)
+        }
+
+        /// A right that was taken away is no loss of the tables.
+        @Test func aMissingRightIsSaidAsSuch() throws {
+            let stack = try ServerStack(model(1))
+            let number = UInt32.random(in: 0 ... .max)
+            let role = "clerk_\(number)"
+            defer { _ = try? stack.psql("DROP OWNED BY \(role); DROP ROLE \(role)") }
+            let rights = "ALL TABLES IN SCHEMA \"\(stack.schema)\""
+            _ = try stack.psql(
+                "CREATE ROLE \(role) LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA \"\(stack.schema)\" TO \(role); "
+                    + "GRANT SELECT ON \(rights) TO \(role)")
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: role, password: "s3cret"))
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                #expect(try context.rows("Item").isEmpty)
+                _ = try stack.psql("REVOKE SELECT ON \(rights) FROM \(role)")
+                #expect(code { _ = try context.rows("Item") } == 513)
+                _ = try stack.psql("GRANT SELECT ON \(rights) TO \(role)")
+                #expect(try context.rows("Item").isEmpty)
+            }
+        }
+
+        /// A role that may not write to the store cannot keep others from saving.
+        @Test func aReaderCannotTakeTheLockOfSaves() throws {
+            let stack = try ServerStack(model(1), options: [NSPersistentStoreTimeoutOption: 0.5])
+            let number = UInt32.random(in: 0 ... .max)
+            let role = "onlooker_\(number)"
+            defer { _ = try? stack.psql("DROP OWNED BY \(role); DROP ROLE \(role)") }
+            let table = "\"\(stack.schema)\"._store"
+            _ = try stack.psql(
+                "CREATE ROLE \(role); GRANT USAGE ON SCHEMA \"\(stack.schema)\" TO \(role); GRANT SELECT ON \(table) TO \(role)"
+            )
+            for mode in ["ROW EXCLUSIVE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE"] {
+                #expect(throws: (any Error).self) {
+                    try stack.psql("BEGIN; SET ROLE \(role); LOCK TABLE \(table) IN \(mode) MODE; COMMIT")
+                }
+            }
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let group = DispatchGroup()
+            DispatchQueue.global().async(group: group) {
+                let lock = "hashtextextended('coredata ' || (SELECT uuid FROM \(table)), 0)"
+                _ = try? cluster.psql("SET ROLE \(role); SELECT pg_advisory_lock(\(lock)); SELECT pg_sleep(2)")
+            }
+            defer { group.wait() }
+            let isHeld = try (0..<100).contains { _ in
+                try stack.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted") != "0"
+            }
+            try #require(isHeld)
+            try stack.inContext { context in
+                context.insert("Item", ["text": "a"])
+                try context.save()
+                let delete = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item"))
+                _ = try context.execute(delete)
+            }
+        }
+
+        /// The least rights with which a program saves: nothing of the store's own tables but what a save writes there.
+        @Test func aWriterNeedsFewRights() throws {
+            let stack = try ServerStack(model(1))
+            let number = UInt32.random(in: 0 ... .max)
+            let (role, schema) = ("writer_\(number)", "\"\(stack.schema)\"")
+            defer { _ = try? stack.psql("DROP OWNED BY \(role); DROP ROLE \(role)") }
+            _ = try stack.psql(
+                "CREATE ROLE \(role) LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA \(schema) TO \(role); "
+                    + "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role); "
+                    + "GRANT INSERT, UPDATE, DELETE ON \(schema).\"Item\" TO \(role); "
+                    + "GRANT UPDATE (changes) ON \(schema)._store TO \(role); "
+                    + "GRANT INSERT ON \(schema)._transactions, \(schema)._changes TO \(role); "
+                    + "GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(role)")
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: role, password: "s3cret"))
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                let item = context.insert("Item", ["text": "a"])
+                try context.save()
+                item.setValue("b", forKey: "text")
+                try context.save()
+                context.delete(item)
+                try context.save()
+            }
+            #expect(try stack.psql("SELECT count(*) FROM \(schema)._transactions") == "3")
+        }
+
+        @Test func anEmptySchemaIsRefused() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let text = cluster.url(schema: "x").absoluteString
+            let url = try #require(URL(string: text.replacingOccurrences(of: "schema=x", with: "schema=")))
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(1))
+            #expect(code { try coordinator.addPersistentStore(type: .postgreSQL, at: url) } == 134080)
+        }
+    }
+#endif
