@@ -8,7 +8,10 @@ enum WatchEvent {
         let newIndexPath: [Int]?
         let uri: String
         let label: String
-        let values: RecordFields
+        /// `nil` where they could not be read.
+        let values: RecordFields?
+        /// Why not.
+        var problem: String?
         let changedKeys: [String]
     }
 
@@ -64,11 +67,14 @@ final class WatchPrinter {
                 ("index", .integer(index)), ("name", .string(name)),
             ])
         case .object(let object):
-            return .object([
+            var fields: RecordFields = [
                 ("event", .string("object")), ("type", .string(object.type)), ("indexPath", json(object.indexPath)),
                 ("newIndexPath", json(object.newIndexPath)), ("object", .string(object.uri)),
-                ("values", .object(object.values)), ("changedKeys", .array(object.changedKeys.map(JSONValue.string))),
-            ])
+                ("values", object.values.map(JSONValue.object) ?? .null),
+                ("changedKeys", .array(object.changedKeys.map(JSONValue.string))),
+            ]
+            if let problem = object.problem { fields.append(("problem", .string(problem))) }
+            return .object(fields)
         case .aggregates(let section, let fields, _):
             return .object(
                 [("event", .string("aggregates")), ("section", section.map(JSONValue.string) ?? .null)] + fields)
@@ -96,7 +102,8 @@ final class WatchPrinter {
         case .object(let object):
             VisibleText.shown(
                 "\(object.type) \(places(object)) \(object.label)"
-                    + (object.changedKeys.isEmpty ? "" : " (\(object.changedKeys.joined(separator: ", ")))")) + "\n"
+                    + (object.changedKeys.isEmpty ? "" : " (\(object.changedKeys.joined(separator: ", ")))")
+                    + (object.problem.map { ": " + $0 } ?? "")) + "\n"
         case .aggregates(let section, _, let texts):
             VisibleText.shown("\(section ?? "all"): \(texts.joined(separator: ", "))") + "\n"
         case .didChange(let sections, let objects): "now \(objects) in \(counted(sections))\n"

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// `watch`: prints how a list changes while others change the store.
 ///
@@ -46,10 +47,12 @@ public struct WatchCommand {
             printer: WatchPrinter(format: format, output: surroundings.output),
             changedKeys: ChangedKeyLog(context: session.context),
             columns: try ColumnChoice.list(of: entity, sort: [], withObject: false), aggregates: query.aggregates,
-            once: once)
+            once: once, note: surroundings.note)
         controller.delegate = watcher
-        let observer = watcher.observeLoss(of: session.coordinator)
-        defer { NotificationCenter.default.removeObserver(observer) }
+        let observers = [
+            watcher.observeLoss(of: session.coordinator), watcher.observeUnreadRecords(of: session.context),
+        ]
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
         try RecordQuery.asking { try controller.performFetch() }
         try watcher.begin(controller)
         try serveMainQueue(until: watcher, surroundings.interruption)
@@ -101,11 +104,16 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     private(set) var sawChange = false
     /// What went wrong with printing; callbacks cannot throw.
     private(set) var failure: (any Error)?
+    private let note: (String) -> Void
+    /// Why records could not be read, the last time and while the present event is printed.
+    private var lastUnread = ""
+    private var unread: String?
 
     init(
         printer: WatchPrinter, changedKeys: ChangedKeyLog, columns: [RecordColumn], aggregates: AggregateQuery,
-        once: Bool
+        once: Bool, note: @escaping (String) -> Void
     ) {
+        self.note = note
         self.aggregates = aggregates
         self.printer = printer
         self.changedKeys = changedKeys
@@ -124,6 +132,25 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
             let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error
             DispatchQueue.main.async { watcher?.failure = watcher?.failure ?? error }
         }
+    }
+
+    /// Says why records cannot be read, once for each reason.
+    // SAFETY: the context posts on its queue, the main queue, where the watcher is used.
+    func observeUnreadRecords(of context: NSManagedObjectContext) -> any NSObjectProtocol {
+        nonisolated(unsafe) weak let watcher = self
+        return NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidFailToFulfillFault, object: context, queue: nil
+        ) { notification in
+            guard let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error else { return }
+            watcher?.noteUnread(CommandError.line(for: error))
+        }
+    }
+
+    private func noteUnread(_ reason: String) {
+        unread = reason
+        guard reason != lastUnread else { return }
+        lastUnread = reason
+        note(sentence("records cannot be read, and are printed without values: \(reason)"))
     }
 
     var isDone: Bool { failure != nil || once && sawChange }
@@ -155,15 +182,34 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         guard let object = anObject as? NSManagedObject else { return }
-        let isReadable = type != .delete || !object.isFault
+        let contents = contents(of: object, isDeleted: type == .delete)
         print(
             .object(
                 WatchEvent.Object(
                     type: Self.name(of: type), indexPath: indexPath.map(Array.init),
                     newIndexPath: newIndexPath.map(Array.init), uri: RecordLabel.uri(of: object),
-                    label: isReadable ? RecordLabel.shown(object) : RecordLabel.short(object),
-                    values: isReadable ? columns.map { ($0.name, $0.json(of: object)) } : [],
+                    label: contents.label, values: contents.values, problem: contents.problem,
                     changedKeys: type == .move || type == .update ? changedKeys.takeKeys(of: object) : [])))
+    }
+
+    /// What is printed of a record; its values are `nil` where the store cannot be read, or the record is gone by now.
+    private func contents(
+        of object: NSManagedObject, isDeleted: Bool
+    ) -> (label: String, values: RecordFields?, problem: String?) {
+        let short = RecordLabel.short(object)
+        // What of a deleted record is not in memory is nowhere.
+        if isDeleted, object.isFault { return (short, [], nil) }
+        unread = nil
+        if !isDeleted {
+            object.willAccessValue(forKey: nil)
+            if object.isDeleted { return (short, nil, sentence("another program has deleted it since")) }
+            if object.isFault { return (short, nil, unread ?? lastUnread) }
+        }
+        let values: RecordFields = columns.map { ($0.name, $0.json(of: object)) }
+        let label = RecordLabel.shown(object)
+        // Of a record that this one shows.
+        if let unread { return (short, nil, unread) }
+        return (label, values, nil)
     }
 
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {

@@ -11,6 +11,11 @@ extension Browser {
         guard let session, session.fileProblem != nil else { return }
         isFileLost = true
         let name = StorePlace(url: session.url).shortName
+        guard session.url.isFileURL else {
+            return say(
+                sentence("another program migrated or replaced the tables of \(name): ^S or R asks what to do"),
+                role: .error)
+        }
         let isReplaced = FileManager.default.fileExists(atPath: session.url.path)
         say(
             isReplaced
@@ -25,6 +30,7 @@ extension Browser {
             isFileLost = false
             return nil
         }
+        guard session.url.isFileURL else { return tr(" migrated by another program ") }
         let isReplaced = FileManager.default.fileExists(atPath: session.url.path)
         return isReplaced ? tr(" another file is in its place ") : tr(" the file is gone ")
     }
@@ -60,8 +66,9 @@ extension Browser {
                     goOn(next) { try session.follow(to: place) }
                 })
         }
-        choices.append(Dialog.Choice("e", "save elsewhere") { [unowned self] in askForPlace(next) })
-        if FileManager.default.fileExists(atPath: session.url.path) {
+        let isFile = session.url.isFileURL
+        if isFile { choices.append(Dialog.Choice("e", "save elsewhere") { [unowned self] in askForPlace(next) }) }
+        if !isFile || FileManager.default.fileExists(atPath: session.url.path) {
             let word = session.unsavedCount > 0 ? "open the other, drop my edits" : "open the other"
             choices.append(Dialog.Choice("o", word) { [unowned self] in openOther() })
         }
@@ -70,7 +77,8 @@ extension Browser {
         let problem = CommandError.line(for: problem).replacing(store.name, with: store.shortName)
         layers.push(
             Dialog(
-                title: "The store’s file is not in its place", lines: [TextPane.Line(problem, role: .error)],
+                title: isFile ? "The store’s file is not in its place" : "The store’s tables are others now",
+                lines: [TextPane.Line(problem, role: .error)],
                 choices: choices))
         needsDisplay = true
     }

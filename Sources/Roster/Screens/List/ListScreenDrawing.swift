@@ -62,6 +62,7 @@ extension ListScreen {
         canvas.fillLine(0, style: .text)
         var note = ""
         if session.isReadOnly { note = session.model.isInferred ? " model inferred, read-only " : " read-only " }
+        if session.hasUnreadRecords { note = tr(" records cannot be read ") }
         if let lost = browser.lostFileNote { note = lost }
         if browser.isPicking { note = " pick" + (note.isEmpty ? " " : note) }
         let used = canvas.write(

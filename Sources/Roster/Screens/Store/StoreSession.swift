@@ -25,6 +25,7 @@ final class StoreSession {
     private(set) var isChangingMany = false
     private var changeObservers: [any NSObjectProtocol] = []
     private var unreadObserver: (any NSObjectProtocol)?
+    private var unreadRecords: [NSManagedObject] = []
     private var mergeObserver: (any NSObjectProtocol)?
     private var lossObserver: (any NSObjectProtocol)?
 
@@ -146,15 +147,24 @@ final class StoreSession {
         return unsaved
     }
 
+    /// Whether records look empty because they could not be read when they were shown last.
+    var hasUnreadRecords: Bool {
+        unreadRecords.removeAll { !$0.isFault || $0.managedObjectContext == nil }
+        return !unreadRecords.isEmpty
+    }
+
     /// Calls `tell` with the reason whenever records cannot be read: they look empty until they can.
     // SAFETY: the context posts on its queue, the main thread, which made the closure.
     func observeUnreadRecords(_ tell: @escaping (any Error) -> Void) {
         // The context posts on its queue: the main thread, where the session is used.
         nonisolated(unsafe) let tell = tell
+        nonisolated(unsafe) weak let session = self
         unreadObserver = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidFailToFulfillFault, object: context, queue: nil
         ) { notification in
-            if let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error { tell(error) }
+            guard let session, let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error else { return }
+            session.unreadRecords += notification.userInfo?[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []
+            tell(error)
         }
     }
 

@@ -1,0 +1,89 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import TerminalKit
+    import Testing
+
+    @testable import Roster
+
+    /// A store on a server that another program migrates, or that cannot be reached: the program says so.
+    @MainActor
+    @Suite(.serialized, .enabled(if: PostgreSQLCluster.isInstalled, "PostgreSQL is not installed"))
+    struct BrowserServerLossTests {
+        private func model(_ version: Int) -> NSManagedObjectModel {
+            let (name, size) = (NSAttributeDescription(), NSAttributeDescription())
+            (name.name, size.name) = ("name", "size")
+            (name.attributeType, size.attributeType) = (.stringAttributeType, .integer16AttributeType)
+            (name.isOptional, size.isOptional) = (true, true)
+            let item = NSEntityDescription()
+            item.name = "Item"
+            item.properties = version > 1 ? [name, size] : [name]
+            let model = NSManagedObjectModel()
+            model.entities = [item]
+            return model
+        }
+
+        private func fill(_ url: URL, _ version: Int, with names: [String]) throws {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(version))
+            let store = try coordinator.addPersistentStore(
+                type: .postgreSQL, at: url,
+                options: [
+                    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                ])
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            try context.performAndWait {
+                for name in names {
+                    NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                        .setValue(name, forKey: "name")
+                }
+                try context.save()
+            }
+            try coordinator.remove(store)
+        }
+
+        @Test func aMigratedStoreIsSaid() async throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let schema = "browsed_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
+            let url = cluster.url(schema: schema)
+            try fill(url, 1, with: ["anvil"])
+            let driver = BrowserDriver(BrowserOptions(storeURL: url, entityName: "Item"), width: 100)
+            #expect(driver.text.contains("anvil"))
+            try fill(url, 2, with: ["bellows"])
+            try await driver.wait(for: "the migration") {
+                driver.browser.wake()
+                driver.draw()
+                return driver.text.contains("migrated by another program")
+            }
+            driver.keys("R")
+            #expect(driver.text.contains("open the other"), "\(driver.text)")
+            driver.keys("o")
+            #expect(driver.text.contains("bellows") && !driver.text.contains("migrated by"), "\(driver.text)")
+            try driver.browser.close()
+        }
+
+        @Test func recordsThatCannotBeReadAreSaid() throws {
+            let cluster = try #require(PostgreSQLCluster.make())
+            let schema = "unread"
+            let url = cluster.url(schema: schema)
+            try fill(url, 1, with: (0..<2000).map { "item \($0)" })
+            let driver = BrowserDriver(BrowserOptions(storeURL: url, entityName: "Item", sortKeys: "name"), width: 100)
+            #expect(driver.text.contains("item 0"))
+            try cluster.stop()
+            driver.keys("G")
+            driver.draw()
+            #expect(driver.text.contains("records cannot be read"), "\(driver.text)")
+            driver.keys("k")
+            #expect(driver.text.contains("records cannot be read"), "\(driver.text)")
+            try cluster.start()
+            for _ in 0..<200 where driver.text.contains("records cannot be read") {
+                usleep(50_000)
+                driver.keys("k")
+            }
+            #expect(driver.text.contains("item 999") && !driver.text.contains("cannot be read"), "\(driver.text)")
+            try driver.browser.close()
+        }
+    }
+#endif
