@@ -148,6 +148,46 @@ enum ServerStoreTables {
     static let rowColumns: Set<String> = [key, entity, version]
     /// Columns that the server gives each table itself.
     static let systemColumns: Set<String> = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
+    /// What is said on the server of each column of the store's own tables.
+    static let comments: [(table: String, columns: [(name: String, text: String)])] = [
+        (
+            store,
+            [
+                ("one", "true: the table has one row"), ("format", "the version of these tables"),
+                ("uuid", "the UUID of the store"), ("metadata", "a property list in XML"),
+                ("model", "the compiled model, as a store in a file keeps it"),
+                ("changes", "the number of the last transaction"),
+                ("removed", "the number of the last transaction that was taken out of the history"),
+                ("model_number", "grows with each migration"),
+            ]
+        ),
+        (
+            entities,
+            [
+                ("number", "what the columns _entity of the tables of rows hold"), ("name", "the name in the model"),
+                ("parent", "the number of the parent entity"), ("hash", "the version hash of the entity"),
+            ]
+        ),
+        (
+            transactions,
+            [
+                ("number", "in the order of the commits"), ("at", "seconds since 2001-01-01 00:00:00 UTC"),
+                ("author", "transactionAuthor of the context"), ("context", "name of the context"),
+                ("bundle", "bundle identifier of the program"),
+                ("process", "name of the program; null for the place of a save that was given up"),
+                ("token", "by which a save whose answer was lost is found"),
+            ]
+        ),
+        (
+            changes,
+            [
+                ("transaction", "the number of the transaction"), ("place", "the place in the transaction"),
+                ("kind", "0 insertion, 1 update, 2 deletion"), ("entity", "the number of the entity"),
+                ("key", "the _id of the row"), ("properties", "JSON: the names of the changed properties"),
+                ("tombstone", "JSON: values that the model keeps of a deleted row"),
+            ]
+        ),
+    ]
     /// How many keys a step of a sequence stands for.
     static let keysAtOnce: Int64 = 64
 }

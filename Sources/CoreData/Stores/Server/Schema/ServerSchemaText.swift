@@ -12,7 +12,7 @@ struct ServerSchemaText {
 
     /// All of a new store.
     func statements() -> [String] {
-        storeTables() + rowTables() + rules() + ServerDerivedText(layout: layout).statements()
+        storeTables() + storeComments() + rowTables() + rules() + ServerDerivedText(layout: layout).statements()
     }
 
     /// The tables of the rows and of their pairs, without what is checked.
@@ -41,14 +41,21 @@ struct ServerSchemaText {
             "CREATE TABLE \(table(ServerStoreTables.transactions)) (number bigint PRIMARY KEY, "
                 + "at double precision NOT NULL, author text, context text, bundle text, process text, "
                 + "token uuid NOT NULL)",
-            "COMMENT ON COLUMN \(table(ServerStoreTables.transactions)).at IS "
-                + literal("seconds since 2001-01-01 00:00:00 UTC"),
             "CREATE UNIQUE INDEX ON \(table(ServerStoreTables.transactions)) (token)",
             "CREATE INDEX ON \(table(ServerStoreTables.transactions)) (at)",
             "CREATE TABLE \(table(ServerStoreTables.changes)) (transaction bigint NOT NULL, place integer NOT NULL, "
                 + "kind smallint NOT NULL, entity integer NOT NULL, key bigint NOT NULL, properties text, "
                 + "tombstone text, PRIMARY KEY (transaction, place))",
         ]
+    }
+
+    private func storeComments() -> [String] {
+        ServerStoreTables.comments.flatMap { table, columns -> [String] in
+            let text = layout.tableText(table)
+            return columns.map { column, comment in
+                "COMMENT ON COLUMN \(text).\(name(column)) IS \(literal(comment))"
+            }
+        }
     }
 
     // MARK: Tables of rows
