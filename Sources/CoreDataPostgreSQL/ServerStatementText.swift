@@ -5,8 +5,10 @@
         /// The functions of the server that statements call by a plain name. Not `unnest`, which takes several lists only so.
         private static let functions: Set<String> = [
             "abs", "aclexplode", "avg", "chr", "clock_timestamp", "concat_ws", "count", "current_setting", "format",
-            "generate_series", "has_schema_privilege", "has_sequence_privilege", "hashtextextended", "json_each", "length",
-            "lower", "max", "min", "nextval", "pg_advisory_xact_lock", "pg_advisory_xact_lock_shared", "pg_current_xact_id",
+            "generate_series", "has_schema_privilege", "has_sequence_privilege", "hashtextextended", "json_each",
+            "length",
+            "lower", "max", "min", "nextval", "pg_advisory_xact_lock", "pg_advisory_xact_lock_shared",
+            "pg_current_xact_id",
             "pg_get_userbyid", "pg_notify", "quote_ident", "right", "row_number", "set_config", "setval", "split_part",
             "string_agg", "string_to_table", "strpos", "substr", "sum", "trunc", "upper",
         ]
@@ -19,7 +21,7 @@
             var quote: Unicode.Scalar?
             var count = 0
             var word = ""
-            /// What stands before the word.
+            /// The character before the word, and whether that ends a `::`.
             var before: (last: Unicode.Scalar, isCast: Bool) = (" ", false)
 
             func endWord(_ next: Unicode.Scalar?) {

@@ -66,7 +66,8 @@
             let schema = "inferred_\(UInt32.random(in: 0 ... .max))"
             let cluster = try #require(PostgreSQLCluster.shared)
             let place = type == .postgreSQL ? cluster.url(schema: schema) : folder.appendingPathComponent("b")
-            #expect(code { try coordinator.migratePersistentStore(store, to: place, options: [:], type: type) } == 134080)
+            #expect(
+                code { try coordinator.migratePersistentStore(store, to: place, options: [:], type: type) } == 134080)
             #expect(coordinator.persistentStores == [store] && !FileManager.default.fileExists(atPath: place.path))
             let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = '\(schema)'"
             #expect(try cluster.psql(schemas).hasPrefix("0"))

@@ -25,7 +25,8 @@
             }
             try stack.reopen()
             try stack.inContext { context in
-                let row = try #require(try context.rows("xmin", "xmin == 'value of xmin' AND ANY cmax_.name == 'one'").first)
+                let row = try #require(
+                    try context.rows("xmin", "xmin == 'value of xmin' AND ANY cmax_.name == 'one'").first)
                 for name in names { #expect(row.value(forKey: name) as? String == "value of \(name)") }
             }
         }
@@ -59,7 +60,8 @@
             text += "CREATE TYPE \(own).float8 AS ENUM ('x'); CREATE TYPE \(own).int8 AS ENUM ('x'); "
             text += "ALTER ROLE \(role) SET search_path = \(own), pg_catalog; GRANT USAGE ON SCHEMA \(own), "
             text += "\"\(stack.schema)\" TO \(role); GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "
-            text += "\"\(stack.schema)\" TO \(role); GRANT USAGE ON ALL SEQUENCES IN SCHEMA \"\(stack.schema)\" TO \(role)"
+            text +=
+                "\"\(stack.schema)\" TO \(role); GRANT USAGE ON ALL SEQUENCES IN SCHEMA \"\(stack.schema)\" TO \(role)"
             _ = try stack.psql(text)
             let cluster = try #require(PostgreSQLCluster.shared)
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)

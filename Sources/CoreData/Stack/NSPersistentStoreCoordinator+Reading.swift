@@ -55,7 +55,9 @@ extension NSPersistentStoreCoordinator {
                 for (key, row) in zip(found.keys, found.rows) {
                     let id = store.operations.objectID(for: key)
                     for (slot, value) in row.values.enumerated() {
-                        guard case .object(let object) = value, let data = UncodedValue.data(in: object) else { continue }
+                        guard case .object(let object) = value, let data = UncodedValue.data(in: object) else {
+                            continue
+                        }
                         result[id, default: [:]][id.entity.layout.slots[slot].name] = data
                     }
                 }

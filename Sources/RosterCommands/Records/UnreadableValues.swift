@@ -78,7 +78,8 @@ struct UnreadableValues {
                 uncoded.count == 1
                     ? sentence("1 value is missing, whose class or transformer is not here: \($0)")
                     : sentence(
-                        "\(uncoded.count) values are missing, whose classes or transformers are not here: the first is \($0)")
+                        "\(uncoded.count) values are missing, whose classes or transformers are not here: the first is \($0)"
+                    )
             },
         ].compactMap(\.self)
         return lines.isEmpty ? nil : lines.joined(separator: "; ")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds the passwords in URLs of servers, mistyped ones too, so that nobody sees them who may not.
+/// Finds the passwords in URLs of servers, mistyped ones too, to keep them from other users of the machine and from logs.
 public enum HiddenPasswords {
     /// `text` with `***` in the place of each password.
     public static func hidden(_ text: String) -> String {

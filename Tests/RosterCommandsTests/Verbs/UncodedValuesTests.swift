@@ -94,7 +94,8 @@ import Testing
             }
         }
         let before = try checksum()
-        try Connection(path: original.store, access: .readWrite).execute("UPDATE ZTHING SET ZOWN = x'02' WHERE ZNAME = 'b'")
+        try Connection(path: original.store, access: .readWrite).execute(
+            "UPDATE ZTHING SET ZOWN = x'02' WHERE ZNAME = 'b'")
         #expect(try checksum() != before)
     }
 
