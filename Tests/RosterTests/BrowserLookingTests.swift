@@ -179,6 +179,46 @@ import Testing
             driver.text.contains("qualifyingZone == \"UEFA\"") && driver.text.contains("titles == 0"), "\(driver.text)")
     }
 
+    /// Records without a value count for nothing in an average, and commits of others are counted.
+    @Test func aPivotAveragesTheValuesThereAreAndCountsAgain() async throws {
+        try fixture.elsewhere { context in
+            for capacity in [100, 200] {
+                let venue = NSEntityDescription.insertNewObject(forEntityName: "Venue", into: context)
+                venue.setValue("Arena \(capacity)", forKey: "name")
+                venue.setValue(capacity, forKey: "capacity")
+                let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+                team.setValue("Team \(capacity)", forKey: "teamName")
+                team.setValue("OFC", forKey: "qualifyingZone")
+                team.setValue(venue, forKey: "homeVenue")
+            }
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue("Homeless", forKey: "teamName")
+            team.setValue("OFC", forKey: "qualifyingZone")
+            try context.save()
+        }
+        let query = ColumnCounts.Query(
+            keyPaths: ["qualifyingZone", "favorite"],
+            entity: try #require(Fixture.makeModel().entitiesByName["Team"]), filter: "", summed: "homeVenue.capacity")
+        let request = try ColumnCounts.request(query)
+        let row = try fixture.elsewhere { context in
+            request.entity = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Team"]
+            return ColumnCounts(rows: try context.fetch(request), query).rows.first { $0.values[0] as? String == "OFC" }
+        }
+        #expect(row?.count == 3 && row?.summed == 2 && row?.sum == 300)
+        let driver = BrowserDriver(teamsOf: fixture)
+        focus("Qualifying zone", driver)
+        driver.keys("gp")
+        driver.type("titles")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("19"), "\(driver.text)")
+        try fixture.elsewhere { context in
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue("Wales", forKey: "teamName")
+            try context.save()
+        }
+        try await driver.wait(for: "the new count") { driver.text.contains("20") }
+    }
+
     @Test func theMapShowsEntitiesAndGoesToThem() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("gm")

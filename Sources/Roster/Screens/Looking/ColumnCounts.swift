@@ -8,8 +8,9 @@ struct ColumnCounts {
     struct Row {
         let values: [Any?]
         let count: Int
-        /// The sum of the number asked for.
+        /// The sum of the number asked for, and how many records have one.
         let sum: Double
+        let summed: Int
     }
 
     let rows: [Row]
@@ -19,7 +20,8 @@ struct ColumnCounts {
         self.rows = rows.map { row in
             Row(
                 values: query.keyPaths.map { row[$0].flatMap { $0 is NSNull ? nil : $0 } },
-                count: (row["rosterCount"] as? Int) ?? 0, sum: (row["rosterSum"] as? NSNumber)?.doubleValue ?? 0)
+                count: (row["rosterCount"] as? Int) ?? 0, sum: (row["rosterSum"] as? NSNumber)?.doubleValue ?? 0,
+                summed: (row["rosterSummed"] as? Int) ?? 0)
         }
     }
 
@@ -33,8 +35,9 @@ struct ColumnCounts {
         let count = expression("count:", .expressionForEvaluatedObject(), named: "rosterCount", .integer64AttributeType)
         var properties: [Any] = query.keyPaths + [count]
         if let summed = query.summed {
-            properties.append(
-                expression("sum:", NSExpression(forKeyPath: summed), named: "rosterSum", .doubleAttributeType))
+            let number = NSExpression(forKeyPath: summed)
+            properties.append(expression("sum:", number, named: "rosterSum", .doubleAttributeType))
+            properties.append(expression("count:", number, named: "rosterSummed", .integer64AttributeType))
         }
         request.propertiesToFetch = properties
         request.propertiesToGroupBy = query.keyPaths

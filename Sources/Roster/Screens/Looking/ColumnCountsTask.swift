@@ -65,3 +65,15 @@ extension ColumnCounts {
         self.init(rows: result?.finalResult ?? [], query)
     }
 }
+
+/// The list's last changes that counts show, and when they were made.
+struct SeenChanges {
+    private let batch: Int
+    private let time: ContinuousClock.Instant
+    private static let patience = Duration.milliseconds(500)
+
+    init(of list: ListScreen) { (batch, time) = (list.log.batch, .now) }
+
+    /// Whether the list changed after them, and it is time to count again.
+    func areOld(in list: ListScreen) -> Bool { batch != list.log.batch && .now - time > Self.patience }
+}

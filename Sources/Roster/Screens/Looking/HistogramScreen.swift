@@ -19,9 +19,7 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
     private var firstLine = 0
     /// Whether the greatest heap stands first, instead of the least value.
     private var isByCount: Bool
-    /// The batch of changes that the counts show, and when they were made.
-    private var seen: (batch: Int, time: ContinuousClock.Instant)
-    private static let patience = Duration.milliseconds(500)
+    private var seen: SeenChanges
     /// So many texts get a line of their own.
     private static let greatestCount = 10_000
 
@@ -35,12 +33,12 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         self.keyPath = keyPath
         self.attribute = attribute
         isByCount = !ValueBuckets.isMeasured(attribute)
-        seen = (list.log.batch, .now)
+        seen = SeenChanges(of: list)
         count()
     }
 
     private func count() {
-        seen = (list.log.batch, .now)
+        seen = SeenChanges(of: list)
         let query = ColumnCounts.Query(
             keyPaths: [keyPath], entity: list.entity, filter: list.records.settings.filter)
         counting = ColumnCountsTask(
@@ -151,7 +149,7 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
 
     func draw(in canvas: Canvas) {
         takeUp()
-        if counting == nil, seen.batch != list.log.batch, .now - seen.time > Self.patience { count() }
+        if counting == nil, seen.areOld(in: list) { count() }
         canvas.clear()
         let total = buckets.reduce(0) { $0 + $1.count }
         let title = sentence(

@@ -31,6 +31,8 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     private struct Cell {
         var count = 0
         var sum = 0.0
+        /// Records with a number to sum up.
+        var summed = 0
     }
 
     private struct Counted {
@@ -54,15 +56,18 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     private var firstLine = 0
     /// The counting that goes on.
     private var counting: ColumnCountsTask<Counted>?
+    private var seen: SeenChanges
 
     /// - Parameter keyPaths: of the rows and of the columns.
     init(list: ListScreen, rows: String, columns: String) {
         self.list = list
         keyPaths = [rows, columns]
+        seen = SeenChanges(of: list)
         count(.count)
     }
 
     private func count(_ measure: Measure) {
+        seen = SeenChanges(of: list)
         let query = ColumnCounts.Query(
             keyPaths: keyPaths, entity: list.entity, filter: list.records.settings.filter, summed: measure.keyPath)
         counting = ColumnCountsTask(
@@ -105,6 +110,7 @@ final class PivotScreen: WorkingLayer, KeyHelping {
             ] {
                 cells[rowIndex][columnIndex].count += row.count
                 cells[rowIndex][columnIndex].sum += row.sum
+                cells[rowIndex][columnIndex].summed += row.summed
             }
         }
         return cells
@@ -113,12 +119,12 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     private var columnCount: Int { (cells.first?.count ?? 1) }
 
     private func text(_ cell: Cell) -> String {
-        guard cell.count > 0 else { return "·" }
+        guard (measure == .count ? cell.count : cell.summed) > 0 else { return "·" }
         let value: Double =
             switch measure {
             case .count: Double(cell.count)
             case .sum: cell.sum
-            case .average: cell.sum / Double(cell.count)
+            case .average: cell.sum / Double(cell.summed)
             }
         return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(format: "%.2f", value)
     }
@@ -195,6 +201,7 @@ final class PivotScreen: WorkingLayer, KeyHelping {
 
     func draw(in canvas: Canvas) {
         takeUp()
+        if counting == nil, seen.areOld(in: list) { count(measure) }
         canvas.clear()
         let titles = keyPaths.map { PropertyTitle.title($0) }
         let title = titles.dropFirst().reduce(titles.first ?? "") { sentence("\($0) by \($1)") }
