@@ -34,7 +34,8 @@ public struct ExportCommand {
     public struct Outcome: Sendable {
         /// How many records.
         public let count: Int
-        /// Which values are missing in them, in one line: those that the store has and that cannot be read.
+        /// Which values are missing in them, in one line: those in files that cannot be read, and those of another type than
+        /// their attribute or of unknown classes.
         public let missing: String?
     }
 
@@ -88,9 +89,11 @@ public struct ExportCommand {
             for text in Self.leftOut(entity, ofSubentities) { surroundings.note(text) }
             return outcome
         }
+        let notes = session.coordinator.readingNotes
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
-        return outcome
+        guard outcome.missing == nil, let first = notes.first else { return outcome }
+        return Outcome(count: outcome.count, missing: sentence("some values are missing: \(first)"))
     }
 
     /// What an import of the file would not bring back.

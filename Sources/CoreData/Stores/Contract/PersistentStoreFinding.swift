@@ -11,6 +11,8 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
         /// A counter of keys lags behind its table: keys would be given out twice. Or a counter, or the version of a row, has come to
         /// the greatest number: nothing can be saved any more.
         case counter
+        /// Cells are of another SQLite type than their column; they read as nil.
+        case value
         /// Rows refer to rows that are not there.
         case reference
         /// Members of an ordered relationship have no place, or share one.

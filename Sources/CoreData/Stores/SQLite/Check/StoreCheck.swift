@@ -26,6 +26,7 @@ struct StoreCheck {
             guard damage.isEmpty else { return damage }
             var entries = layout.unreadable.findings.map { Entry(.schema, $0) }
             entries += try entities() + counters() + versions()
+            entries += try ValueTypeCheck(connection: connection, layout: layout).entries()
             entries += try ReferenceCheck(connection: connection, layout: layout).entries()
             entries += try ExternalDataCheck(session: session).entries()
             if session.hasHistory { entries += try HistoryCheck(connection: connection, layout: layout).entries() }

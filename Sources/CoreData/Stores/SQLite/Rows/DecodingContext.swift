@@ -26,25 +26,30 @@ final class DecodingContext {
         return .reference(id)
     }
 
-    /// Values of the kinds that are not worth a fast path. Null where the column holds something else.
+    /// Values of the kinds that are not worth a fast path. Null, with a note, if the cell has another type than its column.
     func rareValue(
         _ coding: ValueCoding, at column: Int, of statement: Statement, _ kind: ColumnKind,
         attribute: NSAttributeDescription?
     ) -> SlotValue {
+        guard let attribute else { return .null }
+        guard coding.holds(kind) else { return mistyped(attribute, kind) }
         switch coding {
-        case .uuid: return statement.uuid(at: column).map(SlotValue.uuid) ?? misfit(attribute, kind)
+        case .integer: return .integer(statement.integer(at: column))
+        case .real, .date: return .real(statement.real(at: column))
+        case .text: return .text(statement.text(at: column))
+        case .data: return .data(statement.data(at: column))
+        case .uuid: return statement.uuid(at: column).map(SlotValue.uuid) ?? mistyped(attribute, kind)
         case .decimal:
-            let number = DecimalCoding.decimal(at: column, of: statement, kind)
-            return number.map(SlotValue.decimal) ?? misfit(attribute, kind)
+            return DecimalCoding.decimal(at: column, of: statement, kind).map(SlotValue.decimal)
+                ?? mistyped(attribute, kind)
         case .externalData: return externalData.value(of: statement.data(at: column)).map(SlotValue.data) ?? .null
         case .transformable:
-            guard let attribute else { return .null }
             let data = statement.data(at: column)
             let object = TransformableCoding.object(
                 from: data, attribute: attribute, archivesWithoutTransformer: layout.archivesWithoutTransformer)
             if let object { return .object(object) }
             if keepsUncoded { return .object(UncodedValue(data)) }
-            noteUnreadable(attribute, data)
+            noteUnreadable(attribute, TransformableCoding.obstacle(data, attribute))
             return .null
         default: return .null
         }
@@ -58,29 +63,17 @@ final class DecodingContext {
     /// One line for each attribute with a value that could not be read, by the attribute's name.
     private(set) var unreadable: [String: String] = [:]
 
-    private func noteUnreadable(_ attribute: NSAttributeDescription, _ data: Data) {
-        let name = "\(attribute.owningEntity?.name ?? "").\(attribute.name)"
-        guard unreadable[name] == nil else { return }
-        unreadable[name] =
-            "\(name): \(TransformableCoding.obstacle(data, attribute)); such values read as nil, and stay in the store as they are"
+    /// Null for a cell of another type than its property's values, with a note.
+    func mistyped(_ property: NSPropertyDescription, _ kind: ColumnKind) -> SlotValue {
+        let wanted = (property as? NSAttributeDescription)?.attributeType.editorName ?? "the number of a row"
+        noteUnreadable(property, "a cell holds \(kind.title) instead of \(wanted)")
+        return .null
     }
 
-    /// Null, for a cell that holds something else than its property's values, which is noted.
-    func misfit(_ property: NSPropertyDescription?, _ kind: ColumnKind) -> SlotValue {
-        guard let property else { return .null }
+    private func noteUnreadable(_ property: NSPropertyDescription, _ obstacle: @autoclosure () -> String) {
         let name = "\(property.owningEntity?.name ?? "").\(property.name)"
-        guard unreadable[name] == nil else { return .null }
-        let found =
-            switch kind {
-            case .integer: "a whole number"
-            case .real: "a fraction"
-            case .text: "text"
-            case .blob: "bytes"
-            case .null: "nothing"
-            }
-        unreadable[name] =
-            "\(name): a cell of its column holds \(found); such values read as nil, and stay in the store as they are"
-        return .null
+        guard unreadable[name] == nil else { return }
+        unreadable[name] = "\(name): \(obstacle()); such values read as nil, and stay in the store as they are"
     }
 
     private func leaves(
@@ -107,14 +100,7 @@ final class DecodingContext {
     func value(of attribute: NSAttributeDescription, at column: Int, of statement: Statement) -> SlotValue {
         let kind = statement.kind(at: column)
         guard kind != .null, let coding = ValueCoding(attribute) else { return .null }
-        guard coding.takes(kind) else { return misfit(attribute, kind) }
-        switch coding {
-        case .integer: return .integer(statement.integer(at: column))
-        case .real, .date: return .real(statement.real(at: column))
-        case .text: return .text(statement.text(at: column))
-        case .data: return .data(statement.data(at: column))
-        default: return rareValue(coding, at: column, of: statement, kind, attribute: attribute)
-        }
+        return rareValue(coding, at: column, of: statement, kind, attribute: attribute)
     }
 }
 

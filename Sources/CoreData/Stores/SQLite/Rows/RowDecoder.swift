@@ -156,10 +156,9 @@ final class RowDecoder {
         let column = step.column
         let kind = statement.kind(at: column)
         if step.coding != .composite && kind == .null { return .null }
-        guard step.coding.takes(kind) else { return context.misfit(plan.layout.slots[slot], kind) }
         switch step.coding {
-        case .data: return .data(statement.data(at: column))
         case .reference:
+            guard kind == .integer else { return context.mistyped(plan.layout.slots[slot], kind) }
             let own = step.entityColumn < 0 ? 0 : statement.integer(at: step.entityColumn)
             return context.reference(to: statement.integer(at: column), entity: own == 0 ? step.destination : own)
         case .composite:

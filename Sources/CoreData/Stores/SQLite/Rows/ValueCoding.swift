@@ -21,6 +21,19 @@ enum ValueCoding: UInt8, Sendable {
     /// The `Z_PK` of another row.
     case reference
 
+    /// Whether an attribute's column holds values of a type of SQLite. A decimal that no number can hold is a blob; a composite
+    /// has columns of its own.
+    func holds(_ kind: ColumnKind) -> Bool {
+        switch self {
+        case .integer, .reference: kind == .integer
+        case .real, .date: kind == .real || kind == .integer
+        case .text: kind == .text
+        case .decimal: kind != .text
+        case .data, .externalData, .uuid, .transformable: kind == .blob
+        case .composite: false
+        }
+    }
+
     /// The coding of an attribute's column; `nil` for one that is not kept in a column of its own.
     init?(_ attribute: NSAttributeDescription) {
         switch attribute.attributeType {
@@ -35,17 +48,6 @@ enum ValueCoding: UInt8, Sendable {
         case .transformableAttributeType: self = .transformable
         case .compositeAttributeType: self = .composite
         case .undefinedAttributeType, .objectIDAttributeType: return nil
-        }
-    }
-
-    /// True if a column may hold a value of that kind. SQLite keeps any kind in any column, whatever its type.
-    func takes(_ kind: ColumnKind) -> Bool {
-        switch self {
-        case .integer, .reference: kind == .integer
-        case .real, .date: kind == .real || kind == .integer
-        case .text: kind == .text
-        case .data, .externalData, .uuid, .transformable: kind == .blob
-        case .decimal, .composite: true
         }
     }
 }
