@@ -133,7 +133,7 @@ enum ValueFormat: Equatable {
         guard abs(seconds) < 1e15 else { return nil }
         var time = time_t(seconds)
         var parts = tm()
-        guard localtime_r(&time, &parts) != nil else { return nil }
+        guard gmtime_r(&time, &parts) != nil else { return nil }
         var buffer = [CChar](repeating: 0, count: 256)
         let count = strftime(&buffer, buffer.count, pattern, &parts)
         return count > 0 ? String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil

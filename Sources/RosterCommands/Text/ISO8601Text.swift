@@ -2,11 +2,11 @@ import CoreData
 import Foundation
 
 /// Dates as ISO 8601 text, as the framework writes and reads them in records.
-enum ISO8601Text {
+package enum ISO8601Text {
     /// `date` in UTC: `1930-07-14T00:00:00Z`, with as many decimals as the value has, nine at most.
     ///
     /// - Parameter omitsMidnight: leaves out a time of 00:00:00, for people.
-    static func text(of date: Date, omitsMidnight: Bool = false) -> String {
+    package static func text(of date: Date, omitsMidnight: Bool = false) -> String {
         guard case .string(let text) = ImportValue.string(date) else { return "" }
         return omitsMidnight && text.hasSuffix(midnight) ? String(text.dropLast(midnight.count)) : text
     }

@@ -13,20 +13,17 @@ package enum SectionText {
 
     /// The sections that `text` says; checked against the entity.
     ///
-    /// - Parameter timeZone: where years, months, weeks and days begin.
     /// - Throws: ``CommandError`` of misuse.
     package static func sectionBy(
-        _ text: String, for entity: NSEntityDescription, in timeZone: TimeZone = .gmt
+        _ text: String, for entity: NSEntityDescription
     ) throws -> SectionBy {
         let levels = try text.split(separator: "/", omittingEmptySubsequences: false).map {
-            try level(String($0), for: entity, in: timeZone)
+            try level(String($0), for: entity)
         }
         return levels.count == 1 ? levels[0] : .levels(levels)
     }
 
-    private static func level(
-        _ text: String, for entity: NSEntityDescription, in timeZone: TimeZone
-    ) throws -> SectionBy {
+    private static func level(_ text: String, for entity: NSEntityDescription) throws -> SectionBy {
         var words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let keyPath = words.removeFirst().trimmingCharacters(in: .whitespaces)
         guard !keyPath.isEmpty else {
@@ -34,7 +31,7 @@ package enum SectionText {
         }
         let attribute = try EntityKeys.attribute(at: keyPath, of: entity, for: "make sections by")
         var section = SectionBy.value(keyPath)
-        if let word = words.first, let kind = try kind(word, keyPath, calendar(in: timeZone)) {
+        if let word = words.first, let kind = try kind(word, keyPath, calendar) {
             // A whole number is the year already.
             if word != "year" || !attribute.isWholeNumber {
                 try require(attribute, fits: word, keyPath)
@@ -56,11 +53,11 @@ package enum SectionText {
         return section
     }
 
-    private static func calendar(in timeZone: TimeZone) -> Calendar {
+    private static let calendar: Calendar = {
         var calendar = Calendar(identifier: .iso8601)
-        calendar.timeZone = timeZone
+        calendar.timeZone = .gmt
         return calendar
-    }
+    }()
 
     private static func kind(_ word: String, _ keyPath: String, _ calendar: Calendar) throws -> SectionBy? {
         switch word {

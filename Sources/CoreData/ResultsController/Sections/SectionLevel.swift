@@ -97,7 +97,8 @@ struct SectionLevel {
     private func section(for value: SectionValue) -> SectionValue {
         switch by.kind {
         case .period(let component):
-            guard case .date(let date) = value, let period = by.calendar.dateInterval(of: component, for: date) else {
+            guard case .date(let date) = value, let period = SectionPeriod.period(of: date, component, by.calendar)
+            else {
                 return .missing
             }
             return .period(period)
@@ -188,8 +189,33 @@ enum SectionBucket {
 
 /// The names of years, months, weeks and days.
 enum SectionPeriod {
+    /// The Gregorian calendar repeats after 400 years, weekdays included.
+    private static let cycle = 146_097.0 * 86_400
+
+    /// Cycles to move a date by, so that Foundation's calendar, which is the Julian one before 1582 and ends in the far future,
+    /// counts as the Gregorian one does. 0 from 1583 to about the year 10,000, and for other calendars.
+    private static func cycles(of date: Date, _ calendar: Calendar) -> Double {
+        guard [.gregorian, .iso8601].contains(calendar.identifier) else { return 0 }
+        let first = -152_672.0 * 86_400  // 1583-01-01
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard seconds < first || seconds >= first + 20 * cycle else { return 0 }
+        return -((seconds - first) / cycle).rounded(.down)
+    }
+
+    /// `nil` for a date that no calendar has.
+    static func period(of date: Date, _ component: Calendar.Component, _ calendar: Calendar) -> DateInterval? {
+        guard abs(date.timeIntervalSinceReferenceDate) < 1e15 else { return nil }
+        let shift = cycles(of: date, calendar) * cycle
+        return calendar.dateInterval(of: component, for: date.addingTimeInterval(shift)).map {
+            DateInterval(start: $0.start.addingTimeInterval(-shift), duration: $0.duration)
+        }
+    }
+
     static func name(of date: Date, _ component: Calendar.Component, _ calendar: Calendar) -> String {
-        let parts = calendar.dateComponents([.era, .year, .month, .day, .yearForWeekOfYear, .weekOfYear], from: date)
+        let cycles = cycles(of: date, calendar)
+        let parts = calendar.dateComponents(
+            [.era, .year, .month, .day, .yearForWeekOfYear, .weekOfYear],
+            from: date.addingTimeInterval(cycles * cycle))
         func digits(_ number: Int?, _ count: Int) -> String {
             let text = String(abs(number ?? 0))
             return String(repeating: "0", count: max(0, count - text.count)) + text
@@ -200,6 +226,7 @@ enum SectionPeriod {
         case .gregorian, .iso8601:
             // As astronomers count: the year before 1 is 0.
             if parts.era == 0, component != .weekOfYear { year = 1 - year }
+            year -= 400 * Int(cycles)
         default: era = "\(parts.era ?? 0)-"
         }
         let first = era + (year < 0 ? "-" : "") + digits(year, 4)

@@ -8,6 +8,7 @@ final class CalendarPicker: KeyHelping {
     private(set) var day: Date
     private let marked: Date
     private let onPick: (Date) -> Void
+    private let cycle: DateDisplay.Cycle
     private var origin = Point(x: 0, y: 0)
     private var firstOfGrid = Date.distantPast
     private var keys = KeySequenceReader()
@@ -25,10 +26,9 @@ final class CalendarPicker: KeyHelping {
     ///   - onPick: gets the date.
     init(_ date: Date, table: CommandTable<CalendarPicker> = table, onPick: @escaping (Date) -> Void) {
         self.table = table
-        // Beyond this, calendars mean little, and their arithmetic less.
-        let limit = 3e11
-        let seconds = date.timeIntervalSinceReferenceDate
-        day = seconds.isFinite && abs(seconds) < limit ? date : Date()
+        let start = DateDisplay.isInCalendar(date) ? date : Date()
+        cycle = DateDisplay.Cycle(of: start)
+        day = cycle.moved(start)
         marked = day
         self.onPick = onPick
     }
@@ -39,12 +39,12 @@ final class CalendarPicker: KeyHelping {
 
     func moveToToday() {
         let time = day.timeIntervalSince(Self.calendar.startOfDay(for: day))
-        day = Self.calendar.startOfDay(for: Date()).addingTimeInterval(time)
+        day = Self.calendar.startOfDay(for: cycle.moved(Date())).addingTimeInterval(time)
     }
 
     func pick() {
         isFinished = true
-        onPick(day)
+        onPick(cycle.back(day))
     }
 
     func close() { isFinished = true }
@@ -101,7 +101,7 @@ final class CalendarPicker: KeyHelping {
             return
         }
         box.clear()
-        box.box(title: sentence("\(tr(Self.months[month - 1])) \(year)"))
+        box.box(title: sentence("\(tr(Self.months[month - 1])) \(cycle.year(year))"))
         for (index, name) in Self.weekdays.enumerated() { box.write(tr(name), x: 2 + 3 * index, y: 1, style: .muted) }
         // Weeks begin on Monday, as ISO 8601 has it.
         let offset = (Self.calendar.component(.weekday, from: first) + 5) % 7

@@ -14,10 +14,9 @@ enum TransactionText {
 
     /// A date with its seconds.
     static func time(_ date: Date) -> String {
-        let seconds = date.timeIntervalSinceReferenceDate.truncatingRemainder(dividingBy: 60)
-        let rest = Int(seconds < 0 ? seconds + 60 : seconds)
-        let short = DateDisplay.short(date)
-        return short.contains(":") ? short + (rest < 10 ? ":0" : ":") + String(rest) : short + " 00:00:00"
+        let seconds = date.timeIntervalSinceReferenceDate.rounded(.down)
+        let text = DateDisplay.exact(Date(timeIntervalSinceReferenceDate: seconds))
+        return text.contains(":") ? text : text + " 00:00:00Z"
     }
 
     /// `2 Teams inserted, 1 Team changed`.

@@ -185,11 +185,7 @@ struct ValueBuckets {
 
 /// Dates in steps of the calendar: decades, years, months, days, hours, minutes. In the same zone as values are shown.
 private enum DateSteps {
-    private static let calendar: Calendar = {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? .gmt
-        return calendar
-    }()
+    private static let calendar = DateDisplay.utc
 
     private static let steps: [(unit: Calendar.Component, count: Int, seconds: Double)] = [
         (.minute, 1, 60), (.minute, 10, 600), (.hour, 1, 3600), (.hour, 6, 21600), (.day, 1, 86400),
@@ -199,17 +195,23 @@ private enum DateSteps {
 
     static func ranges(from low: Double, to high: Double) -> [Range<Double>] {
         let step = steps.first { (high - low) / $0.seconds <= 20 } ?? steps[steps.count - 1]
-        var start = beginning(of: Date(timeIntervalSinceReferenceDate: low), step.unit, step.count)
+        let least = Date(timeIntervalSinceReferenceDate: low)
+        guard DateDisplay.isInCalendar(least) else { return [low..<high.nextUp] }
+        let cycle = DateDisplay.Cycle(of: least)
+        var start = beginning(of: cycle.moved(least), step.unit, step.count, cycle)
         var result: [Range<Double>] = []
-        while start.timeIntervalSinceReferenceDate <= high, result.count < 400 {
+        while cycle.back(start).timeIntervalSinceReferenceDate <= high, result.count < 400 {
             guard let end = calendar.date(byAdding: step.unit, value: step.count, to: start), end > start else { break }
-            result.append(start.timeIntervalSinceReferenceDate..<end.timeIntervalSinceReferenceDate)
+            result.append(
+                cycle.back(start).timeIntervalSinceReferenceDate..<cycle.back(end).timeIntervalSinceReferenceDate)
             start = end
         }
         return result
     }
 
-    private static func beginning(of date: Date, _ unit: Calendar.Component, _ count: Int) -> Date {
+    private static func beginning(
+        of date: Date, _ unit: Calendar.Component, _ count: Int, _ cycle: DateDisplay.Cycle
+    ) -> Date {
         let start = calendar.dateInterval(of: unit, for: date)?.start ?? date
         guard count > 1 else { return start }
         var parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: start)
@@ -217,7 +219,9 @@ private enum DateSteps {
         case .minute: parts.minute = (parts.minute ?? 0) / count * count
         case .hour: parts.hour = (parts.hour ?? 0) / count * count
         case .month: parts.month = ((parts.month ?? 1) - 1) / count * count + 1
-        case .year: parts.year = (parts.year ?? 0) / count * count
+        case .year:
+            let year = parts.year ?? 0
+            parts.year = year - (cycle.year(year) % count + count) % count
         default: break
         }
         return calendar.date(from: parts) ?? start
@@ -225,18 +229,20 @@ private enum DateSteps {
 
     static func title(_ range: Range<Double>, among ranges: [Range<Double>]) -> String {
         let start = Date(timeIntervalSinceReferenceDate: range.lowerBound)
-        let last = Date(timeIntervalSinceReferenceDate: range.upperBound - 1)
-        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: start)
+        guard DateDisplay.isInCalendar(start) else { return DateDisplay.short(start) }
+        let cycle = DateDisplay.Cycle(of: start)
+        let last = cycle.moved(Date(timeIntervalSinceReferenceDate: range.upperBound - 1))
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: cycle.moved(start))
         let seconds = range.upperBound - range.lowerBound
         func two(_ number: Int?) -> String { String(format: "%02d", number ?? 0) }
-        let year = String(parts.year ?? 0)
+        let year = String(cycle.year(parts.year ?? 0))
         switch seconds {
-        case 60_000_000...: return "\(year) – \(calendar.component(.year, from: last))"
+        case 60_000_000...: return "\(year) – \(cycle.year(calendar.component(.year, from: last)))"
         case 20_000_000...: return year
         case 3_000_000...: return "\(year)-\(two(parts.month)) – \(two(calendar.component(.month, from: last)))"
         case 2_000_000...: return "\(year)-\(two(parts.month))"
         case 86_000...: return "\(year)-\(two(parts.month))-\(two(parts.day))"
-        default: return "\(year)-\(two(parts.month))-\(two(parts.day)) \(two(parts.hour)):\(two(parts.minute))"
+        default: return "\(year)-\(two(parts.month))-\(two(parts.day)) \(two(parts.hour)):\(two(parts.minute))Z"
         }
     }
 }

@@ -1,59 +1,47 @@
+import CoreData
 import Foundation
+import RosterCommands
 
-/// Dates as people read them in a list: short, and in the user's own zone.
+/// Dates as the program shows, groups, counts and reads them: of UTC, in the Gregorian calendar also before 1582.
 ///
-/// A date that is midnight in Greenwich is shown as a day: so programs keep days that have no time.
+/// Verbs and records that are typed have the same, so that a date on the screen is the one in a file. A zone of the user's own
+/// would show days that programs keep as midnight of UTC as those before.
 enum DateDisplay {
-    private static let calendar: Calendar = {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .current
-        return calendar
-    }()
-
-    /// `2022-12-18`, or `2022-12-18 19:00`.
+    /// `2022-12-18`, or `2022-12-18 19:00Z`.
     static func short(_ date: Date) -> String {
-        let seconds = date.timeIntervalSinceReferenceDate
-        guard seconds.isFinite, abs(seconds) < 2e11 else { return "\(seconds)" }
-        if seconds.truncatingRemainder(dividingBy: 86400) == 0 {
-            return text(date, in: utc, withTime: false)
-        }
-        return text(date, in: calendar, withTime: true)
+        let parts = exact(date).split(separator: " ")
+        guard parts.count == 2 else { return exact(date) }
+        return "\(parts[0]) \(parts[1].prefix(5))Z"
     }
 
-    /// The date in the user's zone, and behind it exactly, where that says more.
+    /// `2022-12-18`, or `2022-12-18 19:00:30.5Z`.
     static func exact(_ date: Date) -> String {
-        let short = short(date)
-        guard let attribute = short.contains(":") ? exactText(date) : nil else { return short }
-        return "\(short)  (\(attribute))"
-    }
-
-    private static func exactText(_ date: Date) -> String? {
-        let seconds = date.timeIntervalSinceReferenceDate
-        guard seconds.isFinite, abs(seconds) < 2e11 else { return nil }
-        let parts = utc.dateComponents([.hour, .minute, .second], from: date)
-        let fraction = seconds - seconds.rounded(.down)
-        let thousandths = Int((fraction * 1000).rounded(.down))
-        let rest = thousandths > 0 ? "." + padded(thousandths, to: 3) : ""
-        let time = "\(padded(parts.hour ?? 0)):\(padded(parts.minute ?? 0)):\(padded(parts.second ?? 0))\(rest)"
-        return "\(text(date, in: utc, withTime: false))T\(time)Z"
+        ISO8601Text.text(of: date, omitsMidnight: true).replacing("T", with: " ")
     }
 
     static let utc: Calendar = {
         var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? .current
+        calendar.timeZone = .gmt
         return calendar
     }()
 
-    private static func text(_ date: Date, in calendar: Calendar, withTime: Bool) -> String {
-        let parts = calendar.dateComponents([.era, .year, .month, .day, .hour, .minute], from: date)
-        let year = parts.era == 0 ? -(parts.year ?? 0) : parts.year ?? 0
-        let day =
-            "\(year < 1000 && year >= 0 ? padded(year, to: 4) : String(year))-\(padded(parts.month ?? 0))-\(padded(parts.day ?? 0))"
-        return withTime ? "\(day) \(padded(parts.hour ?? 0)):\(padded(parts.minute ?? 0))" : day
+    /// The Gregorian calendar repeats after 400 years, weekdays included. Foundation's calendars change to the Julian one before
+    /// 1582, and end: dates are counted in the cycle that begins in 2001.
+    struct Cycle {
+        /// Cycles from that of 2001 to the date's.
+        private let count: Double
+        private static let length = 146_097.0 * 86_400
+
+        init(of date: Date) { count = (date.timeIntervalSinceReferenceDate / Self.length).rounded(.down) }
+
+        /// A date moved to the cycle of 2001 as far as this one's date is, and back.
+        func moved(_ date: Date) -> Date { date.addingTimeInterval(-count * Self.length) }
+        func back(_ date: Date) -> Date { date.addingTimeInterval(count * Self.length) }
+
+        /// The year of a moved date.
+        func year(_ moved: Int) -> Int { moved + 400 * Int(count) }
     }
 
-    private static func padded(_ number: Int, to width: Int = 2) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
-    }
+    /// Farther dates are numbers of seconds.
+    static func isInCalendar(_ date: Date) -> Bool { abs(date.timeIntervalSinceReferenceDate) < 1e15 }
 }

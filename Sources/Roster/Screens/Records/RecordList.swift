@@ -100,7 +100,6 @@ final class RecordList: ListSource {
         let store = context.persistentStoreCoordinator?.persistentStores.first?.identifier ?? ""
         let sort = settings.descriptors.map { "\($0.key ?? "")\($0.ascending ? "+" : "-")" }.joined(separator: ",")
         return "roster|\(store)|\(entity.name ?? "")|\(settings.sectionText ?? "")|\(sort)"
-            + (settings.sectionForm == nil ? "" : "|\(TimeZone.current.identifier)")
     }
 
     /// Shows other columns, or the same ones in another way.

@@ -31,12 +31,12 @@ struct SectionChoice: Equatable {
         return keyPath + (levels.first ?? "") + (ascends ? "" : ":desc") + (levels.count > 1 ? "/" + levels[1] : "")
     }
 
-    /// The sections of a results controller; days begin where the user is, as the dates on the screen do.
+    /// The sections of a results controller; days are those of UTC, as the dates on the screen are.
     ///
     /// - Throws: ``CommandError`` of misuse where the text does not fit the entity.
     @discardableResult
     func sectionBy(for entity: NSEntityDescription) throws -> SectionBy {
-        try SectionText.sectionBy(text, for: entity, in: .current)
+        try SectionText.sectionBy(text, for: entity)
     }
 
     /// As people read it: `Date created (month) / Kind`.
@@ -48,7 +48,10 @@ struct SectionChoice: Equatable {
         }.joined(separator: " / ")
     }
 
-    private static let names = ["letter": "first letter", "desc": "↓"]
+    private static let names = [
+        "letter": "first letter", "desc": "↓", "year": "year, UTC", "month": "month, UTC", "week": "week, UTC",
+        "day": "day, UTC",
+    ]
 
     /// The kinds of sections that there are of an attribute's values beside the values themselves.
     static func kinds(of attribute: NSAttributeDescription?) -> [String] {
