@@ -39,6 +39,17 @@ import Testing
         #expect(driver.selectedLine?.contains("31") == true && !driver.text.contains("unsaved"))
     }
 
+    /// Alt is no Escape for a cell with text, and pasted lines stay.
+    @Test func altWithAKeyDropsNoTextOfACell() {
+        driver.find("Spain")
+        focus("localName")
+        driver.keys("e<C-u>Spanien<M-u>")
+        #expect(driver.browser.layers.top is CellEditor)
+        driver.send(.paste("\n\tx"))
+        driver.keys("<Enter>")
+        #expect(driver.browser.list?.cursorObject?.value(forKey: "localName") as? String == "Spanien\n\tx")
+    }
+
     @Test func tabGoesFromCellToCell() {
         driver.find("Spain")
         driver.keys("hhhhhhe")

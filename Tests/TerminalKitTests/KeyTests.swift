@@ -34,6 +34,13 @@ import Testing
         #expect(read("\u{1B}[200~dd\rq\u{1B}[201~j") == [.event(.paste("dd\nq")), .event(.key(Key(.character("j"))))])
     }
 
+    /// Whatever follows an escape in pasted text is text; line breaks are those of the text.
+    @Test func escapesInPastedTextAreNoCommands() {
+        #expect(read("\u{1B}[200~a\u{1B}Dd\u{1B}]0;x\u{1B}\u{1B}q\u{1B}[201~j").first == .event(.paste("aDd]0;xq")))
+        #expect(read("\u{1B}[200~a\u{1B}") == [])
+        #expect(read("\u{1B}[200~a\r\nb\rc\td\u{1B}[201~") == [.event(.paste("a\nb\nc\td"))])
+    }
+
     @Test func unknownSequencesAndFocusReportsAreSwallowed() {
         #expect(read("\u{1B}[I\u{1B}[Oj") == [.event(.key(Key(.character("j"))))])
         #expect(read("\u{1B}[97;5uj") == [.event(.key(Key(.character("j"))))])

@@ -86,6 +86,85 @@ import Testing
         #expect(!short[0].contains("fields"), "\(short)")
     }
 
+    @Test func aLineOfItsOwnFormIsTyped() {
+        let form = Form(title: "New", fields: [FormField(id: "key", label: "Key", kind: .line, isOptional: false)])
+        send("ab<Backspace>c", to: form)
+        #expect(form.fields[0].value == "ac")
+        send("<C-u>", to: form)
+        #expect(form.fields[0].value == nil)
+    }
+
+    @Test func pastedLinesStayInTextsAlone() {
+        let form = form()
+        _ = form.handle(.paste("\n\ta"))
+        #expect(form.fields[0].value == "Brazil\n\ta")
+        send("<Tab>", to: form)
+        _ = form.handle(.paste("\n7"))
+        #expect(form.fields[1].value == "76 7")
+    }
+
+    @Test func altWithAKeyDropsNoText() {
+        let form = form()
+        let stack = LayerStack()
+        stack.push(form)
+        form.onDiscard = { close in
+            stack.push(Dialog(title: "Leave?", lines: [], choices: [Dialog.Choice("y", "leave", action: close)]))
+        }
+        for key in KeySequence("x<M-y>").keys { stack.handle(.key(key)) }
+        #expect(!form.isFinished && form.fields[0].value == "Brazilx" && stack.top === form)
+        let untouched = self.form()
+        stack.push(untouched)
+        stack.handle(.key(Key(.character("y"), .alt)))
+        #expect(untouched.isFinished)
+    }
+
+    /// A question that Escape asks is not answered by the key that came with it.
+    @Test func altWithAKeyAnswersNoQuestion() {
+        final class Asking: Layer {
+            let ask: () -> Void
+            var isFinished = false
+            init(_ ask: @escaping () -> Void) { self.ask = ask }
+            func draw(in canvas: Canvas) {}
+            func handle(_ event: Event) -> Bool {
+                guard event == .key(Key(.escape)) else { return false }
+                ask()
+                return true
+            }
+        }
+        let stack = LayerStack()
+        var isDropped = false
+        stack.push(
+            Asking {
+                stack.push(
+                    Dialog(title: "?", lines: [], choices: [Dialog.Choice("y", "drop") { isDropped = true }]))
+            })
+        stack.handle(.key(Key(.character("y"), .alt)))
+        #expect(!isDropped && stack.layers.count == 2)
+    }
+
+    /// A long text is cut and edited as a short one.
+    @Test(arguments: [TextWidth.Repertoire.unicode, .ascii]) func longTextsAreMeasuredAsFarAsTheyAreSeen(
+        _ repertoire: TextWidth.Repertoire
+    ) {
+        let text = TextWidth(repertoire)
+        for sample in ["", "abc", "日本語日本語", "a\u{301}b\u{301}c", "👩‍👩‍👧 x", "æœß…"] {
+            for columns in 0...14 {
+                let cut = text.truncated(sample, to: columns)
+                #expect(
+                    text.width(cut) <= columns
+                        && (text.width(sample) > columns || text.width(cut) == text.width(sample)))
+                #expect(text.width(sample, upTo: columns) == min(columns, text.width(sample)))
+            }
+        }
+        var editor = LineEditor(String(repeating: "日本a", count: 300))
+        let grid = CellGrid(size: Size(width: 20, height: 1))
+        let canvas = Canvas(grid: grid, text: text)
+        for key in KeySequence("<Left><Left>x<Home>y<End>z").keys { _ = editor.handle(key) }
+        editor.draw(in: canvas, x: 0, y: 0, width: 10, style: .text, showsCursor: true)
+        #expect(grid.cursor.map { $0.x <= 9 } == true)
+        #expect(editor.text.hasPrefix("y日本a") && editor.text.hasSuffix("日x本az"))
+    }
+
     @Test func leavingAChangedFormAsks() {
         let form = form()
         var asked = 0

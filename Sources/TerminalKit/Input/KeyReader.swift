@@ -48,7 +48,7 @@ public struct KeyReader {
         case .key(let key):
             if case .escape = state {
                 state = .ground
-                return [.event(.key(Key(key.code, key.modifiers.union(.alt))))]
+                return pasted == nil ? [.event(.key(Key(key.code, key.modifiers.union(.alt))))] : []
             }
             return flush() + (pasted == nil ? [.event(.key(key))] : [])
         case .scalar(let value): return read(scalar: Unicode.Scalar(value) ?? "\u{FFFD}")
@@ -58,7 +58,7 @@ public struct KeyReader {
     /// Ends a sequence that did not go on: a lone escape is the Escape key.
     public mutating func flush() -> [Output] {
         defer { state = .ground }
-        if case .escape = state { return [.event(.key(Key(.escape)))] }
+        if case .escape = state, pasted == nil { return [.event(.key(Key(.escape)))] }
         return []
     }
 
@@ -90,7 +90,7 @@ public struct KeyReader {
             return []
         }
         if pasted != nil {
-            pasted?.unicodeScalars.append(scalar == "\r" ? "\n" : scalar)
+            pasted?.unicodeScalars.append(scalar)
             return []
         }
         return [.event(.key(Self.key(for: scalar)))]
@@ -101,6 +101,10 @@ public struct KeyReader {
         case "[":
             state = .control("")
             return []
+        case _ where pasted != nil:
+            // In pasted text an escape begins nothing but the paste's end.
+            state = .ground
+            return readInGround(scalar)
         case "]", "P", "_", "^":
             state = .operatingSystem(sawEscape: false)
             return []
@@ -121,13 +125,18 @@ public struct KeyReader {
             return []
         case "201~":
             defer { pasted = nil }
-            return pasted.map { [.event(.paste($0))] } ?? []
+            return pasted.map { [.event(.paste(Self.lines(of: $0)))] } ?? []
         case "I", "O": return []
         case "Z": return [.event(.key(Key(.tab, .shift)))]
         default:
             if let key = Self.key(control: control) { return pasted == nil ? [.event(.key(key))] : [] }
             return control.hasPrefix("?") ? [.reply(control)] : []
         }
+    }
+
+    /// Terminals send the line breaks of a paste as the Enter key does.
+    private static func lines(of text: String) -> String {
+        text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
     }
 
     /// The key of a sequence that curses does not know, because the terminal sends what another one's description says:

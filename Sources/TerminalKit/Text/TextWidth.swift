@@ -36,6 +36,27 @@ public struct TextWidth: Hashable, Sendable {
         return result
     }
 
+    /// The first glyphs of `text`, and whether they are all and fit in `columns`. Looks at no more of a long text.
+    private func glyphs(_ text: some Sequence<Character>, upTo columns: Int) -> (glyphs: [Glyph], isWhole: Bool) {
+        var result: [Glyph] = []
+        var (used, counted) = (0, 0)
+        for character in text {
+            appendGlyphs(of: character, to: &result)
+            while counted < result.count {
+                used += result[counted].width
+                counted += 1
+            }
+            if used > columns { return (result, false) }
+        }
+        return (result, true)
+    }
+
+    /// The columns that `text` takes, or `limit` if they are more.
+    public func width(_ text: some Sequence<Character>, upTo limit: Int) -> Int {
+        let (glyphs, isWhole) = glyphs(text, upTo: limit)
+        return isWhole ? glyphs.reduce(0) { $0 + $1.width } : limit
+    }
+
     /// The columns that `text` takes. Plain ASCII is counted without looking at clusters.
     public func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
@@ -45,8 +66,8 @@ public struct TextWidth: Hashable, Sendable {
     /// `text` cut to at most `columns`, with an ellipsis in the last one where something is missing.
     public func truncated(_ text: String, to columns: Int) -> String {
         guard columns > 0 else { return "" }
-        let glyphs = glyphs(text)
-        if glyphs.reduce(0, { $0 + $1.width }) <= columns { return glyphs.map(\.text).joined() }
+        let (glyphs, isWhole) = glyphs(text, upTo: columns)
+        if isWhole { return glyphs.map(\.text).joined() }
         var used = 0
         var result = ""
         for glyph in glyphs {

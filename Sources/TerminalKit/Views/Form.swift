@@ -16,6 +16,9 @@ public struct FormField {
         /// One of a few values: Space or a letter asks the form's owner.
         case choice
         case readOnly
+
+        /// Whether the value is typed in the field itself.
+        var isTyped: Bool { [.text, .number, .line, .date].contains(self) }
     }
 
     /// Tells fields apart.
@@ -106,7 +109,9 @@ public final class Form: Layer {
         switch event {
         case .key(let key): return handle(key)
         case .paste(let text):
-            edit { $0.insert(text) }
+            edit { [keepsLines = !fields.isEmpty && fields[cursor].kind == .text] in
+                $0.insert(text, keepsLines: keepsLines)
+            }
             return true
         case .mouse(let mouse):
             handle(mouse)
@@ -182,10 +187,10 @@ public final class Form: Layer {
     }
 
     private func edit(_ change: (inout LineEditor) -> Void) {
-        guard [.text, .number, .date].contains(fields[cursor].kind) else { return }
-        let before = editor.text
+        guard fields[cursor].kind.isTyped else { return }
+        let before = editor.characters
         change(&editor)
-        guard editor.text != before else { return }
+        guard editor.characters != before else { return }
         let isNothing = editor.characters.isEmpty && fields[cursor].kind != .text
         fields[cursor].value = isNothing ? nil : editor.text
         if fields[cursor].error != nil { fields[cursor].error = validate(fields[cursor]) }
@@ -281,11 +286,11 @@ public final class Form: Layer {
         let error = field.error.map { " " + canvas.symbols.moreLeft + " " + $0 } ?? ""
         let errorWidth = min(canvas.text.width(error), max(0, canvas.width - x - 8))
         let width = max(1, canvas.width - x - errorWidth - 1)
-        let isEdited = isCurrent && [.text, .number, .date].contains(field.kind)
+        let isEdited = isCurrent && field.kind.isTyped
         if isEdited {
             editor.draw(in: canvas, x: x, y: y, width: width, style: .text, showsCursor: true)
         }
-        var used = isEdited ? min(width, canvas.text.width(editor.text)) : 0
+        var used = isEdited ? editor.width(upTo: width, canvas.text) : 0
         if field.value == nil {
             used = canvas.write(
                 isEdited ? "" : tr("none"), x: x, y: y, style: Style(.muted, selected: isCurrent), limit: width)

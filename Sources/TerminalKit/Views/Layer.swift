@@ -11,11 +11,17 @@ public protocol Layer: AnyObject {
     /// Set by the layer when its work is over: it is taken off the stack.
     var isFinished: Bool { get }
 
+    /// Whether the layer has text that Escape would drop.
+    var isChanged: Bool { get }
+
     /// What the last line of the screen says while the layer is on top; `nil` where the layer paints that line itself.
     var footer: String? { get }
 }
 
 extension Layer {
+    /// `false`: Escape drops nothing.
+    public var isChanged: Bool { false }
+
     /// Nothing: the layer paints the last line itself.
     public var footer: String? { nil }
 }
@@ -36,15 +42,19 @@ public final class LayerStack {
 
     /// Hands an event to the topmost layer.
     ///
-    /// Alt with a key that means nothing is taken as Escape and the key: over a slow line they arrive as one.
+    /// Alt with a key that means nothing is taken as Escape and the key: over a slow line they arrive as one. Text that would be
+    /// dropped by Escape stays, and a question that Escape asks is not answered by the key.
     @discardableResult
     public func handle(_ event: Event) -> Bool {
         defer { removeFinished() }
         guard let top else { return false }
         if top.handle(event) { return true }
         guard case .key(var key) = event, key.modifiers.contains(.alt) else { return false }
+        guard !top.isChanged else { return false }
         key.modifiers.remove(.alt)
+        let count = layers.count
         let escaped = top.handle(.key(Key(.escape)))
+        guard layers.count <= count else { return escaped }
         removeFinished()
         let handled = layers.last?.handle(.key(key)) ?? false
         return escaped || handled

@@ -4,8 +4,8 @@ public struct LineEditor: Hashable, Sendable {
     public private(set) var characters: [Character]
     /// Before which character the next one goes.
     public private(set) var cursor: Int
-    /// The first column shown when the text is wider than its field.
-    private var scroll = 0
+    /// The first character shown when the text is wider than its field.
+    private var first = 0
 
     /// An editor with the cursor behind the text.
     public init(_ text: String = "") {
@@ -23,11 +23,14 @@ public struct LineEditor: Hashable, Sendable {
     public var textBeforeCursor: String { String(characters[..<cursor]) }
 
     /// Puts text at the cursor. A combining mark joins the character before.
-    public mutating func insert(_ text: String) {
-        let flat = text.map { $0.isNewline || $0 == "\t" ? " " : $0 }
-        let joined = Array(String(characters[..<cursor]) + String(flat))
-        characters = joined + characters[cursor...]
-        cursor = joined.count
+    ///
+    /// - Parameter keepsLines: whether line breaks and tabs stay; else they become spaces.
+    public mutating func insert(_ text: String, keepsLines: Bool = false) {
+        let flat = keepsLines ? Array(text) : text.map { $0.isNewline || $0 == "\t" ? " " : $0 }
+        let start = max(0, cursor - 1)
+        let joined = Array(String(characters[start..<cursor] + flat))
+        characters.replaceSubrange(start..<cursor, with: joined)
+        cursor = start + joined.count
     }
 
     /// Replaces the characters of a range and leaves the cursor behind the new ones.
@@ -66,28 +69,41 @@ public struct LineEditor: Hashable, Sendable {
         in canvas: Canvas, x: Int, y: Int, width: Int, style: Style, showsCursor: Bool
     ) {
         guard width > 0 else { return }
-        let before = canvas.text.width(textBeforeCursor)
-        scroll = firstColumn(width: width, text: canvas.text)
-        var column = 0
-        for glyph in canvas.text.glyphs(text) {
-            if column >= scroll, column - scroll + glyph.width <= width {
-                canvas.write(glyph.text, x: x + column - scroll, y: y, style: style)
+        first = firstShown(width: width, text: canvas.text)
+        var (column, index) = (0, first)
+        while column < width, index < characters.count {
+            for glyph in canvas.text.glyphs(String(characters[index])) {
+                if column + glyph.width <= width { canvas.write(glyph.text, x: x + column, y: y, style: style) }
+                column += glyph.width
             }
-            column += glyph.width
+            index += 1
         }
-        if showsCursor { canvas.showCursor(x: x + before - scroll, y: y) }
+        if showsCursor { canvas.showCursor(x: x + self.column(of: cursor, from: first, canvas.text), y: y) }
     }
+
+    /// The columns that the text takes, or `limit` if they are more.
+    public func width(upTo limit: Int, _ text: TextWidth) -> Int { text.width(characters, upTo: limit) }
 
     /// In which column of its field a character stands, as `draw` shows it: nothing is left of the first one.
     func column(ofCharacter index: Int, width: Int, text: TextWidth) -> Int {
-        max(0, text.width(String(characters.prefix(index))) - firstColumn(width: width, text: text))
+        let first = firstShown(width: width, text: text)
+        return index < first ? 0 : column(of: min(index, characters.count), from: first, text)
     }
 
-    /// The first column shown, so that the cursor is seen.
-    private func firstColumn(width: Int, text: TextWidth) -> Int {
-        let before = text.width(textBeforeCursor)
-        if before < scroll { return before }
-        return before - scroll > width - 1 ? before - width + 1 : scroll
+    private func column(of index: Int, from first: Int, _ text: TextWidth) -> Int {
+        text.width(String(characters[first..<index]))
+    }
+
+    /// The first character shown, so that the cursor is seen. Looks at no more of the text than fits.
+    private func firstShown(width: Int, text: TextWidth) -> Int {
+        guard cursor > first else { return cursor }
+        var (index, used) = (cursor, 0)
+        while index > first {
+            used += text.width(String(characters[index - 1]))
+            if used > width - 1 { return index }
+            index -= 1
+        }
+        return first
     }
 
     private mutating func remove(_ range: Range<Int>) {

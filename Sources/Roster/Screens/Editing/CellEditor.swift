@@ -75,11 +75,13 @@ final class CellEditor: Layer {
         return editor.text
     }
 
+    var isChanged: Bool { text != textAtFirst }
+
     // MARK: Keys
 
     func handle(_ event: Event) -> Bool {
         switch event {
-        case .paste(let text): change { $0.insert(text) }
+        case .paste(let text): change { $0.insert(text, keepsLines: kind == .text) }
         case .key(let key): return handle(key)
         case .mouse: break
         default: return false
@@ -217,7 +219,7 @@ final class CellEditor: Layer {
         if !seen.isGone { place = list.view.cursorCell(ofColumn: attribute.name) }
         guard let cell = place else { return }
         let problem = seen.isGone ? tr(goneText) : problem
-        let needed = max(cell.width, min(40, canvas.text.width(editor.text) + 2))
+        let needed = max(cell.width, editor.width(upTo: 38, canvas.text) + 2)
         let width = max(8, min(needed, canvas.width))
         let x = min(cell.minX, canvas.width - width)
         let part = canvas.part(x: x, y: cell.minY, width: width, height: 1)
