@@ -350,6 +350,21 @@ import Testing
         for name in names { #expect(try stored(name)["wins"] == 99) }
     }
 
+    /// What was to follow the save follows its question.
+    @Test(arguments: ["r", "d"]) func aQuestionOfWriteAndQuitQuitsToo(_ answer: String) async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        driver.keys(":")
+        try delete("Spain", in: fixture, keepsHistory: true)
+        try await driver.wait(for: "the warning") { driver.text.contains("with your edits") }
+        driver.type("wq")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
+        driver.keys(answer)
+        #expect(driver.browser.isFinished)
+        #expect(try stored("Spain")["wins"] == (answer == "r" ? 99 : nil))
+    }
+
     /// A list whose save is asked about, since another program gave Spain 50 wins where the user gave it 99; with another edit, if any.
     private func contested(_ edit: (BrowserDriver) -> Void = { _ in }) async throws -> BrowserDriver {
         let driver = BrowserDriver(teamsOf: fixture)

@@ -36,6 +36,8 @@ final class Browser: TerminalProgram {
     var baseline = EditBaseline()
     /// Edits of records that others deleted, of which the user did not decide yet.
     var lostEdits: [LostEdit] = []
+    /// What follows the save that asks a question; `nil` if nothing does.
+    var afterSave: (() -> Void)?
     /// The question about them that is on the screen.
     var lostQuestion: LostQuestion?
     /// How often something was told of lost edits while deletions are taken over that a save met; `nil` at other times.
@@ -303,6 +305,7 @@ final class Browser: TerminalProgram {
         list = nil
         layers.removeAll()
         waitingSave = nil
+        afterSave = nil
         baseline = EditBaseline()
         (lostEdits, lostQuestion, contested, contestedRevision) = ([], nil, [], nil)
         try session?.close()

@@ -113,7 +113,12 @@ extension Browser {
     // MARK: Saving
 
     /// Saves all changes; asks about conflicts and shows what is wrong.
-    func save(then next: @escaping () -> Void = {}) { save(preferring: nil, next: next) }
+    ///
+    /// - Parameter next: runs when all is saved, also after questions that the save asked.
+    func save(then next: (() -> Void)? = nil) {
+        afterSave = next
+        save(preferring: nil, next: next ?? {})
+    }
 
     func save(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
         guard let session else { return }
@@ -137,6 +142,7 @@ extension Browser {
 
     private func finish(_ outcome: SaveAttempt.Outcome, next: @escaping () -> Void) {
         defer { noteContested(among: EmptyCollection()) }
+        if case .gone = outcome {} else if case .conflicts = outcome {} else { afterSave = nil }
         switch outcome {
         case .locked: break
         case .nothingToSave:
@@ -178,7 +184,7 @@ extension Browser {
         switch decision {
         case .mine: save(preferring: SaveAttempt.Preference(.mine, of: conflicts), next: next)
         case .theirs: save(preferring: SaveAttempt.Preference(.theirs, of: conflicts), next: next)
-        case .notNow: break
+        case .notNow: afterSave = nil
         case .each(let choices):
             guard let session else { return }
             // Where theirs was not merged yet, what was before would count as no change at all.

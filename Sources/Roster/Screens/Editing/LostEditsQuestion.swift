@@ -24,7 +24,7 @@ extension Browser {
         // Each of the sets is made when it is asked for.
         let (updated, deleted) = (context.updatedObjects, context.deletedObjects)
         let isLeft = objects.contains { updated.contains($0) || deleted.contains($0) }
-        if !isTold, !isLeft { save(then: next) }
+        if !isTold, !isLeft { save(preferring: nil, next: next) }
     }
 
     /// Asks what becomes of edits whose record another program deleted meanwhile.
@@ -94,12 +94,14 @@ extension Browser {
                 },
                 Dialog.Choice("d", "drop your edits") { [unowned self] in
                     lostQuestion = nil
+                    guard !goOnSaving() else { return }
                     say(
                         unsavedCount == 0
                             ? tr("dropped your edits") : sentence("dropped your edits; \(saveKey) saves the rest"))
                 },
                 Dialog.Choice("<Esc>", "not now") { [unowned self] in
                     lostQuestion = nil
+                    afterSave = nil
                     lostEdits += lost
                     say("kept: you are asked again when you save")
                 },
@@ -109,6 +111,13 @@ extension Browser {
         needsDisplay = true
     }
 
+    /// Goes on with the save that asked, where something is to follow it. Answers whether there is one.
+    private func goOnSaving() -> Bool {
+        guard let next = afterSave else { return false }
+        save(then: next)
+        return true
+    }
+
     private func recreate(_ lost: [LostEdit]) {
         lostQuestion = nil
         var made: [NSManagedObject] = []
@@ -116,6 +125,7 @@ extension Browser {
             made = lost.map { $0.recreate(in: context) }
         }
         if let first = made.first { list?.moveCursor(to: first) }
+        guard !goOnSaving() else { return }
         let empty = made.count == 1 ? LostEdit.emptyRelationships(of: made[0]) : ""
         say(
             empty.isEmpty

@@ -179,7 +179,9 @@ struct CommandLineWords {
         Command(names: ["q!", "quit!", "qa!"]) { list, _ in done { list.browser.quitWithoutSaving() } },
         Command(names: ["w", "write", "save"]) { list, _ in writing(list) { list.browser.save() } },
         Command(names: ["wq", "x"]) { list, _ in
-            guard list.session.context.hasChanges else { return done { list.browser.quit() } }
+            guard list.session.context.hasChanges || !list.browser.lostEdits.isEmpty else {
+                return done { list.browser.quit() }
+            }
             return writing(list) { list.browser.save { [unowned list] in list.browser.quit() } }
         },
         Command(names: ["sort"], takesArgument: true) { $0.sort(by: $1) },
