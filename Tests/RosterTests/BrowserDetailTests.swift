@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RosterCommands
 import TerminalKit
 import Testing
 
@@ -200,8 +201,41 @@ import Testing
         let driver = BrowserDriver(teamsOf: fixture)
         driver.find("Spain")
         driver.keys("<Enter>")
-        #expect(driver.text.contains("(2022-12-18T17:02:03.250Z)"), "\(driver.text)")
-        #expect(driver.text.contains(DateDisplay.short(date)))
+        #expect(driver.text.contains("2022-12-18 17:02:03.25Z"), "\(driver.text)")
+        #expect(DateDisplay.short(date) == "2022-12-18 17:02Z")
+    }
+
+    /// One calendar and one zone for what is shown, grouped, counted and typed.
+    @Test func datesOfAllTimesAreThoseOfOneCalendar() throws {
+        for text in ["1500-01-01", "0004-02-29", "-0044-03-15", "+12000-06-30", "2022-12-18"] {
+            let date = try #require(JSONValue.string(text).date)
+            #expect(DateDisplay.short(date) == text && DateDisplay.exact(date) == text)
+            var picked: Date?
+            let picker = CalendarPicker(date) { picked = $0 }
+            for key in KeySequence("lh").keys { _ = picker.handle(.key(key)) }
+            picker.pick()
+            #expect(picked == date)
+        }
+        #expect(DateDisplay.short(Date(timeIntervalSinceReferenceDate: 1e20)) == "1e+20")
+        let attribute = try #require(Fixture.makeModel().entitiesByName["Team"]?.attributesByName["firstAppearance"])
+        let early = try (0..<40).map { try #require(JSONValue.string("15\(10 + $0)-01-01").date) }
+        let buckets = ValueBuckets(early.map { ($0, 1) }, of: attribute, at: "firstAppearance", greatestCount: 9)
+            .buckets
+        #expect(
+            buckets.first?.title == "1510 – 1514" && buckets.allSatisfy { $0.count == 5 }, "\(buckets.map(\.title))")
+        #expect(SectionChoice("firstAppearance:month").title == "First appearance (month, UTC)")
+    }
+
+    @Test func thePaneGoesWithTheLastRecordOfAFilter() {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        driver.browser.list?.openDetailPane()
+        driver.draw()
+        #expect(driver.text.contains("España"))
+        driver.command("filter teamName == \"none\"")
+        #expect(driver.browser.list?.detailPane == nil && !driver.text.contains("España"), "\(driver.text)")
+        driver.command("filter wins > 0")
+        #expect(driver.browser.list?.detailPane != nil)
     }
 
     /// What is unfolded in the last line comes into view.

@@ -30,7 +30,11 @@ extension ListScreen {
     /// Lets the pane show the record under the cursor. While the user is in the pane, it stays where it is.
     func updateDetailPane() {
         guard showsDetail, !isDetailFocused else { return }
-        guard let cursorObject else { return }
+        guard let cursorObject else {
+            // What the list no longer has is not shown beside it.
+            if records.objectCount == 0 { detailPane = nil }
+            return
+        }
         if let detailPane {
             detailPane.show(cursorObject)
             return
