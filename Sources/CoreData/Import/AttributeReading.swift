@@ -44,7 +44,8 @@ enum AttributeReading {
         }
         switch attribute.attributeType {
         case .dateAttributeType:
-            return .real(try found(ISO8601Text.date(from: text), attribute).timeIntervalSinceReferenceDate)
+            let date = try found(ISO8601Text.date(from: text) ?? farDate(text), attribute)
+            return .real(date.timeIntervalSinceReferenceDate)
         case .UUIDAttributeType: return .uuid(try found(UUID(uuidString: text), attribute))
         case .URIAttributeType: return .text(try found(URL(string: text), attribute).absoluteString)
         case .binaryDataAttributeType: return .data(try found(Data(base64Encoded: text), attribute))
@@ -56,18 +57,33 @@ enum AttributeReading {
         _ text: String, _ type: Number.Type, _ attribute: NSAttributeDescription
     ) throws -> Number {
         if let number = Number(text) { return number }
-        let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : Substring(text)
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { throw mismatch(attribute) }
+        guard DecimalDigits.isNumber(text), !text.contains("."), DecimalDigits(text).isWhole else {
+            throw mismatch(attribute)
+        }
+        if let exact = Decimal(string: text, locale: nil), let number = Number("\(exact)") { return number }
         throw ImportProblem(
             reason: "is out of range: \(attribute.attributeType.editorName) goes from \(Number.min) to \(Number.max)")
     }
 
     private static func double(_ text: String, _ attribute: NSAttributeDescription) throws -> Double {
-        try finite(found(DecimalDigits.isNumber(text) ? Double(text) : nil, attribute), attribute)
+        if let infinite = infinity(text) { return infinite }
+        return try finite(found(DecimalDigits.isNumber(text) ? Double(text) : nil, attribute), attribute)
+    }
+
+    /// An infinite number as text, in the one spelling in which records are written.
+    private static func infinity(_ text: String) -> Double? { ["inf", "-inf"].contains(text) ? Double(text) : nil }
+
+    /// A date that no calendar has, as seconds since 2001, in the spelling in which records are written.
+    private static func farDate(_ text: String) -> Date? {
+        guard let seconds = infinity(text) ?? (DecimalDigits.isNumber(text) ? Double(text) : nil),
+            abs(seconds) >= 1e15
+        else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
     private static func float(_ text: String, _ attribute: NSAttributeDescription) throws -> Float {
-        try finite(found(DecimalDigits.isNumber(text) ? Float(text) : nil, attribute), attribute)
+        if let infinite = infinity(text) { return Float(infinite) }
+        return try finite(found(DecimalDigits.isNumber(text) ? Float(text) : nil, attribute), attribute)
     }
 
     private static func finite<Number: BinaryFloatingPoint>(
@@ -182,6 +198,8 @@ private struct DecimalDigits: Equatable {
         // Decimal's own reader stops at the first character that it does not know.
         text.utf8.allSatisfy { "+-.eE0123456789".utf8.contains($0) } && Double(text) != nil
     }
+
+    var isWhole: Bool { exponent >= 0 }
 
     init(_ text: String) {
         let parts = text.lowercased().split(separator: "e", maxSplits: 1)

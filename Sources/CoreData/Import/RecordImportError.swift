@@ -47,11 +47,15 @@ public struct RecordImportError: LocalizedError, CustomNSError {
 }
 
 /// What is wrong with a value, before it is known where it stands.
-struct ImportProblem: Error {
+package struct ImportProblem: Error {
     var keyPath = ""
     var value: ImportValue?
     let reason: String
     var isMalformed = false
+
+    package init(keyPath: String = "", value: ImportValue? = nil, reason: String, isMalformed: Bool = false) {
+        (self.keyPath, self.value, self.reason, self.isMalformed) = (keyPath, value, reason, isMalformed)
+    }
 
     /// The same with the property in front of its key path.
     func below(_ key: String, value: ImportValue?) -> ImportProblem {

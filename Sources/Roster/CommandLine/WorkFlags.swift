@@ -32,6 +32,25 @@ enum BatchFlag: CommandFlag {
     typealias Value = Int
 }
 
+enum DelimiterFlag: CommandFlag {
+    static let name = "delimiter"
+    static let placeholder: String? = "C"
+    static let help = "The character between the fields of CSV or TSV, such as ';'; 'tab' is a tab."
+    static func value(from text: String) throws -> Character {
+        if text == "tab" || text == "\\t" { return "\t" }
+        guard text.count == 1, let character = text.first else {
+            throw CommandError.misuse("--delimiter is one character, or 'tab'")
+        }
+        return character
+    }
+}
+
+enum NullFlag: CommandFlag {
+    static let name = "null"
+    static let help = "With --pick: a null character behind each record instead of a line break, for xargs -0."
+    typealias Value = Bool
+}
+
 enum OnceFlag: CommandFlag {
     static let name = "once"
     static let help = "End after the first change."

@@ -52,9 +52,9 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     try browser.close()
     redirection?.end()
     if let words { StandardError.write("roster: \(words)\n") }
-    if status == 0, !browser.picked.isEmpty {
+    if status == 0, !browser.picked.isEmpty, let pick = options.pick {
         let output = StandardOutput()
-        for line in browser.picked { try output.write(line + "\n") }
+        try output.write(pick.output(of: browser.picked))
         try output.flush()
     }
     return status

@@ -74,12 +74,12 @@ enum BrowseVerb: CommandVerb {
     static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
     static let flags: [any CommandFlag.Type] = [
-        EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, PickFlag.self, ReadOnlyFlag.self,
-        FormatFlag.self, ModelFlag.self,
+        EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, PickFlag.self, NullFlag.self,
+        ReadOnlyFlag.self, DelimiterFlag.self, FormatFlag.self, ModelFlag.self,
     ]
     static let notes = """
         STORE - is standard input: JSON, CSV or TSV in a store of its own, as is a pipe without STORE.
-        Example: roster App.sqlite --entity Person --pick=email | xargs -n1 mail -s Hello
+        Example: roster App.sqlite --entity Person --pick=email --null | xargs -0 -n1 mail -s Hello
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
@@ -88,7 +88,12 @@ enum BrowseVerb: CommandVerb {
         let pipe = try pipedRecords(arguments, in: surroundings)
         defer { if let pipe { try? FileManager.default.removeItem(at: pipe.folder) } }
         var options = try pipe.map { try Self.options(for: $0, arguments) } ?? Self.options(for: arguments)
-        options.pick = try arguments.value(PickFlag.self).map { PickRequest($0) }
+        options.pick = try arguments.value(PickFlag.self).map {
+            PickRequest($0, endsWithNull: arguments.has(NullFlag.self))
+        }
+        guard options.pick != nil || !arguments.has(NullFlag.self) else {
+            throw CommandError.misuse("--null is only valid with --pick")
+        }
         options.usesOwnTerminal = pipe != nil || options.pick != nil
         options.modelURL = try arguments.value(ModelFlag.self).map { URL(fileURLWithPath: $0) }
         options.sortKeys =
@@ -116,8 +121,8 @@ enum BrowseVerb: CommandVerb {
         guard isNamed || arguments.operands.isEmpty && isPipe && TerminalRedirection.isPossible else { return nil }
         do {
             return try TemporaryStore(
-                reading: "-", format: arguments.value(FormatFlag.self), below: FileManager.default.temporaryDirectory,
-                in: surroundings)
+                reading: "-", format: arguments.value(FormatFlag.self), delimiter: arguments.value(DelimiterFlag.self),
+                below: FileManager.default.temporaryDirectory, in: surroundings)
         } catch is TemporaryStore.Empty {
             // A socket from which nothing comes was not meant: some programs give one to all that they start.
             if !isNamed, status.st_mode & S_IFMT == S_IFSOCK { return nil }

@@ -68,7 +68,9 @@ enum ImportVerb: CommandVerb {
     static let name = "import"
     static let summary = "Read records from a file; one whose unique key is there updates the record there."
     static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [BatchFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag.Type] = [
+        BatchFlag.self, DelimiterFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self,
+    ]
     static let notes = """
         FILE is JSON (an array, or one object after the other), CSV or TSV; - is standard
         input. In CSV an empty field is NULL and "" the empty text. A dotted key such as
@@ -80,7 +82,8 @@ enum ImportVerb: CommandVerb {
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try ImportCommand(
             store: arguments.store, entity: arguments.operands[1], file: arguments.operands[2],
-            format: arguments.value(FormatFlag.self), batchSize: arguments.value(BatchFlag.self) ?? 1000,
+            format: arguments.value(FormatFlag.self), delimiter: arguments.value(DelimiterFlag.self),
+            batchSize: arguments.value(BatchFlag.self) ?? 1000,
             isDryRun: arguments.has(DryRunFlag.self)
         ).run(in: surroundings)
         return .done

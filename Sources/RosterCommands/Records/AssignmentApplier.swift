@@ -11,6 +11,10 @@ struct AssignmentApplier {
 
     /// - Throws: ``CommandError``: misuse for a key or value that cannot be, failure for a record that is not there.
     func apply(_ assignments: [Assignment], to object: NSManagedObject) throws {
+        var keys: Set<String> = []
+        if let twice = assignments.first(where: { !keys.insert($0.key).inserted }) {
+            throw CommandError.misuse("“\(twice.key)” is assigned twice: give it one value")
+        }
         do {
             let fields = assignments.map(\.field)
             try importer.update(object, from: RecordImporting.record(fields, of: object.entity, by: importer))

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// One record, as it is named on the command line: `x-coredata://…/Team/p12`, `Team/p12` or `Team:Brazil`.
 enum ObjectReference {
@@ -13,6 +14,7 @@ enum ObjectReference {
             else { throw CommandError.failure("no record “\(text)” in \(session.name)") }
             return object
         }
+        if isMisnumbered(text, in: context) { throw CommandError.misuse("“\(text)” \(misnumbered)") }
         guard let colon = text.firstIndex(of: ":") else {
             throw CommandError.misuse(
                 "“\(text)” names no record: write a URI x-coredata://…, Entity/p12 or Entity:KEY")
@@ -27,11 +29,23 @@ enum ObjectReference {
         }
     }
 
+    /// Whether `text` is of the form Entity/p12 with a number that no record has.
+    static func isMisnumbered(_ text: String, in context: NSManagedObjectContext) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let entities = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName,
+            entities[String(parts[0])] != nil, parts[1].wholeMatch(of: /p[-+]?[0-9]+/) != nil
+        else { return false }
+        return (Int64(parts[1].dropFirst()) ?? 0) <= 0
+    }
+
+    /// Why such a text names no record.
+    static var misnumbered: String { tr("is no record: their numbers go from p1 to p9223372036854775807") }
+
     /// The URI that `text` is or stands for; `nil` for another form.
     static func uri(_ text: String, in context: NSManagedObjectContext) -> URL? {
         if text.hasPrefix("x-coredata:") { return URL(string: text) }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[1].first == "p", Int64(parts[1].dropFirst()) != nil,
+        guard parts.count == 2, parts[1].first == "p", let number = Int64(parts[1].dropFirst()), number > 0,
             let coordinator = context.persistentStoreCoordinator,
             coordinator.managedObjectModel.entitiesByName[String(parts[0])] != nil,
             let store = coordinator.persistentStores.first, let identifier = store.identifier

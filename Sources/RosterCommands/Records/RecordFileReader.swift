@@ -35,20 +35,28 @@ final class RecordFileReader {
     ///   - format: `nil` to tell it by the file's name, or else by its first byte. A table cannot be read.
     ///   - key: what the only field of each line is called where the first line has one field and that is a number, which names
     ///     nothing; `nil` where the first line always has the keys.
+    ///   - delimiter: one ASCII character between the fields of CSV or TSV; `nil` for a comma or a tab.
+    ///   - escapes: whether backslashes in TSV begin escapes.
     ///   - interruption: ends the records with an error when it is raised.
     /// - Throws: ``CommandError`` when the file cannot be read or is none of these.
     init(
-        path: String, format: OutputFormat?, keyOfNumbers key: String? = nil, interruption: (any Interruption)? = nil
+        path: String, format: OutputFormat?, delimiter: Character? = nil, escapes: Bool = true,
+        keyOfNumbers key: String? = nil, interruption: (any Interruption)? = nil
     ) throws {
+        let separator = try delimiter.map(Self.separator)
         let bytes = try ByteReader(path: path, interruption: interruption)
-        bytes.skipByteOrderMark()
+        try bytes.skipByteOrderMark()
         let parser = JSONParser(bytes)
         self.bytes = bytes
         let named = OutputFormat(pathExtension: URL(fileURLWithPath: path).pathExtension)
-        switch format ?? named ?? Self.sniffed(parser) {
+        switch format ?? (separator == nil ? named ?? Self.sniffed(parser) : named == .tsv ? .tsv : .csv) {
         case .json: source = parser.take("[") ? .jsonArray(parser) : .jsonObjects(parser)
-        case .csv: (source, first) = try Self.delimited(bytes, .csv, keyOfNumbers: key)
-        case .tsv: (source, first) = try Self.delimited(bytes, .tsv, keyOfNumbers: key)
+        case .csv:
+            let reader = DelimitedReader(bytes, kind: .csv, separator: separator)
+            (source, first) = try Self.delimited(reader, bytes, key)
+        case .tsv:
+            let reader = DelimitedReader(bytes, kind: .tsv, separator: separator, escapes: escapes)
+            (source, first) = try Self.delimited(reader, bytes, key)
         case .table: throw CommandError.misuse("a table cannot be read: the format is json, csv or tsv")
         }
         if case .delimited = source { hasLineOfKeys = first == nil } else { hasLineOfKeys = false }
@@ -141,16 +149,28 @@ final class RecordFileReader {
         }
     }
 
+    private static func separator(_ delimiter: Character) throws -> UInt8 {
+        guard let byte = delimiter.asciiValue, ![0x0A, 0x0D, 0x22, 0x5C].contains(byte) else {
+            throw CommandError.misuse(
+                "--delimiter is one ASCII character, and no line break, quotation mark or backslash")
+        }
+        return byte
+    }
+
     /// - Returns: also the only field of the first line where that is a record.
     private static func delimited(
-        _ bytes: ByteReader, _ kind: DelimitedText, keyOfNumbers key: String?
+        _ reader: DelimitedReader, _ bytes: ByteReader, _ key: String?
     ) throws -> (source: Source, first: String?) {
-        let reader = DelimitedReader(bytes, kind: kind)
         do {
             guard let names = try reader.next() else { return (.delimited(reader, keys: []), nil) }
             let keys = names.compactMap { $0 }.filter { !$0.isEmpty }
             guard keys.count == names.count else {
                 throw CommandError.failure("\(bytes.name):1: a key is empty: the first line names the keys")
+            }
+            if keys.count == 1, let other = [";", "\t", "|"].first(where: { keys[0].contains($0) }) {
+                let name = other == "\t" ? "tab" : other
+                throw CommandError.failure(
+                    "\(bytes.name):1: the first line has one field, “\(keys[0])”: --delimiter '\(name)' separates it")
             }
             var known: Set<String> = []
             if let twice = keys.first(where: { !known.insert($0).inserted }) {

@@ -9,8 +9,17 @@ enum RecordImporting {
         let importer = RecordImporter(context: context, usesMappedNames: usesMappedNames)
         importer.refusesUnknownKeys = true
         importer.findDestination = { [unowned context] value, entity in
-            guard case .string(let text) = value, let uri = ObjectReference.uri(text, in: context) else { return nil }
-            return try ReferenceResolver(context: context).object(at: uri, of: entity)
+            guard case .string(let text) = value else { return nil }
+            guard !ObjectReference.isMisnumbered(text, in: context) else {
+                throw ImportProblem(reason: ObjectReference.misnumbered, isMalformed: true)
+            }
+            guard let uri = ObjectReference.uri(text, in: context) else { return nil }
+            do {
+                return try ReferenceResolver(context: context).object(at: uri, of: entity)
+            } catch let problem as ValueProblem {
+                // The importer knows the key that belongs to the reason.
+                throw ImportProblem(reason: problem.reason)
+            }
         }
         return importer
     }

@@ -33,9 +33,11 @@ public struct TemporaryStore: Sendable {
     /// - Parameters:
     ///   - path: `-` is standard input.
     ///   - format: `nil` to tell it by the name, or else by the beginning.
+    ///   - delimiter: the character between the fields of CSV or TSV; `nil` for a comma or a tab.
     /// - Throws: ``Empty``, or ``CommandError`` with file, line and reason; then nothing is left behind.
     public init(
-        reading path: String, format: OutputFormat? = nil, below parent: URL, in surroundings: CommandSurroundings
+        reading path: String, format: OutputFormat? = nil, delimiter: Character? = nil, below parent: URL,
+        in surroundings: CommandSurroundings
     ) throws {
         folder = parent.appendingPathComponent("roster-\(UUID().uuidString)")
         store = folder.appendingPathComponent("Records.sqlite")
@@ -47,11 +49,16 @@ public struct TemporaryStore: Sendable {
             defer { if path == "-" { unlink(file) } }
             let format =
                 try format ?? OutputFormat(pathExtension: URL(fileURLWithPath: path).pathExtension)
-                ?? Self.sniffed(file)
+                ?? (delimiter == nil ? Self.sniffed(file) : nil)
             let name = path == "-" ? "standard input" : path
+            let escapes = try format != .tsv || !Self.hasForeignBackslashes(file)
+            let reader = {
+                try RecordFileReader(
+                    path: file, format: format, delimiter: delimiter, escapes: escapes, keyOfNumbers: Self.numberKey,
+                    interruption: surroundings.interruption)
+            }
             let (columns, hasLineOfKeys) = try Self.naming(name, insteadOf: file) {
-                let reader = try RecordFileReader(
-                    path: file, format: format, keyOfNumbers: Self.numberKey, interruption: surroundings.interruption)
+                let reader = try reader()
                 return (try InferredColumns(reader), reader.hasLineOfKeys)
             }
             guard !columns.list.isEmpty else { throw Empty() }
@@ -60,8 +67,7 @@ public struct TemporaryStore: Sendable {
             self.hasLineOfKeys = hasLineOfKeys
             let session = try StoreSession(creating: store, model: columns.model)
             try Self.naming(name, insteadOf: file) {
-                let reader = try RecordFileReader(
-                    path: file, format: format, keyOfNumbers: Self.numberKey, interruption: surroundings.interruption)
+                let reader = try reader()
                 try Self.fill(session, with: reader, columns, surroundings)
             }
             try session.close()
@@ -90,6 +96,17 @@ public struct TemporaryStore: Sendable {
             try file.write(contentsOf: data)
         }
         return path
+    }
+
+    /// Whether a backslash begins nothing that TSV knows, as in `C:\Users`: then another program wrote the text, and no backslash
+    /// in it is an escape.
+    private static func hasForeignBackslashes(_ path: String) throws -> Bool {
+        let bytes = try ByteReader(path: path)
+        while let byte = bytes.next() {
+            guard byte == 0x5C else { continue }
+            guard let next = bytes.next(), "tnrN\\".utf8.contains(next) else { return true }
+        }
+        return false
     }
 
     /// Tabs in the first line mean fields between tabs; a brace or a bracket at the beginning means JSON.

@@ -19,7 +19,8 @@ final class ByteReader {
     /// The line of the last byte taken: at the end of a file whose last line is complete, that line and not the one behind.
     private(set) var lastLine = 1
     private var descriptor: Int32
-    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    private var buffer = [UInt8](repeating: 0, count: size)
+    private static let size = 1 << 16
     private var position = 0
     private var limit = 0
     private var consumed = 0
@@ -27,6 +28,8 @@ final class ByteReader {
     /// How much more the record that is being read may take.
     private var room: Int
     private let greatestRecord: Int
+    /// Set where the bytes are UTF-16, which is given out as UTF-8.
+    private var utf16: UTF16Decoder?
     private let interruption: (any Interruption)?
     /// How long the reader waits for bytes before it looks for a request to stop, in milliseconds.
     private static let patience: Int32 = 100
@@ -88,12 +91,29 @@ final class ByteReader {
         return byte
     }
 
-    /// Takes a byte order mark of UTF-8, if the file begins with one.
-    func skipByteOrderMark() {
-        guard peek() == 0xEF, limit - position >= 3, buffer[position + 1] == 0xBB, buffer[position + 2] == 0xBF else {
-            return
+    /// Takes a byte order mark of UTF-8 or UTF-16, if the file begins with one. What follows is given out as UTF-8.
+    ///
+    /// - Throws: ``CommandError`` where the file seems to be UTF-16 without a mark.
+    func skipByteOrderMark() throws {
+        guard peek() != nil, limit - position >= 2 else { return }
+        switch (buffer[position], buffer[position + 1]) {
+        case (0xEF, 0xBB) where limit - position >= 3 && buffer[position + 2] == 0xBF: position += 3
+        case (0xFF, 0xFE), (0xFE, 0xFF):
+            var decoder = UTF16Decoder(isBigEndian: buffer[position] == 0xFE)
+            take(decoder.utf8(of: buffer[(position + 2)..<limit]))
+            utf16 = decoder
+        case (0, 1...), (1..., 0):
+            let name = buffer[position] == 0 ? "UTF-16BE" : "UTF-16LE"
+            throw CommandError.failure(
+                "\(self.name): the text is \(name) without a byte order mark: convert it with iconv -f \(name) -t UTF-8"
+            )
+        default: break
         }
-        position += 3
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        buffer = bytes
+        (position, limit) = (0, bytes.count)
     }
 
     /// A record begins. One that takes too much ends the bytes with an error: memory would not be enough for a text without end.
@@ -130,10 +150,15 @@ final class ByteReader {
                 return
             }
             guard isReady else { continue }
+            if buffer.count < Self.size { buffer = [UInt8](repeating: 0, count: Self.size) }
             let count = read(descriptor, &buffer, buffer.count)
             if count >= 0 {
                 (position, limit) = (0, count)
                 consumed += count
+                guard utf16 != nil, let bytes = utf16?.utf8(of: buffer[..<count], isEnd: count == 0) else { return }
+                take(bytes)
+                // A piece of a character is nothing yet.
+                if bytes.isEmpty, count > 0 { continue }
                 return
             }
             if errno == EINTR { continue }
@@ -144,4 +169,24 @@ final class ByteReader {
     }
 
     private static func reason() -> String { String(cString: strerror(errno)) }
+}
+
+/// Makes UTF-8 of UTF-16 that comes in pieces. Halves of characters without the other half are replaced.
+private struct UTF16Decoder {
+    let isBigEndian: Bool
+    /// Bytes of a character that has not come as a whole.
+    private var rest: [UInt8] = []
+
+    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+    mutating func utf8(of bytes: ArraySlice<UInt8>, isEnd: Bool = false) -> [UInt8] {
+        let all = rest + bytes
+        var units = stride(from: 0, to: all.count - 1, by: 2).map { index in
+            let (first, second) = (UInt16(all[index]), UInt16(all[index + 1]))
+            return isBigEndian ? first << 8 | second : second << 8 | first
+        }
+        if !isEnd, let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
+        rest = isEnd ? [] : Array(all[(2 * units.count)...])
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
 }

@@ -60,10 +60,17 @@ struct DelimitedReader {
 
     let kind: DelimitedText
     private let bytes: ByteReader
+    private let separator: UInt8
+    private let escapes: Bool
 
-    init(_ bytes: ByteReader, kind: DelimitedText) {
+    /// - Parameters:
+    ///   - separator: between the fields; `nil` for that of the kind.
+    ///   - escapes: whether a backslash of TSV begins an escape; else it is a character as any other.
+    init(_ bytes: ByteReader, kind: DelimitedText, separator: UInt8? = nil, escapes: Bool = true) {
         self.bytes = bytes
         self.kind = kind
+        self.separator = separator ?? (kind == .csv ? UInt8(ascii: ",") : 0x09)
+        self.escapes = escapes
     }
 
     /// The fields of the next line, or `nil` at the end.
@@ -77,7 +84,7 @@ struct DelimitedReader {
             bytes.noteValue()
             fields.append(try kind == .csv ? commaField() : tabField())
             switch bytes.next() {
-            case UInt8(ascii: ",") where kind == .csv, 0x09 where kind == .tsv: continue
+            case separator: continue
             case 0x0D:
                 if bytes.peek() == 0x0A { _ = bytes.next() }
                 return fields
@@ -89,7 +96,7 @@ struct DelimitedReader {
     private func commaField() throws -> String? {
         var content: [UInt8] = []
         guard bytes.peek() == 0x22 else {
-            while let byte = bytes.peek(), byte != UInt8(ascii: ","), byte != 0x0A, byte != 0x0D {
+            while let byte = bytes.peek(), byte != separator, byte != 0x0A, byte != 0x0D {
                 if byte == 0x22 { throw error("quotation mark inside a field that does not begin with one") }
                 content.append(byte)
                 _ = bytes.next()
@@ -104,7 +111,7 @@ struct DelimitedReader {
             }
             guard bytes.peek() == 0x22 else {
                 switch bytes.peek() {
-                case nil, UInt8(ascii: ","), 0x0A, 0x0D: return try text(content)
+                case nil, separator, 0x0A, 0x0D: return try text(content)
                 default: throw error("text after the closing quotation mark of a field")
                 }
             }
@@ -116,9 +123,9 @@ struct DelimitedReader {
 
     private func tabField() throws -> String? {
         var content: [UInt8] = []
-        while let byte = bytes.peek(), byte != 0x09, byte != 0x0A, byte != 0x0D {
+        while let byte = bytes.peek(), byte != separator, byte != 0x0A, byte != 0x0D {
             _ = bytes.next()
-            guard byte == 0x5C else {
+            guard byte == 0x5C, escapes else {
                 content.append(byte)
                 continue
             }
@@ -129,7 +136,7 @@ struct DelimitedReader {
             case 0x5C: content.append(0x5C)
             case UInt8(ascii: "N") where content.isEmpty:
                 switch bytes.peek() {
-                case nil, 0x09, 0x0A, 0x0D: return nil
+                case nil, separator, 0x0A, 0x0D: return nil
                 default: throw error("text after \\N, which is NULL; write \\\\N for a backslash and an N")
                 }
             default: throw error("unknown escape; write \\\\ for a backslash")
@@ -139,7 +146,9 @@ struct DelimitedReader {
     }
 
     private func text(_ content: [UInt8]) throws -> String {
-        guard let text = String(validating: content, as: UTF8.self) else { throw error("text is no UTF-8") }
+        guard let text = String(validating: content, as: UTF8.self) else {
+            throw error("text is no UTF-8; iconv -f ENCODING -t UTF-8 converts it")
+        }
         return text
     }
 

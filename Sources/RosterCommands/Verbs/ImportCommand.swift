@@ -14,6 +14,8 @@ public struct ImportCommand {
     public var file: String
     /// `nil` to tell it by the file.
     public var format: OutputFormat?
+    /// The character between the fields of CSV or TSV; `nil` for a comma or a tab.
+    public var delimiter: Character?
     /// How many records one transaction holds.
     public var batchSize: Int
     /// Whether it is only printed what would change.
@@ -21,13 +23,14 @@ public struct ImportCommand {
 
     /// The command with what it is asked for; see the properties.
     public init(
-        store: StoreLocation, entity: String, file: String, format: OutputFormat? = nil, batchSize: Int = 1000,
-        isDryRun: Bool = false
+        store: StoreLocation, entity: String, file: String, format: OutputFormat? = nil, delimiter: Character? = nil,
+        batchSize: Int = 1000, isDryRun: Bool = false
     ) {
         self.store = store
         self.entity = entity
         self.file = file
         self.format = format
+        self.delimiter = delimiter
         self.batchSize = batchSize
         self.isDryRun = isDryRun
     }
@@ -40,7 +43,8 @@ public struct ImportCommand {
         let counts = try session.perform {
             let entity = try session.entity(named: entity)
             if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }
-            let reader = try RecordFileReader(path: file, format: format, interruption: surroundings.interruption)
+            let reader = try RecordFileReader(
+                path: file, format: format, delimiter: delimiter, interruption: surroundings.interruption)
             return try Self.importRecords(
                 from: reader, into: entity, of: session, batchSize: batchSize, isDryRun: isDryRun, surroundings)
         }

@@ -20,7 +20,20 @@ struct PickRequest: Equatable {
     /// `nil` prints the URI.
     let keyPath: String?
 
-    init(_ text: String) { keyPath = text.isEmpty ? nil : text }
+    /// Whether a null character ends each record instead of a line break.
+    let endsWithNull: Bool
+
+    init(_ text: String, endsWithNull: Bool = false) {
+        keyPath = text.isEmpty ? nil : text
+        self.endsWithNull = endsWithNull
+    }
+
+    /// The records as they are printed. A line is one record: line breaks in a value become spaces, unless null characters end
+    /// the records.
+    func output(of texts: [String]) -> String {
+        guard !endsWithNull else { return texts.map { $0 + "\0" }.joined() }
+        return texts.map { text in String(text.map { $0.isNewline ? " " : $0 }) + "\n" }.joined()
+    }
 
     /// - Throws: ``CommandError`` of misuse where the entity has no such attribute.
     func check(_ entity: NSEntityDescription) throws {
