@@ -74,6 +74,7 @@ struct EntityOutline {
         if let value = attribute.defaultValue {
             traits.append("default \(ValueText.shown(value, of: attribute))")
         }
+        traits += attribute.validationPredicates.map { "must be \($0.formatString)" }
         return traits
     }
 

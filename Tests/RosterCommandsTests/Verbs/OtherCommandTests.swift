@@ -153,7 +153,7 @@ import Testing
         #expect(surroundings.lines[1].contains(#""unique":[["teamName"]]"#))
         let text = TestSurroundings()
         try ModelCommand(path: sample.location.store).run(in: text.surroundings())
-        #expect(text.lines.contains("  wins             Integer 32, required, default 0"))
+        #expect(text.lines.contains("  wins             Integer 32, required, default 0, must be SELF >= 0"))
         #expect(text.lines.contains("  homeVenue        → Venue.teams, to one, delete rule nullify"))
     }
 
