@@ -113,7 +113,7 @@ public struct MigrateCommand {
             }
         }
         try surroundings.output.flush()
-        return missing + steps.flatMap(\.missingPolicies)
+        return missing + steps.flatMap(\.missingPolicies) + (place.isOnServer ? steps.compactMap(Self.obstacle) : [])
     }
 
     private func look(
@@ -165,10 +165,8 @@ public struct MigrateCommand {
     private func migrate(
         _ place: StorePlace, _ steps: [MigrationStep], _ surroundings: CommandSurroundings
     ) throws {
-        if let step = steps.first(where: { !$0.isInferred }) {
-            throw CommandError.failure(
-                "\(place.name) was not migrated: the step to \(step.destination.name) needs a mapping model, by which a store on a server is not migrated; copy it to a file, migrate that and copy it back"
-            )
+        if let obstacle = steps.lazy.compactMap(Self.obstacle).first {
+            throw CommandError.failure("\(place.name) was not migrated: \(obstacle)")
         }
         for (number, step) in steps.enumerated() {
             if surroundings.interruption.isRaised {
@@ -178,6 +176,13 @@ public struct MigrateCommand {
             }
             try make(step, at: place.url, surroundings)
         }
+    }
+
+    /// Why a store on a server cannot take a step.
+    private static func obstacle(_ step: MigrationStep) -> String? {
+        guard !step.isInferred else { return nil }
+        return
+            "the step to \(step.destination.name) needs a mapping model, by which a store on a server is not migrated; copy it to a file, migrate that and copy it back"
     }
 
     private func make(_ step: MigrationStep, at url: URL, _ surroundings: CommandSurroundings) throws {
