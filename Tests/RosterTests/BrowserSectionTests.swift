@@ -42,7 +42,7 @@ import Testing
     @Test func theCommandLineMakesThem() {
         let driver = open(section: "firstAppearance:month")
         #expect(headers(driver) == ["1930-07 (4)", "1930-08 (5)", "1950-06 (7)"], "\(driver.text)")
-        #expect(driver.text.contains("by First appearance (month)") && driver.text.contains("sorted ↓Wins"))
+        #expect(driver.text.contains("by First appearance (month, UTC)") && driver.text.contains("sorted ↓Wins"))
         // Of records in one section the sort says the order.
         #expect(driver.line(of: "Brazil").map { driver.lines[$0 + 1].contains("Germany") } == true, "\(driver.text)")
         let wrong = open(section: "firstAppearance:fortnight")
@@ -80,7 +80,7 @@ import Testing
         driver.type("/favorite")
         driver.keys("<Enter>")
         #expect(headers(driver).count == 4, "\(driver.text)")
-        #expect(driver.text.contains("by First appearance (month) / Favorite"), "\(driver.text)")
+        #expect(driver.text.contains("by First appearance (month, UTC) / Favorite"), "\(driver.text)")
         driver.command("section wins:bucket(50):desc")
         #expect(headers(driver) == ["50–99 (2)", "0–49 (14)"], "\(driver.text)")
         driver.command("section wins:month")
@@ -113,7 +113,7 @@ import Testing
         options.stateFolder = state
         let again = BrowserDriver(options)
         #expect(headers(again) == ["1970 (1)", "1950 (7)", "1930 (9)"], "\(again.text)")
-        #expect(again.text.contains("by ↓First appearance (year)") && again.text.contains("▸ 1970"), "\(again.text)")
+        #expect(again.text.contains("by ↓First appearance (year, UTC)") && again.text.contains("▸ 1970"), "\(again.text)")
     }
 
     @Test(arguments: [
