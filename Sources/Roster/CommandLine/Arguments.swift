@@ -21,6 +21,14 @@ struct Arguments {
     /// Whether a flag without a value was given.
     func has<Flag: CommandFlag>(_ flag: Flag.Type) -> Bool where Flag.Value == Bool { values[Flag.name] != nil }
 
+    /// The first of the paths that is not given from the root of the file system.
+    func relativePath(for verb: any CommandVerb.Type) -> String? {
+        let isPath = [WordCompletion.files, .stores]
+        var paths = zip(verb.operands, operands).filter { isPath.contains($0.0.completion) }.map(\.1)
+        paths += verb.allFlags.filter { isPath.contains($0.completion) }.compactMap { values[$0.name] }
+        return paths.first { !$0.hasPrefix("/") && $0 != "-" && !$0.contains("://") && !$0.hasPrefix("file:") }
+    }
+
     /// Takes `words` apart with `getopt_long`: GNU's conventions, flags and operands in any order, `--` ends the flags, a
     /// long name may be shortened. Of a flag given twice, the last counts.
     ///

@@ -67,6 +67,15 @@ enum Program {
         return .done
     }
 
+    /// In a folder that was deleted a relative path leads nowhere.
+    private static func checkWorkingDirectory(for verb: any CommandVerb.Type, _ arguments: Arguments) throws {
+        if let folder = getcwd(nil, 0) { return free(folder) }
+        guard let path = arguments.relativePath(for: verb) else { return }
+        throw CommandError.failure(
+            "the working directory was deleted, so “\(path)” leads nowhere: change to another one, or begin the path with /"
+        )
+    }
+
     private static func run(_ verb: any CommandVerb.Type, _ words: [String]) throws -> ExitStatus {
         let arguments = try Arguments(words, of: verb)
         let output = StandardOutput()
@@ -75,6 +84,7 @@ enum Program {
             try output.flush()
             return .done
         }
+        try checkWorkingDirectory(for: verb, arguments)
         try DescriptorLimit.check()
         let report = try StatementReport(arguments, hasScreen: verb == BrowseVerb.self)
         try report?.begin()

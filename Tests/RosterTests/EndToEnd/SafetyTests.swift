@@ -52,6 +52,41 @@ import Testing
         #expect(!names.contains { $0.hasSuffix(".part") }, "\(names)")
     }
 
+    @Test(arguments: ["-wal", "-shm", "-journal"])
+    func aFolderInThePlaceOfASideFileIsCalledOne(ending: String) throws {
+        for other in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: sample.store + other) }
+        try FileManager.default.createDirectory(atPath: sample.store + ending, withIntermediateDirectories: true)
+        for arguments in [["count", sample.store, "Team"], ["delete", sample.store, "Team", "--where", "wins > 900"]] {
+            let outcome = try RosterProcess.run(arguments)
+            #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains("WorldCup.sqlite\(ending) is a folder"), "\(outcome.errors)")
+        }
+        try FileManager.default.removeItem(atPath: sample.store + ending)
+        #expect(mkfifo(sample.store + ending, 0o600) == 0)
+        let outcome = try RosterProcess.run(["count", sample.store, "Team"])
+        #expect(outcome.status == 1 && outcome.errors.contains("is no plain file"), "\(outcome.errors)")
+    }
+
+    @Test func aDeletedWorkingDirectoryIsCalledOne() throws {
+        func run(_ line: String) throws -> RosterProcess.Outcome {
+            let folder = sample.path("gone")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            return try RosterProcess.shell(
+                "cd \"$1\" && rmdir \"$1\" && exec \"$roster\" \(line)", [folder, sample.store, SampleFolder.model])
+        }
+        for line in [
+            "count s.sqlite Team", "create s.sqlite --model \"$3\"", "export \"$2\" Team out.json",
+            "copy \"$2\" c.sqlite",
+            "model \"$2\" -o x.json", "model compile \"$3\" -o x.momd", "model generate \"$3\" -o Classes", "port .",
+            "import \"$2\" Team f.csv", "migrate s.sqlite --to \"$3\"",
+        ] {
+            let outcome = try run(line)
+            #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(line): \(outcome.errors)")
+            #expect(outcome.errors.contains("the working directory was deleted"), "\(line): \(outcome.errors)")
+        }
+        #expect(try run("count \"$2\" Team").output == "80")
+    }
+
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
     func aFailedCreateLeavesNothing() throws {
         let store = sample.path("new.sqlite")
