@@ -75,22 +75,10 @@ extension ClassGenerator {
         let isNew = !manager.fileExists(atPath: folder.path)
         try manager.createDirectory(at: folder, withIntermediateDirectories: true)
         let all = files.map { (place: folder.appendingPathComponent($0.name), data: Data($0.text.utf8)) }
-        var written: [(part: URL, place: URL)] = []
         do {
-            for file in all where (try? Data(contentsOf: file.place)) != file.data {
-                var isFolder: ObjCBool = false
-                if manager.fileExists(atPath: file.place.path, isDirectory: &isFolder), isFolder.boolValue {
-                    throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: file.place.path])
-                }
-                let part = folder.appendingPathComponent(".\(file.place.lastPathComponent).\(UUID().uuidString).part")
-                written.append((part, file.place))
-                try file.data.write(to: part)
-            }
-            for (part, place) in written where rename(part.path, place.path) != 0 {
-                throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: place.path])
-            }
+            let changed = all.filter { (try? Data(contentsOf: $0.place)) != $0.data }
+            try FileReplacement.files(changed.map { ($0.place, $0.data) })
         } catch {
-            for (part, _) in written { unlink(part.path) }
             if isNew { rmdir(folder.path) }
             throw error
         }
@@ -107,6 +95,6 @@ extension ClassGenerator {
     private static func write(_ text: String, to url: URL) throws {
         let data = Data(text.utf8)
         if let present = try? Data(contentsOf: url), present == data { return }
-        try data.write(to: url, options: .atomic)
+        try FileReplacement.file(at: url, data)
     }
 }

@@ -122,5 +122,6 @@ extension NSPersistentStore {
     fileprivate static func discard(_ url: URL) {
         try? destroyStore(at: url, options: nil)
         removeFiles(at: url)
+        StoreInMaking.discard(url.path)
     }
 }

@@ -1,17 +1,61 @@
+import CoreData
 import Foundation
 
-/// The files of a store that is being made.
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A store that is made where nothing is.
 enum NewStoreFiles {
-    /// Runs `make`, which makes a store where nothing is; where that fails, nothing is left of it. What was there before stays.
-    static func removing<Result>(at url: URL, ifFails make: () throws -> Result) throws -> Result {
-        guard url.isFileURL else { return try make() }
-        let paths = ["", "-wal", "-shm", "-journal"].map { url.path + $0 }
-        let isNew = !paths.contains { FileManager.default.fileExists(atPath: $0) }
-        do {
-            return try make()
-        } catch {
-            if isNew { for path in paths { unlink(path) } }
-            throw error
+    /// Runs `make` with a hidden place beside `place`, and puts the store that it makes there in its place. Until then, and where that
+    /// fails, nothing is at `place`. Removes what killed runs left. A server makes its stores whole or not at all.
+    static func make<Result>(at place: StorePlace, _ make: (StorePlace) throws -> Result) throws -> Result {
+        guard !place.isOnServer else { return try make(place) }
+        let path = FileWriting.target(of: place.url.path)
+        StoreInMaking.removeAllLeft(for: path)
+        let making = StoreInMaking(for: path, .creation, discard: StoreInMaking.discard)
+        defer {
+            StoreInMaking.discard(making.path)
+            making.end()
         }
+        do {
+            let result = try make(StorePlace(url: URL(fileURLWithPath: making.path), newType: place.type))
+            try put(making.path, at: path)
+            return result
+        } catch let error as CocoaError {
+            // The hidden name means nothing to the user.
+            throw CommandError.failure(
+                text: CommandError.line(for: error).replacingOccurrences(of: making.path, with: path))
+        }
+    }
+
+    private static func put(_ made: String, at path: String) throws {
+        if isOneFile(made), !hasAnything(at: path), link(made, path) == 0 {
+            let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            let folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if folder >= 0 {
+                fsync(folder)
+                close(folder)
+            }
+            return
+        }
+        let place = StorePlace(url: URL(fileURLWithPath: path))
+        try place.checkThatItIsFree()
+        // External values come along, and a log of another store is refused. So it is where the file system has no links.
+        try StoreCopies.replace(place.url, with: URL(fileURLWithPath: made))
+    }
+
+    /// Whether all of a closed store is in its file: SQLite empties the log once it is copied there.
+    private static func isOneFile(_ path: String) -> Bool {
+        var status = stat()
+        return (stat(path + "-wal", &status) != 0 || status.st_size == 0) && access(path + "-journal", F_OK) != 0
+            && access(StoreCopies.supportFolder(of: URL(fileURLWithPath: path)), F_OK) != 0
+    }
+
+    private static func hasAnything(at path: String) -> Bool {
+        ["", "-wal", "-shm", "-journal"].contains { access(path + $0, F_OK) == 0 }
+            || access(StoreCopies.supportFolder(of: URL(fileURLWithPath: path)), F_OK) == 0
     }
 }

@@ -3,24 +3,33 @@ import Foundation
 
 /// Copies of a store beside it, that a command makes before it changes much.
 enum StoreCopies {
-    /// Copies the store under a name that nothing has: `STORE.suffix.sqlite`, `STORE.suffix-2.sqlite` ….
-    static func keepCopy(of url: URL, suffix: String) throws -> URL {
-        let base = url.deletingPathExtension().path + "." + suffix
-        let end = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
-        var copy = URL(fileURLWithPath: base + end)
-        var number = 2
-        // A copy that was deleted may have left its external values.
-        while FileManager.default.fileExists(atPath: copy.path)
-            || FileManager.default.fileExists(atPath: supportFolder(of: copy))
-        {
-            copy = URL(fileURLWithPath: "\(base)-\(number)\(end)")
-            number += 1
-        }
+    /// Copies a store under a name that nothing has: `STORE.suffix.sqlite`, `STORE.suffix-2.sqlite` ….
+    ///
+    /// - Parameter store: the store whose name the copy gets, where that is another one.
+    static func keepCopy(of url: URL, as store: URL? = nil, suffix: String) throws -> URL {
+        let copy = freeName(for: store ?? url, suffix)
         try replace(copy, with: url)
         return copy
     }
 
-    private static func supportFolder(of store: URL) -> String {
+    private static func freeName(for store: URL, _ suffix: String) -> URL {
+        let base = store.deletingPathExtension().path + "." + suffix
+        let end = store.pathExtension.isEmpty ? "" : "." + store.pathExtension
+        var copy = URL(fileURLWithPath: base + end)
+        var number = 2
+        while true {
+            StoreInMaking.removeAllLeft(for: copy.path)
+            // A copy that was deleted may have left its external values.
+            guard
+                FileManager.default.fileExists(atPath: copy.path)
+                    || FileManager.default.fileExists(atPath: supportFolder(of: copy))
+            else { return copy }
+            copy = URL(fileURLWithPath: "\(base)-\(number)\(end)")
+            number += 1
+        }
+    }
+
+    static func supportFolder(of store: URL) -> String {
         let name = ".\(store.deletingPathExtension().lastPathComponent)_SUPPORT"
         return store.deletingLastPathComponent().appendingPathComponent(name).path
     }
@@ -31,30 +40,13 @@ enum StoreCopies {
             at: url, withPersistentStoreFrom: other, type: StorePlace(url: other).type)
     }
 
-    /// Removes a store that was made to be put in another's place, as far as it was made: it may be no store yet.
-    static func discard(_ path: String) {
-        try? remove(URL(fileURLWithPath: path))
-        removeFiles(path)
-    }
-
-    private static func removeFiles(_ path: String) {
-        for end in ["", "-wal", "-shm", "-journal"] { unlink(path + end) }
-    }
-
-    /// Removes what killed migrations and copies left beside a store, also one that was killed when the store was in its place
-    /// already: no later one of that kind may ever be made.
+    /// Removes what killed commands left beside a store, also one that was killed when the store was in its place already: no later
+    /// one of that kind may ever be made.
     static func removeLeft(besides store: URL) {
-        StoreInMaking.removeLeft(for: store.path, StoreInMaking.Purpose.allCases) { purpose, path in
-            // A replacement has no folder of external values of its own.
-            if purpose == .replacement { removeFiles(path) } else { discard(path) }
-        }
+        StoreInMaking.removeAllLeft(for: store.path)
+        _ = freeName(for: store, backupSuffix)
     }
 
-    /// Removes a copy that a command made. Does nothing where there is none.
-    static func remove(_ copy: URL) throws {
-        guard FileManager.default.fileExists(atPath: copy.path) else { return }
-        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).destroyPersistentStore(
-            at: copy, type: StorePlace(url: copy).type)
-        for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + end) }
-    }
+    /// Of the copy that a migration is asked to keep.
+    static let backupSuffix = "before-migration"
 }

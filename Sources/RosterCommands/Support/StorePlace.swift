@@ -5,15 +5,22 @@ import Foundation
 public struct StorePlace: Sendable {
     /// The URL, with a password where it was given.
     public let url: URL
+    /// The type of a store that is to be made, where the name of its file does not say it.
+    private let newType: NSPersistentStore.StoreType?
 
     /// The store at `url`.
-    public init(url: URL) { self.url = url }
+    public init(url: URL) { self.init(url: url, newType: nil) }
+
+    init(url: URL, newType: NSPersistentStore.StoreType?) {
+        self.url = url
+        self.newType = newType
+    }
 
     /// - Parameter text: a path, a file URL or the URL of a server.
     /// - Throws: ``CommandError`` of misuse for another URL.
     public init(_ text: String) throws {
         guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
-            url = try StoreLocation.fileURL(text)
+            self.init(url: try StoreLocation.fileURL(text))
             return
         }
         // Without the text: it may hold a password.
@@ -22,7 +29,7 @@ public struct StorePlace: Sendable {
                 "the URL of the server cannot be read: it is postgresql://USER@HOST/DATABASE?schema=NAME, with %XX for characters that mean something in a URL"
             )
         }
-        self.url = url
+        self.init(url: url)
     }
 
     /// Whether the store is in tables of a server, not in a file.
@@ -58,6 +65,7 @@ public struct StorePlace: Sendable {
             }
             return .sqlite
         }
+        if let newType { return newType }
         switch url.pathExtension.lowercased() {
         case "xml": return .xml
         case "binary", "plist": return .binary

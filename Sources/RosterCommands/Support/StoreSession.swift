@@ -45,13 +45,12 @@ final class StoreSession {
     }
 
     /// Makes a store where nothing is, with history, and opens it for writing.
-    init(creating url: URL, model: NSManagedObjectModel) throws {
-        let place = StorePlace(url: url)
+    init(creating place: StorePlace, model: NSManagedObjectModel) throws {
         name = place.name
         try place.checkThatItIsFree()
         self.model = model
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(type: place.type, at: url, options: Self.creationOptions)
+        try coordinator.addPersistentStore(type: place.type, at: place.url, options: Self.creationOptions)
         context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil

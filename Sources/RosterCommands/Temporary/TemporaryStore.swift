@@ -65,7 +65,7 @@ public struct TemporaryStore: Sendable {
             keys = columns.list.map(\.attribute)
             count = columns.recordCount
             self.hasLineOfKeys = hasLineOfKeys
-            let session = try StoreSession(creating: store, model: columns.model)
+            let session = try StoreSession(creating: StorePlace(url: store), model: columns.model)
             try Self.naming(name, insteadOf: file) {
                 let reader = try reader()
                 try Self.fill(session, with: reader, columns, surroundings)

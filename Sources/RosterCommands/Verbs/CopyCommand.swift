@@ -46,7 +46,7 @@ public struct CopyCommand {
     ) throws -> Contents {
         let session = try StoreSession(source, for: .reading, in: surroundings)
         let before = try contents(of: session)
-        return try NewStoreFiles.removing(at: place.url) {
+        return try NewStoreFiles.make(at: place) { place in
             do {
                 let made = try session.coordinator.migratePersistentStore(
                     session.coordinator.persistentStores[0], to: place.url,
@@ -59,8 +59,7 @@ public struct CopyCommand {
                 guard after.entities == before.entities else { throw ChangedMeanwhile() }
                 throw Self.difference(before.entities, copied)
             } catch {
-                // Of a store in a file an empty one stays, which goes then.
-                if error is CommandError || error is ChangedMeanwhile {
+                if place.isOnServer, error is CommandError || error is ChangedMeanwhile {
                     try? session.coordinator.destroyPersistentStore(at: place.url, type: place.type)
                 }
                 throw error
@@ -81,9 +80,9 @@ public struct CopyCommand {
             )
         }
         let making = StoreInMaking(
-            for: place.isOnServer ? original.url.path : place.url.path, .snapshot, discard: StoreCopies.discard)
+            for: place.isOnServer ? original.url.path : place.url.path, .snapshot, discard: StoreInMaking.discard)
         defer {
-            StoreCopies.discard(making.path)
+            StoreInMaking.discard(making.path)
             making.end()
         }
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(

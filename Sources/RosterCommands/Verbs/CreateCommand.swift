@@ -18,8 +18,9 @@ public struct CreateCommand {
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(store)
         let model = try StoreModel.model(atPath: model)
-        try NewStoreFiles.removing(at: place.url) {
-            let session = try StoreSession(creating: place.url, model: model)
+        try place.checkThatItIsFree()
+        try NewStoreFiles.make(at: place) { made in
+            let session = try StoreSession(creating: made, model: model)
             try session.close()
         }
         try SavedReport.telling(true, of: .store) {

@@ -141,7 +141,14 @@ public struct MigrateCommand {
     private func migrate(_ url: URL, _ steps: [MigrationStep], _ surroundings: CommandSurroundings) throws {
         let place = StorePlace(url: url)
         guard !place.isOnServer else { return try migrate(place, steps, surroundings) }
-        let backup = try StoreCopies.keepCopy(of: url, suffix: "before-migration")
+        let making = StoreInMaking(for: url.path, .backup, discard: StoreInMaking.discard)
+        let backup = URL(fileURLWithPath: making.path)
+        var isNeeded = false
+        defer {
+            if !isNeeded { StoreInMaking.discard(making.path) }
+            making.end()
+        }
+        try StoreCopies.replace(backup, with: url)
         do {
             for (number, step) in steps.enumerated() {
                 if steps.count > 1 {
@@ -152,13 +159,18 @@ public struct MigrateCommand {
             }
             try open(url, steps[steps.count - 1].destination.model)
         } catch {
-            try StoreCopies.replace(url, with: backup)
-            try StoreCopies.remove(backup)
-            throw CommandError.failure(
-                "\(url.path) was not migrated, and is as it was: \(CommandError.line(for: error))")
+            let reason = CommandError.line(for: error)
+            do { try StoreCopies.replace(url, with: backup) } catch {
+                isNeeded = true
+                throw CommandError.failure(
+                    "\(url.path) was not migrated: \(reason); the store as it was is \(backup.path), and could not be put back: \(CommandError.line(for: error))"
+                )
+            }
+            throw CommandError.failure("\(url.path) was not migrated, and is as it was: \(reason)")
         }
-        guard keepsBackup else { return try StoreCopies.remove(backup) }
-        try SavedReport.telling(true) { try write("\(backup.path) is the store as it was", surroundings) }
+        guard keepsBackup else { return }
+        let kept = try StoreCopies.keepCopy(of: backup, as: url, suffix: StoreCopies.backupSuffix)
+        try SavedReport.telling(true) { try write("\(kept.path) is the store as it was", surroundings) }
     }
 
     /// Each step is one transaction of the server, which leaves the store as it was where it fails.
@@ -191,12 +203,12 @@ public struct MigrateCommand {
                 url, step.destination.model,
                 [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
         }
-        let making = StoreInMaking(for: url.path, .migration, discard: StoreCopies.discard)
+        let making = StoreInMaking(for: url.path, .migration, discard: StoreInMaking.discard)
         let made = URL(fileURLWithPath: making.path)
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         let type = StorePlace(url: url).type
         defer {
-            StoreCopies.discard(making.path)
+            StoreInMaking.discard(making.path)
             making.end()
         }
         try WatchedMigration(manager: manager, surroundings: surroundings).run {

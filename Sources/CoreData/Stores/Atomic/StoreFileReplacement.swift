@@ -62,6 +62,20 @@ struct StoreFileReplacement {
         return Stamp(path)
     }
 
+    /// Removes the new file of a process that was killed.
+    func removeLeft() {
+        guard PlainFile.kind(newPath) == .plain else { return }
+        let descriptor = open(newPath, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var (mine, there) = (stat(), stat())
+        // A process that lives may have renamed its file, and another one made the next.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &mine) == 0, lstat(newPath, &there) == 0,
+            there.st_ino == mine.st_ino, there.st_dev == mine.st_dev
+        else { return }
+        PlainFile.remove(newPath)
+    }
+
     private func openLocked(_ permissions: mode_t?) throws -> Int32 {
         while true {
             let descriptor = open(newPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, permissions ?? 0o666)

@@ -17,6 +17,10 @@ package final class StoreInMaking {
         case automaticMigration = "migrationdestination_"
         case replacement = "replacement-"
         case snapshot = "snapshot-"
+        /// A store that a command makes where nothing is.
+        case creation = "new-"
+        /// The store as it was before a migration.
+        case backup = "backup-"
 
         /// The part of the file's name after the UUID. It keeps the UUID in the name of the folder of the store's external values; a
         /// replacement finds its values in the folder of the store whose place it takes.

@@ -13,6 +13,9 @@ final class ExternalDataCopy {
     private let destination: ExternalData
     private var made: [String] = []
 
+    /// Of the name under which a file is written until it is whole.
+    static let partEnding = ".part"
+
     init(ofStoreAt source: String, toStoreAt destination: String) {
         self.source = ExternalData(storePath: source).values
         self.destination = ExternalData(storePath: destination)
@@ -59,7 +62,7 @@ final class ExternalDataCopy {
                     userInfo: [NSFilePathErrorKey: place])
             }
         }
-        let partial = place + ".part"
+        let partial = place + Self.partEnding
         PlainFile.remove(partial)
         do {
             try write(from: reading, facts.st_mode & 0o777, to: partial)

@@ -59,10 +59,15 @@ struct ExternalDataFolder: Sendable {
     }
 
     /// The names of the plain files in it that are named as the framework names them: by a UUID.
-    func names() -> [String] {
+    ///
+    /// - Parameter ending: follows the UUID.
+    func names(ending: String = "") -> [String] {
         guard isThere else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-        return names.filter { UUID(uuidString: $0) != nil && PlainFile.kind(place($0)) == .plain }
+        return names.filter { name in
+            name.hasSuffix(ending) && UUID(uuidString: String(name.dropLast(ending.count))) != nil
+                && PlainFile.kind(place(name)) == .plain
+        }
     }
 
     /// Removes a plain file, and nothing else.

@@ -123,7 +123,11 @@ struct SupportFolder {
     func names(referredToIn connection: Connection) throws -> [String] {
         let files = Set(place.values.names())
         guard !files.isEmpty else { return [] }
-        var found: [String] = []
+        return try referredNames(in: connection).filter(files.contains)
+    }
+
+    private func referredNames(in connection: Connection) throws -> Set<String> {
+        var found: Set<String> = []
         for row in try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z%'") {
             guard case .text(let table) = row[0] else { continue }
             for column in try connection.columns(of: table) {
@@ -132,7 +136,7 @@ struct SupportFolder {
                     "SELECT \(name) FROM \(SQLName.quoted(table)) WHERE typeof(\(name)) = 'blob' AND length(\(name)) < 64"
                 )
                 for case .blob(let stored) in references.map({ $0[0] }) {
-                    if let file = ExternalData.fileName(in: stored), files.contains(file) { found.append(file) }
+                    if let file = ExternalData.fileName(in: stored) { found.insert(file) }
                 }
             }
         }
@@ -153,13 +157,32 @@ struct SupportFolder {
         guard !isShared else { return }
         for folder in [place.values, place.notes] {
             for name in folder.names() { folder.remove(name) }
+            for name in folder.names(ending: ExternalDataCopy.partEnding) { folder.remove(name) }
             folder.removeIfEmpty()
         }
     }
 
     /// Removes these files of values.
-    func removeFiles(_ names: some Sequence<String>) {
-        for name in names { place.values.remove(name) }
+    ///
+    /// - Parameter withParts: whether their unfinished copies go, too.
+    func removeFiles(_ names: some Sequence<String>, withParts: Bool = false) {
+        for name in names {
+            place.values.remove(name)
+            if withParts { place.values.remove(name + ExternalDataCopy.partEnding) }
+        }
+        if PlainFile.kind(storePath) == .nothing { place.values.removeIfEmpty() }
+    }
+
+    /// The names of the files that rows of a copy refer to, which was to be put in the store's place, and no row of the store.
+    func namesOfCopy(_ copy: String) throws -> Set<String> {
+        func names(_ path: String) throws -> Set<String> {
+            let connection = try Connection(path: path, access: .readOnly)
+            defer { connection.close() }
+            return try referredNames(in: connection)
+        }
+        guard place.values.isThere, PlainFile.kind(copy) == .plain else { return [] }
+        let found = try names(copy)
+        return PlainFile.kind(storePath) == .nothing ? found : found.subtracting(try names(storePath))
     }
 
     /// Refuses a place for a new store where no store is, but external values of one: it was moved away without them, and a new

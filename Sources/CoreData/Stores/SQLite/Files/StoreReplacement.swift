@@ -39,12 +39,13 @@ struct StoreReplacement {
         }
         try SideFiles(path: destination.path).checkThatNothingIsLeft()
         let folder = SupportFolder(ofStoreAt: destination.path)
+        // First: what a killed one brought along would be in the way.
+        let making = StoreInMaking(for: destination.path, .replacement) { Self.discard($0, for: destination.path) }
+        defer { making.end() }
         try folder.checkThatNothingIsLeft()
-        let making = StoreInMaking(for: destination.path, .replacement, discard: StoreFiles.remove(at:))
         let copy = making.path
         defer {
             StoreFiles.remove(at: copy)
-            making.end()
         }
         let (kept, referred) = try makeCopyKeepingValues(at: copy)
         defer { withExtendedLifetime(kept) {} }
@@ -52,6 +53,8 @@ struct StoreReplacement {
         do {
             try values.run(only: referred, replaces: destination.exists && !folder.isShared)
             let left = valuesOfOldStoreAlone(copy)
+            let note = noteOf(left)
+            defer { note?.remove() }
             try takePlace(copy)
             folder.removeFiles(left)
         } catch {
@@ -59,6 +62,22 @@ struct StoreReplacement {
             if PlainFile.kind(copy) == .plain { values.takeBack() }
             throw error
         }
+    }
+
+    /// Removes the copy that a killed replacement made, and the files of its values that it brought to the destination.
+    static func discard(_ copy: String, for destination: String) {
+        let folder = SupportFolder(ofStoreAt: destination)
+        if !folder.isShared, let names = try? folder.namesOfCopy(copy) { folder.removeFiles(names, withParts: true) }
+        StoreFiles.remove(at: copy)
+    }
+
+    /// By it the next opening removes the files where this process is killed before it does.
+    private func noteOf(_ names: Set<String>) -> ExternalDataNote? {
+        guard !names.isEmpty, let note = try? ExternalDataNote(in: ExternalData(storePath: destination.path)) else {
+            return nil
+        }
+        for name in names { try? note.add(name) }
+        return note
     }
 
     /// Only a plain file is ever replaced, and where that is not forced only a store, damaged or not, or an empty file.
