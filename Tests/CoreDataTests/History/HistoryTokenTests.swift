@@ -91,7 +91,7 @@ import Testing
             ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        try context.performAndWait {
+        try context.performAndWait { () throws in
             let error = try #require(throws: CocoaError.self) {
                 try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
             }

@@ -24,7 +24,7 @@ import Testing
     @Test func randomConstantsOnEitherSide() throws {
         let world = try ConstantWorld()
         var (checked, refused, selective) = (0, 0, 0)
-        try world.context.performAndWait {
+        try world.context.performAndWait { () throws in
             var made = ConstantPredicates(world, seed: 41)
             for round in 0..<Self.count {
                 let (format, arguments) = made.next()
@@ -52,7 +52,7 @@ import Testing
     /// The forms in which a collection stands on the left of CONTAINS.
     @Test func constantCollectionsContainValues() throws {
         let world = try ConstantWorld()
-        try world.context.performAndWait {
+        try world.context.performAndWait { () throws in
             let (first, second) = (world.teams[0], world.teams[1])
             for (predicate, expected) in [
                 (NSPredicate(format: "%@ CONTAINS SELF", [first, second]), [first, second]),
@@ -74,7 +74,7 @@ import Testing
 
     @Test func whatIsNotInACollectionIsDeleted() throws {
         let world = try ConstantWorld()
-        try world.context.performAndWait {
+        try world.context.performAndWait { () throws in
             let kept = [world.teams[0], world.teams[1]]
             let fetch = NSFetchRequest<NSFetchRequestResult>(entityName: "Team")
             fetch.predicate = NSPredicate(format: "NOT %@ CONTAINS SELF", kept)
@@ -85,7 +85,7 @@ import Testing
 
     @Test func numbersMatchTexts() throws {
         let world = try ConstantWorld()
-        try world.context.performAndWait {
+        try world.context.performAndWait { () throws in
             let (team, other) = (world.teams[0], world.teams[1])
             team.setValue("9", forKey: "name")
             other.setValue("10", forKey: "name")
@@ -102,7 +102,7 @@ import Testing
 
     @Test func listsKeepWhatTheirFetchFound() throws {
         let world = try ConstantWorld()
-        try world.context.performAndWait {
+        try world.context.performAndWait { () throws in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
             request.predicate = NSPredicate(format: "wins == '2' OR name == 9")
             request.sortDescriptors = [NSSortDescriptor(key: "wins", ascending: true)]
