@@ -113,7 +113,8 @@ import Testing
         options.stateFolder = state
         let again = BrowserDriver(options)
         #expect(headers(again) == ["1970 (1)", "1950 (7)", "1930 (9)"], "\(again.text)")
-        #expect(again.text.contains("by ↓First appearance (year, UTC)") && again.text.contains("▸ 1970"), "\(again.text)")
+        #expect(
+            again.text.contains("by ↓First appearance (year, UTC)") && again.text.contains("▸ 1970"), "\(again.text)")
     }
 
     @Test(arguments: [

@@ -55,7 +55,8 @@ import Testing
     /// The features in the first column of the table.
     private static func features() throws -> [String] {
         let file = root.appendingPathComponent("Documentation/Comparison.md")
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = try String(contentsOf: file, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
         let table = lines.drop { !$0.hasPrefix("| | roster |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
         return table.compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) }
     }

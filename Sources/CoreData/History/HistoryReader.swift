@@ -43,13 +43,16 @@ struct HistoryReader {
     /// - Throws: 134501 for a token that names no store of the coordinator.
     private func check(_ token: NSPersistentHistoryToken) throws {
         let stores = coordinator.rowStores
-        guard !token.numbers.isEmpty, !stores.contains(where: { token.numbers[$0.identifier ?? ""] != nil }) else { return }
+        guard !token.numbers.isEmpty, !stores.contains(where: { token.numbers[$0.identifier ?? ""] != nil }) else {
+            return
+        }
         let named = token.numbers.keys.sorted().joined(separator: ", ")
         let places = stores.map(\.placeName).joined(separator: ", ")
         throw CoreDataError.make(
             134501,
             "Unable to find the stores that the history token names (\(named)): it belongs to other stores than \(places), "
-                + "or one was replaced. Read the store anew, and go on from currentPersistentHistoryToken(fromStores:).")
+                + "or one was replaced. Read the store anew, and go on from currentPersistentHistoryToken(fromStores:)."
+        )
     }
 
     /// A fetch request may look at the changes of transactions too.

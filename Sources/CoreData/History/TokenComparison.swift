@@ -47,7 +47,9 @@ extension ComparisonTree {
 extension NSPersistentHistoryToken {
     /// The comparison of transactions at `keys` with this place; of a store that the token does not name, it has seen nothing.
     fileprivate func comparison(_ sign: ComparisonOperator, of keys: [String]) -> PredicateTree {
-        let (store, number) = (ExpressionTree.keyPath(keys + ["storeID"]), ExpressionTree.keyPath(keys + ["transactionNumber"]))
+        let (store, number) = (
+            ExpressionTree.keyPath(keys + ["storeID"]), ExpressionTree.keyPath(keys + ["transactionNumber"])
+        )
         func compared(with last: Int64) -> PredicateTree {
             .comparison(ComparisonTree(left: number, right: .constant(last), comparison: sign))
         }

@@ -49,7 +49,9 @@ extension PredicateResolver {
         case .object: return (.object(path.toOnes.last?.destinationEntity ?? source), false)
         case .toMany(let relationship, let rest):
             guard !rest.isEmpty else { return (.relationship(relationship), true) }
-            guard !rest.contains(where: { $0.hasPrefix("@") }), let destination = relationship.destinationEntity else { return nil }
+            guard !rest.contains(where: { $0.hasPrefix("@") }), let destination = relationship.destinationEntity else {
+                return nil
+            }
             return try target(of: rest, from: destination).map { ($0.target, true) }
         case .entity, .fetched, .member, .state: return nil
         }

@@ -269,7 +269,8 @@ import Testing
             request.propertiesToGroupBy = ["name"]
             request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
             for (keys, counts) in [
-                ("employees.name.@count", [0, 2, 3]), ("employees.@count", [0, 2, 3]), ("employees.age.@count", [0, 2, 2]),
+                ("employees.name.@count", [0, 2, 3]), ("employees.@count", [0, 2, 3]),
+                ("employees.age.@count", [0, 2, 2]),
                 ("employees.@sum.age", [0, 77, 64]),
             ] {
                 let description = NSExpressionDescription()

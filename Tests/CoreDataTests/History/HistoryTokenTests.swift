@@ -28,7 +28,8 @@ import Testing
             #expect(try numbers(NSPredicate(format: format, token), container) == expected, "\(format)")
         }
         #expect(try numbers(NSPredicate(format: "token BETWEEN {%@, %@}", token, token), container) == [2])
-        #expect(try numbers(NSPredicate(format: "transaction.token > %@", token), container, ofChanges: true) == [3, 4])
+        #expect(
+            try numbers(NSPredicate(format: "transaction.token > %@", token), container, ofChanges: true) == [3, 4])
     }
 
     @Test func eachStoreIsComparedByItsOwnPlace() throws {
@@ -43,7 +44,8 @@ import Testing
             }
         }
         for name in ["a", "b", "c"] { try save(name, in: stores[0]) }
-        let early = try #require(container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: [stores[0]]))
+        let early = try #require(
+            container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: [stores[0]]))
         try save("d", in: stores[1])
         let all = try #require(container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil))
         #expect(try numbers(NSPredicate(format: "token > %@", early), container) == [1])

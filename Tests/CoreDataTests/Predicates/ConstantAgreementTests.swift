@@ -44,7 +44,9 @@ import Testing
             }
         }
         if Self.factor != nil {
-            print("\(checked) predicates with constants of any shape agree, \(refused) are refused, \(selective) tell apart")
+            print(
+                "\(checked) predicates with constants of any shape agree, \(refused) are refused, \(selective) tell apart"
+            )
         }
         #expect(checked > Self.count / 3 && selective > Self.count / 20, "\(checked) checked, \(selective) selective")
     }
@@ -169,12 +171,15 @@ final class ConstantWorld: @unchecked Sendable {
                 [
                     "name": name, "wins": isBare ? nil : Self.integers[place % 4 + 1],
                     "rating": isBare ? nil : Self.reals[place % 5], "isOpen": isBare ? nil : place.isMultiple(of: 2),
-                    "founded": place % 3 == 2 ? nil : Self.dates[place % 3], "code": isBare ? nil : Self.codes[place % 2],
-                    "blob": isBare ? nil : Self.blobs[place % 3], "venue": isBare ? nil : venues[place < 2 ? place : place % 4 % 3],
+                    "founded": place % 3 == 2 ? nil : Self.dates[place % 3],
+                    "code": isBare ? nil : Self.codes[place % 2],
+                    "blob": isBare ? nil : Self.blobs[place % 3],
+                    "venue": isBare ? nil : venues[place < 2 ? place : place % 4 % 3],
                 ])
             for number in 0..<(place % 3) {
                 players.append(
-                    make("Player", ["name": number == 1 ? nil : Self.texts[place], "age": place - number, "team": team]))
+                    make(
+                        "Player", ["name": number == 1 ? nil : Self.texts[place], "age": place - number, "team": team]))
             }
             team.setValue(NSSet(array: place % 4 == 3 ? [] : Array(tags.prefix(place % 4 + 1))), forKey: "tags")
             teams.append(team)
@@ -245,7 +250,8 @@ private struct ConstantPredicates {
             return ("SUBQUERY(\(collection), $p, \(format)).@count \(random.pick(["> 0", "== 1", "== 0"]))", arguments)
         }
         let key = random.pick([
-            "name", "name", "wins", "rating", "isOpen", "founded", "code", "blob", "SELF", "venue", "venue.name", "players",
+            "name", "name", "wins", "rating", "isOpen", "founded", "code", "blob", "SELF", "venue", "venue.name",
+            "players",
             "players.name", "players.age", "tags", "tags.word", "venue.teams", "tags.@count", "length:(name)",
         ])
         return comparison(key, kind(of: key))
@@ -265,10 +271,12 @@ private struct ConstantPredicates {
     }
 
     private mutating func comparison(_ key: String, _ kind: Kind) -> (String, [Any?]) {
-        let sign = random.pick([
-            "==", "!=", "<", "<=", ">", ">=", "BETWEEN", "IN", "IN", "CONTAINS", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE",
-            "MATCHES",
-        ]) + random.pick(["", "", "", "[c]", "[d]", "[cd]"])
+        let sign =
+            random.pick([
+                "==", "!=", "<", "<=", ">", ">=", "BETWEEN", "IN", "IN", "CONTAINS", "CONTAINS", "BEGINSWITH",
+                "ENDSWITH", "LIKE",
+                "MATCHES",
+            ]) + random.pick(["", "", "", "[c]", "[d]", "[cd]"])
         let modifier = random.chance(70) ? "" : random.pick(["ANY ", "ALL ", "NONE ", "SOME "])
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4: return ("\(modifier)\(key) \(sign) %@", [constant(kind)])

@@ -14,7 +14,8 @@ import Testing
         #expect(NSCompoundPredicate(orPredicateWithSubpredicates: parts).predicateFormat == "wins > 1 OR name == \"a\"")
         #expect(NSCompoundPredicate(notPredicateWithSubpredicate: parts[0]).predicateFormat == "NOT wins > 1")
         #expect(
-            NSCompoundPredicate(type: .not, subpredicates: [both]).predicateFormat == "NOT (wins > 1 AND name == \"a\")")
+            NSCompoundPredicate(type: .not, subpredicates: [both]).predicateFormat == "NOT (wins > 1 AND name == \"a\")"
+        )
         #expect(NSCompoundPredicate(type: .and, subpredicates: []).predicateFormat == "TRUEPREDICATE")
         #expect(both == NSPredicate(format: "wins > 1 AND name == 'a'"))
         #expect(both.subpredicates.count == 2 && both.compoundPredicateType == .and)

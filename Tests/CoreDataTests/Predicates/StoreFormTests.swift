@@ -64,59 +64,67 @@ import Testing
         return try #require(Self.container.get().viewContext.fetch(request).first)
     }
 
-    @Test(arguments: [
-        // Comparisons
-        ("age > 30", ["Ada", "bob"]), ("age BETWEEN {20, 36}", ["Ada", "Émile"]),
-        ("age BETWEEN {10 + 10, 18 * 2}", ["Ada", "Émile"]), ("age IN {20, 52}", ["bob", "Émile"]),
-        ("NOT age IN {20, 52}", ["Ada", "Zoë"]), ("age != 36", ["Zoë", "bob", "Émile"]), ("age == nil", ["Zoë"]),
-        ("age != nil AND mail != nil", ["Ada", "Émile"]), ("active", ["Ada", "bob"]), ("NOT active", ["Zoë", "Émile"]),
-        ("TRUEPREDICATE", ["Ada", "Zoë", "bob", "Émile"]), ("FALSEPREDICATE", []),
-        ("age > 30 AND active OR name == 'Zoë'", ["Ada", "Zoë", "bob"]),
-        // Text
-        ("name BEGINSWITH[cd] 'e'", ["Émile"]), ("name ==[c] 'BOB'", ["bob"]), ("name CONTAINS 'o'", ["Zoë", "bob"]),
-        ("name ENDSWITH[d] 'oe'", ["Zoë"]), ("name LIKE[c] '?O*'", ["Zoë", "bob"]),
-        ("mail LIKE '*@x.org'", ["Ada", "Zoë"]),
-        ("mail MATCHES '[a-e]+@.*'", ["Ada"]), ("name ==[n] 'bob'", ["bob"]), ("name ==[l] 'bob'", ["bob"]),
-        ("uppercase:(name) == 'BOB'", ["bob"]), ("lowercase:(name) == 'ada'", ["Ada"]),
-        ("canonical:(name) == 'emile'", ["Émile"]), ("length:(name) == 3", ["Ada", "Zoë", "bob"]),
-        // Over relationships
-        ("shop.name == 'Nord'", ["Ada", "Émile"]), ("shop == nil", ["Zoë"]),
-        ("shop.size > 5 AND shop.size < 15", ["Ada", "Émile"]),
-        ("ANY sales.amount > 6", ["Ada", "Zoë"]), ("SOME sales.amount == 1", ["Émile"]),
-        ("NONE sales.amount > 6", ["bob", "Émile"]), ("ALL sales.amount >= 2", ["Ada", "Zoë", "bob"]),
-        ("ANY sales.amount == 9 AND ANY sales.amount == 2", ["Zoë"]), ("sales.@count == 0", ["bob"]),
-        ("sales.@count > 1", ["Ada", "Zoë"]), ("sales.@sum.amount == 12", ["Ada"]), ("sales.@avg.amount > 6", ["Zoë"]),
-        ("sales.@max.amount == 7", ["Ada"]), ("sales.@min.amount == 2", ["Zoë"]),
-        ("SUBQUERY(sales, $s, $s.amount > 4).@count == 2", ["Ada", "Zoë"]),
-        ("SUBQUERY(sales, $s, $s.amount > 4).@count == sales.@count", ["Ada", "bob"]),
-        ("SUBQUERY(shop.staff, $p, SUBQUERY($p.sales, $s, $s.amount == 1).@count > 0).@count == 1", ["Ada", "Émile"]),
-        // Collection operators that give collections
-        ("ANY sales.@distinctUnionOfObjects.amount == 9", ["Zoë"]),
-        ("sales.@unionOfObjects.amount CONTAINS 7", ["Ada"]),
-        ("7 IN sales.@distinctUnionOfObjects.amount", ["Ada"]),
-        ("NONE sales.@unionOfObjects.amount > 6", ["bob", "Émile"]),
-        ("count:(sales.@distinctUnionOfObjects.amount) == 2", ["Ada", "Zoë"]),
-        ("count:(sales.@unionOfObjects.amount) == 3", ["Zoë"]),
-        ("sum:(sales.@distinctUnionOfObjects.amount) == 11", ["Zoë"]),
-        ("count:(shop.staff.@distinctUnionOfSets.sales) == 3", ["Ada", "Émile"]),
-        ("ANY shop.staff.@unionOfSets.sales.amount == 1", ["Ada", "Émile"]),
-        ("count:(shop.staff.sales.@unionOfArrays.amount) == 3", ["Ada", "Émile"]),
-        ("max:(shop.staff.@distinctUnionOfObjects.age) == 52", ["bob"]),
+    @Test(
+        arguments: [
+            // Comparisons
+            ("age > 30", ["Ada", "bob"]), ("age BETWEEN {20, 36}", ["Ada", "Émile"]),
+            ("age BETWEEN {10 + 10, 18 * 2}", ["Ada", "Émile"]), ("age IN {20, 52}", ["bob", "Émile"]),
+            ("NOT age IN {20, 52}", ["Ada", "Zoë"]), ("age != 36", ["Zoë", "bob", "Émile"]), ("age == nil", ["Zoë"]),
+            ("age != nil AND mail != nil", ["Ada", "Émile"]), ("active", ["Ada", "bob"]),
+            ("NOT active", ["Zoë", "Émile"]),
+            ("TRUEPREDICATE", ["Ada", "Zoë", "bob", "Émile"]), ("FALSEPREDICATE", []),
+            ("age > 30 AND active OR name == 'Zoë'", ["Ada", "Zoë", "bob"]),
+            // Text
+            ("name BEGINSWITH[cd] 'e'", ["Émile"]), ("name ==[c] 'BOB'", ["bob"]),
+            ("name CONTAINS 'o'", ["Zoë", "bob"]),
+            ("name ENDSWITH[d] 'oe'", ["Zoë"]), ("name LIKE[c] '?O*'", ["Zoë", "bob"]),
+            ("mail LIKE '*@x.org'", ["Ada", "Zoë"]),
+            ("mail MATCHES '[a-e]+@.*'", ["Ada"]), ("name ==[n] 'bob'", ["bob"]), ("name ==[l] 'bob'", ["bob"]),
+            ("uppercase:(name) == 'BOB'", ["bob"]), ("lowercase:(name) == 'ada'", ["Ada"]),
+            ("canonical:(name) == 'emile'", ["Émile"]), ("length:(name) == 3", ["Ada", "Zoë", "bob"]),
+            // Over relationships
+            ("shop.name == 'Nord'", ["Ada", "Émile"]), ("shop == nil", ["Zoë"]),
+            ("shop.size > 5 AND shop.size < 15", ["Ada", "Émile"]),
+            ("ANY sales.amount > 6", ["Ada", "Zoë"]), ("SOME sales.amount == 1", ["Émile"]),
+            ("NONE sales.amount > 6", ["bob", "Émile"]), ("ALL sales.amount >= 2", ["Ada", "Zoë", "bob"]),
+            ("ANY sales.amount == 9 AND ANY sales.amount == 2", ["Zoë"]), ("sales.@count == 0", ["bob"]),
+            ("sales.@count > 1", ["Ada", "Zoë"]), ("sales.@sum.amount == 12", ["Ada"]),
+            ("sales.@avg.amount > 6", ["Zoë"]),
+            ("sales.@max.amount == 7", ["Ada"]), ("sales.@min.amount == 2", ["Zoë"]),
+            ("SUBQUERY(sales, $s, $s.amount > 4).@count == 2", ["Ada", "Zoë"]),
+            ("SUBQUERY(sales, $s, $s.amount > 4).@count == sales.@count", ["Ada", "bob"]),
+            (
+                "SUBQUERY(shop.staff, $p, SUBQUERY($p.sales, $s, $s.amount == 1).@count > 0).@count == 1",
+                ["Ada", "Émile"]
+            ),
+            // Collection operators that give collections
+            ("ANY sales.@distinctUnionOfObjects.amount == 9", ["Zoë"]),
+            ("sales.@unionOfObjects.amount CONTAINS 7", ["Ada"]),
+            ("7 IN sales.@distinctUnionOfObjects.amount", ["Ada"]),
+            ("NONE sales.@unionOfObjects.amount > 6", ["bob", "Émile"]),
+            ("count:(sales.@distinctUnionOfObjects.amount) == 2", ["Ada", "Zoë"]),
+            ("count:(sales.@unionOfObjects.amount) == 3", ["Zoë"]),
+            ("sum:(sales.@distinctUnionOfObjects.amount) == 11", ["Zoë"]),
+            ("count:(shop.staff.@distinctUnionOfSets.sales) == 3", ["Ada", "Émile"]),
+            ("ANY shop.staff.@unionOfSets.sales.amount == 1", ["Ada", "Émile"]),
+            ("count:(shop.staff.sales.@unionOfArrays.amount) == 3", ["Ada", "Émile"]),
+            ("max:(shop.staff.@distinctUnionOfObjects.age) == 52", ["bob"]),
 
-        // Values that are computed
-        ("TERNARY(active, 1, 0) > 0", ["Ada", "bob"]), ("TERNARY(active, age, 0) IN {36, 0}", ["Ada", "Zoë", "Émile"]),
-        ("age + 4 == 40", ["Ada"]), ("age - shop.size > 20", ["Ada", "bob"]), ("age * 2 / 4 == 26", ["bob"]),
-        ("modulus:by:(age, 10) == 6", ["Ada"]), ("abs:(0 - age) == 20", ["Émile"]), ("sqrt:(age) == 6", ["Ada"]),
-        ("age & 4 == 4", ["Ada", "bob", "Émile"]), ("age | 1 == 37", ["Ada"]), ("age ^ 4 == 16", ["Émile"]),
-        ("age << 1 == 72", ["Ada"]), ("age >> 2 == 9", ["Ada"]), ("~age == -21", ["Émile"]),
-        ("age ** 2 == 400", ["Émile"]),
-        ("since < now()", ["Ada", "Zoë", "bob", "Émile"]), ("since == CAST('2001-01-21', 'NSDate')", ["Émile"]),
-        ("since >= CAST(3110400, 'NSDate')", ["Ada", "bob"]), ("noindex:(age) == 36", ["Ada"]),
-        ("CAST(age, 'NSString') == '52'", ["bob"]), ("floor:(age / 10.0) == 3", ["Ada"]),
-        // What a store cannot search by itself
-        ("{1, 2} INTERSECT {2, 3} == {2} AND age == 20", ["Émile"]),
-        ("SELF.name == 'bob'", ["bob"]), ("#name == 'bob'", ["bob"]), ("'o' IN name", ["Zoë", "bob"]),
-    ])
+            // Values that are computed
+            ("TERNARY(active, 1, 0) > 0", ["Ada", "bob"]),
+            ("TERNARY(active, age, 0) IN {36, 0}", ["Ada", "Zoë", "Émile"]),
+            ("age + 4 == 40", ["Ada"]), ("age - shop.size > 20", ["Ada", "bob"]), ("age * 2 / 4 == 26", ["bob"]),
+            ("modulus:by:(age, 10) == 6", ["Ada"]), ("abs:(0 - age) == 20", ["Émile"]), ("sqrt:(age) == 6", ["Ada"]),
+            ("age & 4 == 4", ["Ada", "bob", "Émile"]), ("age | 1 == 37", ["Ada"]), ("age ^ 4 == 16", ["Émile"]),
+            ("age << 1 == 72", ["Ada"]), ("age >> 2 == 9", ["Ada"]), ("~age == -21", ["Émile"]),
+            ("age ** 2 == 400", ["Émile"]),
+            ("since < now()", ["Ada", "Zoë", "bob", "Émile"]), ("since == CAST('2001-01-21', 'NSDate')", ["Émile"]),
+            ("since >= CAST(3110400, 'NSDate')", ["Ada", "bob"]), ("noindex:(age) == 36", ["Ada"]),
+            ("CAST(age, 'NSString') == '52'", ["bob"]), ("floor:(age / 10.0) == 3", ["Ada"]),
+            // What a store cannot search by itself
+            ("{1, 2} INTERSECT {2, 3} == {2} AND age == 20", ["Émile"]),
+            ("SELF.name == 'bob'", ["bob"]), ("#name == 'bob'", ["bob"]), ("'o' IN name", ["Zoë", "bob"]),
+        ] as [(String, [String])])
     func findsWhatThePredicateSays(_ format: String, _ expected: [String]) throws {
         #expect(try names(NSPredicate.parse(format: format)) == expected)
         // The printed form says the same.

@@ -50,7 +50,9 @@ import Testing
     @Test func fetchesAndCounts() throws {
         let desk = try Desk()
         try desk.use { context in
-            for (stores, count) in [(nil, 5), ([desk.first], 3), ([desk.second], 2), ([], 0)] as [([NSPersistentStore]?, Int)] {
+            for (stores, count) in [(nil, 5), ([desk.first], 3), ([desk.second], 2), ([], 0)]
+                as [([NSPersistentStore]?, Int)]
+            {
                 let request = desk.request(stores)
                 #expect(try context.count(for: request) == count)
                 for type in [
@@ -64,7 +66,9 @@ import Testing
                 #expect(found == count as NSNumber)
             }
             // Unsaved changes of the other store do not count either.
-            for team in try context.fetch(desk.request([desk.first])) { (team as? NSManagedObject)?.setValue("z", forKey: "name") }
+            for team in try context.fetch(desk.request([desk.first])) {
+                (team as? NSManagedObject)?.setValue("z", forKey: "name")
+            }
             #expect(try context.count(for: desk.request([desk.second], "name == 'z'")) == 0)
             #expect(try context.count(for: desk.request([desk.second])) == 2)
             #expect(try context.count(for: desk.request([desk.first], "name == 'z'")) == 3)
