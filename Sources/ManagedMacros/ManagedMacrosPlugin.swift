@@ -1,11 +1,6 @@
 import FoundationEssentials
 import ManagedExpansion
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// The compiler's plugin for `@Managed` and `@ManagedMethod`: answers the compiler's messages, each of which is JSON after its
 /// length in 8 bytes, the lowest first, on standard input, until that ends.

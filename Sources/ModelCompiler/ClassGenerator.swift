@@ -1,13 +1,6 @@
 import Foundation
 import ModelFiles
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Makes the source of Swift classes of a model. The same model gives the same text, byte for byte.
 package struct ClassGenerator {

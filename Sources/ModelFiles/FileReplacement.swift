@@ -1,12 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Puts files and folders in place when they are whole, and not before. Until then they have a hidden name in the same folder, and a lock
 /// that says that the process lives: what a killed one left is removed by the next that writes the same file.

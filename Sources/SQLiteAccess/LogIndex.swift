@@ -1,10 +1,6 @@
 import CSQLite3
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// How far a write-ahead log has come, as its index (`-shm`) says. The index's form is part of SQLite's documentation.
 package struct LogState: Hashable, Sendable {

@@ -1,8 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// PgBouncer before a server of the tests: a connection of the server serves one transaction of a client, and the next one
 /// of any other. It ends with this object, or this process.

@@ -1,9 +1,6 @@
 import ChildProgram
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// A PostgreSQL server of the tests' own: made in a temporary folder, reached by a socket there and by a free port of the
 /// loopback interface, stopped and removed when this process ends, however that happens.

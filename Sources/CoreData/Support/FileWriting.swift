@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 package enum FileWriting {
     /// Writes all of `data` to an open file, pipe or terminal, also where a signal interrupts.

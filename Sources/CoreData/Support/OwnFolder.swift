@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// The user's folders. What the framework keeps in them for itself is readable by its owner only.
 enum OwnFolder {

@@ -1,12 +1,7 @@
 import Foundation
 import RosterCommands
 import Translation
-
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#else
-    import Darwin
-#endif
+@preconcurrency import Glibc
 
 /// The program from its arguments to its exit status.
 @MainActor

@@ -1,12 +1,7 @@
 import CoreData
 import Foundation
 import RosterCommands
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// What `--sql` asks for: the statements that the program runs, written down by the framework.
 struct StatementReport {

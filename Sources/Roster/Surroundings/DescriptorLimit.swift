@@ -1,13 +1,6 @@
 import Foundation
 import RosterCommands
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// How many files the program may have open.
 ///
@@ -22,11 +15,7 @@ enum DescriptorLimit {
     ///
     /// - Throws: a failure with the command to type where too few are free.
     static func check() throws {
-        #if canImport(Glibc)
-            let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let files = RLIMIT_NOFILE
-        #endif
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return }
         if limit.rlim_cur < wanted, limit.rlim_cur < limit.rlim_max {

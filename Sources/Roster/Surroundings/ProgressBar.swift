@@ -1,11 +1,6 @@
 import Foundation
 import RosterCommands
-
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#else
-    import Darwin
-#endif
+@preconcurrency import Glibc
 
 /// A bar on standard error, when that is a terminal; drawn at most ten times a second.
 final class ProgressBar: ProgressDisplay {

@@ -2,12 +2,7 @@ import Dispatch
 import Foundation
 import RosterCommands
 import Synchronization
-
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#else
-    import Darwin
-#endif
+@preconcurrency import Glibc
 
 /// Ctrl-C, a closed terminal and `kill` as requests to stop at the next clean point. The second one ends the program at once.
 // SAFETY: the flag and the actions are behind a mutex; `sources` is only touched by `install()`, called once.

@@ -1,12 +1,7 @@
 import CoreData
 import Foundation
 import RosterCommands
-
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#else
-    import Darwin
-#endif
+@preconcurrency import Glibc
 
 /// Standard error, where the program says what a person should know. What cannot be written there is lost without a word.
 enum StandardError {

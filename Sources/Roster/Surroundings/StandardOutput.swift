@@ -2,12 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
-
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#else
-    import Darwin
-#endif
+@preconcurrency import Glibc
 
 /// Standard output, buffered. A terminal gets text in which nothing is obeyed, anything else the bytes as they are.
 final class StandardOutput: TextOutput {

@@ -1,11 +1,6 @@
 import Foundation
 import TerminalKit
-
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#else
-    import Darwin
-#endif
+@preconcurrency import Glibc
 
 /// Standard input and output on the process's own terminal, while what they were is kept: so a program in the middle of a
 /// pipe can have a screen.

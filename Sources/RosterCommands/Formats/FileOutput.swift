@@ -1,11 +1,6 @@
 import CoreData
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A file that appears whole or not at all: it is written under another name in the same folder. A file that is replaced passes on its
 /// permissions and owner. What is not a plain file, such as a pipe or a device, is written directly.

@@ -1,11 +1,6 @@
 import CoreData
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A store that is made where nothing is.
 enum NewStoreFiles {

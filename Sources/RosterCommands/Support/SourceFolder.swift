@@ -1,11 +1,6 @@
 import Foundation
 import Translation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The Swift files of a folder, as `port` reads and rewrites them.
 ///

@@ -2,12 +2,7 @@ import CoreData
 import ChildProgram
 import Foundation
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 // Point 1: destroying touches stores of its type only. Point 2: a store that is open leaves its coordinator first.
 extension NeverHarmTests {

@@ -2,12 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Files and folders of others in the place of a store's external values, and who may read them.
 extension NeverHarmTests {

@@ -3,12 +3,7 @@ import SQLiteAccess
 import Testing
 
 @testable import CoreData
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Files that are no stores, or stores that were damaged: a clear error with the file, never a crash and never a wait.
 @Suite struct BrokenStoreTests {

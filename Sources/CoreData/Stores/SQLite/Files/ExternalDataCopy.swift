@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Copies the files of one store's external values to another's. What is no plain file, or has no name of a value, is no value
 /// and stays behind.

@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// One of the folders of a store's external data. Files in it are read, written and removed through here alone: a link in the
 /// place of the folder, or of the one that it is in, could lead to any folder of the user's, and is not followed. The store's

@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// The names of the files that a running save makes or leaves without a row: one line each, in a file of its own that is
 /// locked for as long as the save lives.

@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 // SQLite finds a log by the name of its database. A file that two programs open by two names, by hard links or through a bind mount,
 // gets two logs, and each is copied over what the other wrote. The locks are the file's, whatever its name is: a program that

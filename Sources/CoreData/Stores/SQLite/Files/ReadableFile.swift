@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// A plain file that is open for reading. Opening never waits, whatever is at the path.
 final class ReadableFile {

@@ -1,11 +1,6 @@
 import Foundation
 import SQLiteAccess
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 // A store is destroyed by emptying its file, so that its name goes on to be a file's. It is emptied while SQLite's exclusive
 // lock is held, and only once SQLite has read there that it is a store: whatever else stands at a path stays as it is.

@@ -1,11 +1,6 @@
 import Foundation
 import SQLiteAccess
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Opens the file of a store, and says clearly why where it cannot.
 struct StoreFile {

@@ -1,11 +1,6 @@
 import Foundation
 import SQLiteAccess
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// What can be done with a store's files while no coordinator has them open.
 enum StoreFiles {

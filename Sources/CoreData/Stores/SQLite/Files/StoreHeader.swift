@@ -1,11 +1,6 @@
 import Foundation
 import SQLiteAccess
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 // SQLite removes or plays back what it takes for the log or the journal of a database, before it looks whether the file
 // is one. So this code reads the header itself when a log or journal is present. Opening and closing a database's file drops

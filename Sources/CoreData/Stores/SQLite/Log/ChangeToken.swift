@@ -1,11 +1,6 @@
 import Foundation
 import SQLiteAccess
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 // A token for the content of a store: it has to change with every commit, of any process and with or without a history,
 // and with nothing else, or caches would be thrown away for nothing. SQLite has no such number: in WAL mode the

@@ -1,12 +1,7 @@
 import Foundation
 import SQLiteAccess
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 // SQLite plays back any write-ahead log or rollback journal that is whole, whichever database it was written for: nothing in one names
 // its database. What lies beside the wrong store would so replace a part of it, or all of it, without a word. Before anything is

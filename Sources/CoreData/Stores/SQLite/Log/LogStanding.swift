@@ -1,11 +1,6 @@
 import Foundation
 import SQLiteAccess
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 // When a store is put back from a copy, the log of the one that stood there may stay behind: whole, and for a file of the same
 // name and often the same length. What tells it is that the file was written after the log, and not from it:

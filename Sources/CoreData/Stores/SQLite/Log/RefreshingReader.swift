@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Watches a file that is read as if it could not change, because no process has it open: when one opens it, it has to
 /// be opened anew. Until that one's changes move into the main file what is read stays whole.
