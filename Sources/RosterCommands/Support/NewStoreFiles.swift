@@ -4,12 +4,19 @@ import Glibc
 
 /// A store that is made where nothing is.
 enum NewStoreFiles {
+    /// Removes what killed runs left that made a store at `place`, also one that was killed when the store was in its place.
+    ///
+    /// - Throws: ``CommandError`` if something is there.
+    static func checkThatItIsFree(_ place: StorePlace) throws {
+        if !place.isOnServer { StoreInMaking.removeAllLeft(for: FileWriting.target(of: place.url.path)) }
+        try place.checkThatItIsFree()
+    }
+
     /// Runs `make` with a hidden place beside `place`, and puts the store that it makes there in its place. Until then, and where that
-    /// fails, nothing is at `place`. Removes what killed runs left. A server makes its stores whole or not at all.
+    /// fails, nothing is at `place`. A server makes its stores whole or not at all.
     static func make<Result>(at place: StorePlace, _ make: (StorePlace) throws -> Result) throws -> Result {
         guard !place.isOnServer else { return try make(place) }
         let path = FileWriting.target(of: place.url.path)
-        StoreInMaking.removeAllLeft(for: path)
         let making = StoreInMaking(for: path, .creation, discard: StoreInMaking.discard)
         defer {
             StoreInMaking.discard(making.path)

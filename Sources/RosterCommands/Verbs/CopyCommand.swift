@@ -18,7 +18,7 @@ public struct CopyCommand {
     ///   removed. An error of the framework. Also where the copy is made, but values are missing in it as in the store.
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(destination)
-        try place.checkThatItIsFree()
+        try NewStoreFiles.checkThatItIsFree(place)
         let contents: Contents
         do {
             contents = try copy(source, to: place, surroundings)

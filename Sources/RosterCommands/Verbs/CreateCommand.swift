@@ -18,7 +18,7 @@ public struct CreateCommand {
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(store)
         let model = try StoreModel.model(atPath: model)
-        try place.checkThatItIsFree()
+        try NewStoreFiles.checkThatItIsFree(place)
         try NewStoreFiles.make(at: place) { made in
             let session = try StoreSession(creating: made, model: model)
             try session.close()

@@ -1,0 +1,203 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Verbs that are killed at any moment: a second run does the work, and nothing is left that a run without a kill does not leave.
+@Suite struct KilledVerbTests {
+    /// Three for each verb; `ROSTER_LONG_TESTS=n` multiplies them by n.
+    private static let kills = 3 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
+    /// `RANDOM_SEED` names another one.
+    private static let seed = ProcessInfo.processInfo.environment["RANDOM_SEED"].flatMap { UInt64($0) } ?? 41
+    private static let count = 24
+
+    private let original: SampleFolder
+    private let folder: URL
+
+    init() throws {
+        original = try SampleFolder()
+        folder = original.url.appendingPathComponent("work")
+        for name in try FileManager.default.contentsOfDirectory(atPath: original.url.path) {
+            try FileManager.default.removeItem(atPath: original.path(name))
+        }
+        try fill(original.url.appendingPathComponent("made"))
+    }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    // MARK: What verbs work on
+
+    /// Three versions of a model, stores of the first with external values, a mapping model, and the records.
+    private func fill(_ made: URL) throws {
+        let bundle = made.appendingPathComponent("Clips.xcdatamodeld")
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        let models = [
+            Self.model([("note", .stringAttributeType)]),
+            Self.model([("note", .stringAttributeType), ("born", .dateAttributeType)]),
+            Self.model([("note", .integer64AttributeType), ("born", .dateAttributeType)]),
+        ]
+        for (number, model) in models.enumerated() {
+            try model.write(to: bundle.appendingPathComponent("Clips \(number + 1).xcdatamodel"))
+        }
+        let marker = ["_XCCurrentVersionName": "Clips 3.xcdatamodel"]
+        try PropertyListSerialization.data(fromPropertyList: marker, format: .xml, options: 0)
+            .write(to: bundle.appendingPathComponent(".xccurrentversion"))
+        try Self.mapping(models[1], models[2]).write(to: made.appendingPathComponent("Clips.cdm"))
+        var lines = "name,note,content\n"
+        for number in 0..<Self.count {
+            let content = Data(repeating: UInt8(number), count: 200_000).base64EncodedString()
+            lines += "Clip \(number),\(number),\(content)\n"
+        }
+        let (records, first) = (made.appendingPathComponent("clips.csv"), bundle.path + "/Clips 1.xcdatamodel")
+        try Data(lines.utf8).write(to: records)
+        for name in ["Clips.sqlite", "Old.xml"] {
+            let store = made.appendingPathComponent(name).path
+            // A store in XML keeps no model of its own.
+            for arguments in [["create", store], ["import", store, "Clip", records.path]] {
+                let outcome = try RosterProcess.run(arguments + ["--model", first])
+                try #require(outcome.status == 0, "\(outcome.errors)")
+            }
+        }
+    }
+
+    private static func model(_ others: [(String, NSAttributeType)]) -> NSManagedObjectModel {
+        let clip = NSEntityDescription()
+        clip.name = "Clip"
+        clip.managedObjectClassName = "NSManagedObject"
+        clip.properties = ([("name", .stringAttributeType), ("content", .binaryDataAttributeType)] + others).map {
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType, attribute.isOptional) = ($0.0, $0.1, true)
+            attribute.allowsExternalBinaryDataStorage = $0.0 == "content"
+            return attribute
+        }
+        clip.uniquenessConstraints = [["name"]]
+        let model = NSManagedObjectModel()
+        model.entities = [clip]
+        return model
+    }
+
+    private static func mapping(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> NSMappingModel {
+        let mapping = NSEntityMapping()
+        mapping.name = "Clip"
+        mapping.mappingType = .customEntityMappingType
+        mapping.sourceEntityName = "Clip"
+        mapping.destinationEntityName = "Clip"
+        mapping.sourceEntityVersionHash = source.entitiesByName["Clip"]?.versionHash
+        mapping.destinationEntityVersionHash = destination.entitiesByName["Clip"]?.versionHash
+        mapping.sourceExpression = NSExpression(
+            format:
+                #"FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Clip", "TRUEPREDICATE"), $manager.sourceContext, NO)"#
+        )
+        mapping.attributeMappings = ["born", "content", "name", "note"].map { name in
+            let attribute = NSPropertyMapping()
+            attribute.name = name
+            attribute.valueExpression = NSExpression(
+                format: name == "note" ? #"CAST($source.note, "NSNumber")"# : "$source.\(name)")
+            return attribute
+        }
+        mapping.relationshipMappings = []
+        let model = NSMappingModel()
+        model.entityMappings = [mapping]
+        return model
+    }
+
+    private func restore() throws {
+        try? FileManager.default.removeItem(at: folder)
+        try FileManager.default.copyItem(at: original.url.appendingPathComponent("made"), to: folder)
+    }
+
+    /// All names below the folder; those of values and of kept copies are as good as each other.
+    private func names() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+            .filter { $0.wholeMatch(of: /\.?Clips\.before-migration(-\d)?(\.sqlite|_SUPPORT.*)/) == nil }
+            .map { $0.replacing(/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$/, with: "UUID") }
+            .sorted()
+    }
+
+    // MARK: Kills
+
+    private struct Verb {
+        let name: String
+        let arguments: [String]
+        /// A store of which all records and values have to be readable afterwards.
+        var store: String?
+        /// The version of the model that the store has then.
+        var version = 1
+        var count = KilledVerbTests.count
+    }
+
+    private var verbs: [Verb] {
+        let (store, model) = (path("Clips.sqlite"), path("Clips.xcdatamodeld"))
+        let first = model + "/Clips 1.xcdatamodel"
+        return [
+            Verb(
+                name: "create", arguments: ["create", path("a.sqlite"), "--model", first], store: "a.sqlite", count: 0),
+            Verb(name: "create xml", arguments: ["create", path("a.xml"), "--model", first], store: "a.xml", count: 0),
+            Verb(name: "copy", arguments: ["copy", store, path("b.sqlite")], store: "b.sqlite"),
+            Verb(name: "copy xml", arguments: ["copy", store, path("b.xml")], store: "b.xml"),
+            Verb(
+                name: "copy back", arguments: ["copy", path("Old.xml"), path("c.sqlite"), "--model", first],
+                store: "c.sqlite"),
+            Verb(name: "export", arguments: ["export", store, "Clip", path("out.json")]),
+            Verb(name: "import", arguments: ["import", store, "Clip", path("clips.csv")], store: "Clips.sqlite"),
+            Verb(name: "migrate", arguments: ["migrate", store, "--to", model], store: "Clips.sqlite", version: 3),
+            Verb(
+                name: "migrate and keep", arguments: ["migrate", store, "--to", model, "--keep-backup"],
+                store: "Clips.sqlite", version: 3),
+            Verb(
+                name: "migrate xml", arguments: ["migrate", path("Old.xml"), "--to", model], store: "Old.xml",
+                version: 3),
+            Verb(name: "model", arguments: ["model", store, "-o", path("Out.xcdatamodeld")]),
+            Verb(name: "model compile", arguments: ["model", "compile", model, "-o", path("Out.momd")]),
+            Verb(name: "model generate", arguments: ["model", "generate", model, "--all", "-o", path("Classes")]),
+        ]
+    }
+
+    private func check(_ verb: Verb, _ about: String) throws {
+        guard let store = verb.store else { return }
+        let model = ["--model", path("Clips.xcdatamodeld/Clips \(verb.version).xcdatamodel")]
+        let count = try RosterProcess.run(["count", path(store), "Clip"] + model)
+        #expect(count.output == "\(verb.count)", "\(about): \(count.errors)")
+        let read = try RosterProcess.run(["export", path(store), "Clip", "--columns", "name,content"] + model)
+        #expect(read.status == 0, "\(about): \(read.errors)")
+    }
+
+    @Test func aSecondRunDoesTheWorkAndLeavesNothing() throws {
+        var state = Self.seed
+        var (killed, refused) = (0, 0)
+        for verb in verbs {
+            try restore()
+            let start = ContinuousClock.now
+            let outcome = try RosterProcess.run(verb.arguments)
+            let longest = (ContinuousClock.now - start) / .seconds(1)
+            #expect(outcome.status == 0, "\(verb.name): \(outcome.errors)")
+            let clean = try names()
+            try check(verb, verb.name)
+            for number in 0..<Self.kills {
+                try restore()
+                let process = try LiveProcess(roster: verb.arguments)
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                usleep(UInt32(longest * Double(state >> 11) / Double(1 << 53) * 1e6))
+                if process.isRunning { killed += 1 }
+                process.killAtOnce()
+                process.waitForEnd()
+                let about = "\(verb.name), kill \(number), seed \(Self.seed)"
+                let isDone = try Set(names()).isSuperset(of: clean)
+                let second = try RosterProcess.run(verb.arguments)
+                if second.status != 0 { refused += 1 }
+                // The first run had done all of it.
+                let isThere = isDone && second.errors.contains("already")
+                #expect(second.status == 0 || isThere, "\(about): \(second.errors)")
+                let left = try names()
+                #expect(
+                    left == clean,
+                    "\(about): left \(Set(left).subtracting(clean)), lacks \(Set(clean).subtracting(left))")
+                try check(verb, about)
+            }
+        }
+        print(
+            "kills of verbs, seed \(Self.seed): \(Self.kills) of each of \(verbs.count), at work \(killed), done before \(refused)"
+        )
+        #expect(killed > 0)
+    }
+}
