@@ -263,7 +263,7 @@ import Testing
     // MARK: What answers
 
     @Test func collectionsAreCountedInGroups() throws {
-        try withStaff { context in
+        try withStaff { (context) throws in
             let request = NSFetchRequest<NSDictionary>(entityName: "Department")
             request.resultType = .dictionaryResultType
             request.propertiesToGroupBy = ["name"]
@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test func anExpressionDescriptionWithoutAnExpressionAnswers() throws {
-        try withStaff { context in
+        try withStaff { (context) throws in
             let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
             request.resultType = .dictionaryResultType
             request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]

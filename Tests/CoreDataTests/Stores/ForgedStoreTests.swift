@@ -74,7 +74,9 @@ import Testing
             }
             let isFull = next.hasPrefix("922") || id.hasPrefix("922")
             #expect(failure == (isFull ? 134030 : nil), "next \(next), row z\(id)")
-            try reopened(stack, .xml) { context in #expect(try context.count(for: request) == (isFull ? 1 : 4)) }
+            try reopened(stack, .xml) { (context) throws in
+                #expect(try context.count(for: request) == (isFull ? 1 : 4))
+            }
         }
     }
 
