@@ -8,6 +8,8 @@ import PredicateSyntax
 open class NSCompoundPredicate: Foundation.NSCompoundPredicate {
     package let tree: PredicateTree
     package let evaluator = PredicateWork.known.makeEvaluator()
+    /// True if a part is of a program's own subclass, which may be evaluated in its own way and not as its tree says.
+    package let hasOwnParts: Bool
 
     /// `subpredicates` joined by `type`; NOT takes the first.
     public override init(type: LogicalType, subpredicates: [NSPredicate]) {
@@ -18,12 +20,23 @@ open class NSCompoundPredicate: Foundation.NSCompoundPredicate {
             case .or: .or(parts)
             case .not: .not(parts.first ?? .constant(true))
             }
+        hasOwnParts = subpredicates.contains(where: Self.isOwn)
         super.init(type: type, subpredicates: subpredicates)
     }
 
     package init(_ tree: PredicateTree, type: LogicalType, subpredicates: [NSPredicate]) {
         self.tree = tree
+        hasOwnParts = false
         super.init(type: type, subpredicates: subpredicates)
+    }
+
+    private static func isOwn(_ part: NSPredicate) -> Bool {
+        switch part {
+        case let compound as NSCompoundPredicate:
+            compound.hasOwnParts || type(of: compound) != NSCompoundPredicate.self
+        case let comparison as NSComparisonPredicate: type(of: comparison) != NSComparisonPredicate.self
+        default: false
+        }
     }
 
     /// As the tree says, and in no way of a subclass's own.
@@ -34,7 +47,7 @@ open class NSCompoundPredicate: Foundation.NSCompoundPredicate {
 
     open override func evaluate(with object: Any?) -> Bool {
         // A subclass may have its own way in the other method, which Foundation's calls from here.
-        guard type(of: self) == NSCompoundPredicate.self else {
+        guard type(of: self) == NSCompoundPredicate.self, !hasOwnParts else {
             return evaluate(with: object, substitutionVariables: nil)
         }
         return evaluator.holds(tree, for: object)
@@ -44,7 +57,15 @@ open class NSCompoundPredicate: Foundation.NSCompoundPredicate {
     ///
     /// - Precondition: the functions of the predicate exist, as Apple's raises an exception otherwise.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        evaluator.holds(tree, for: object, variables: bindings)
+        guard hasOwnParts else { return evaluator.holds(tree, for: object, variables: bindings) }
+        func holds(_ part: Any) -> Bool {
+            (part as? NSPredicate)?.evaluate(with: object, substitutionVariables: bindings) ?? true
+        }
+        return switch compoundPredicateType {
+        case .and: subpredicates.allSatisfy(holds)
+        case .or: subpredicates.contains(where: holds)
+        case .not: !(subpredicates.first.map(holds) ?? true)
+        }
     }
 
     open override func isEqual(_ object: Any?) -> Bool {

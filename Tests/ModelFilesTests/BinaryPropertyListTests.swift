@@ -59,24 +59,28 @@ import Testing
         #expect(try BinaryPropertyListReader.read(foundations) == value)
     }
 
-    /// 40 arrays, each of two references to the next: 2⁴⁰ values in 200 bytes must cost no more than 200 bytes do.
-    @Test func sharedObjectsAreReadOnce() throws {
+    /// Arrays of two references to the next one, `count` of them: 2ᶜᵒᵘⁿᵗ values.
+    private func sharedArrays(_ count: UInt8) -> Data {
         var bytes = Array("bplist00".utf8)
         var offsets: [UInt8] = []
-        for level in UInt8(0)..<40 {
+        for level in 0..<count {
             offsets.append(UInt8(bytes.count))
             bytes += [0xA2, level + 1, level + 1]
         }
         offsets.append(UInt8(bytes.count))
         bytes.append(0x09)
         let table = UInt8(bytes.count)
-        bytes += offsets + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 41]
-        bytes += [0, 0, 0, 0, 0, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0, table]
-        guard case .array(let top) = try BinaryPropertyListReader.read(Data(bytes)) else {
-            Issue.record("the root is no array")
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, count + 1]
+        return Data(bytes + [0, 0, 0, 0, 0, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0, table])
+    }
+
+    @Test func sharedObjectsExpandToALimit() throws {
+        guard case .array(let top) = try BinaryPropertyListReader.read(sharedArrays(10)) else {
+            Issue.record("the root is not an array")
             return
         }
         #expect(top.count == 2)
+        #expect(throws: PropertyListError.self) { try BinaryPropertyListReader.read(sharedArrays(40)) }
     }
 
     @Test func objectsThatContainThemselvesAreAnError() {

@@ -59,7 +59,8 @@ protocol TreePredicate {
 
 extension NSCompoundPredicate: TreePredicate {
     var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? {
-        guard type(of: self) == NSCompoundPredicate.self, let evaluator = evaluator as? LazyEvaluator else {
+        guard type(of: self) == NSCompoundPredicate.self, !hasOwnParts, let evaluator = evaluator as? LazyEvaluator
+        else {
             return nil
         }
         return (evaluator, tree)

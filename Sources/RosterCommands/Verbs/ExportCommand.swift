@@ -92,7 +92,9 @@ public struct ExportCommand {
         let notes = session.coordinator.readingNotes
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
-        guard outcome.missing == nil, let first = notes.first else { return outcome }
+        // A row is read as a whole: notes on other columns do not matter.
+        let first = notes.first { note in columns.map { $0.contains { note.contains(".\($0): ") } } ?? true }
+        guard outcome.missing == nil, let first else { return outcome }
         return Outcome(count: outcome.count, missing: sentence("some values are missing: \(first)"))
     }
 

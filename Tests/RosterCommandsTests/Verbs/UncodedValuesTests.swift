@@ -58,7 +58,7 @@ import Testing
     }
 
     private func values(_ path: String) throws -> [[SQLiteValue]] {
-        try Connection(path: path, access: .readOnly).rows("SELECT ZNAME, ZOWN, ZPLAIN FROM ZTHING ORDER BY ZNAME")
+        try Connection(path: path, access: .readWrite).rows("SELECT ZNAME, ZOWN, ZPLAIN FROM ZTHING ORDER BY ZNAME")
     }
 
     private func copy(_ source: StoreLocation, to name: String) throws -> StoreLocation {

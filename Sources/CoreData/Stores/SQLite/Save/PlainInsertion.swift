@@ -40,7 +40,7 @@ struct PlainInsertion {
     /// Whether the keys follow on each other and on all that the table has. Not where triggers may look at a new row: before
     /// it is inserted they would not see the key that SQLite gives it.
     private func isAppending(_ rows: [IdentifiedRow]) throws -> Bool {
-        guard let first = rows.first?.id.savedKey, let last = rows.last?.id.savedKey, last - first == rows.count - 1,
+        guard let first = rows.first?.id.savedKey, let last = rows.last?.id.savedKey, last &- first == rows.count - 1,
             try connection.integer(entity.lastKeyText) ?? 0 < first
         else { return false }
         return try connection.integer(RowStatements.triggerCountText, [.text(entity.tableName)]) == 0
@@ -59,7 +59,7 @@ struct PlainInsertion {
             var next = rows.first?.id.savedKey ?? 0
             try rows.forEachHeld { id, row in
                 assert(!isFirstKeyOnly || id.savedKey == next, "The keys follow on each other.")
-                next += 1
+                next &+= 1
                 if bound == 0 || !isFirstKeyOnly {
                     try statement.bind(id.savedKey, at: place)
                     place += 1
