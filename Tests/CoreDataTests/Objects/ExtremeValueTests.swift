@@ -181,45 +181,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [NSPersistentStore.StoreType.inMemory, .sqlite])
-    func batchesTakeOrRefuseThem(_ storeType: NSPersistentStore.StoreType) throws {
-        let (context, url) = try stack(storeType)
-        defer { remove(url) }
-        func read(_ name: String) throws -> [Any?] {
-            context.reset()
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
-            return try context.fetch(request).map { $0.value(forKey: name) }
-        }
-        try context.performAndWait {
-            for (name, type) in Self.types {
-                for (number, value) in Self.values.enumerated() where number % 3 == 0 {
-                    // Batches do not validate: a number of 64 bits goes into any whole number.
-                    let isWhole = type == .integer16AttributeType || type == .integer32AttributeType
-                    let wanted = expected(value, isWhole ? .integer64AttributeType : type)
-                    var rows = 0
-                    let ofObjects = NSBatchInsertRequest(entityName: "Thing") { (object: NSManagedObject) in
-                        rows += 1
-                        if rows == 1 { object.setValue(value, forKey: name) }
-                        return rows > 1
-                    }
-                    let ofValues = NSBatchInsertRequest(entityName: "Thing", objects: [[name: value]])
-                    let insertion = number.isMultiple(of: 2) ? ofValues : ofObjects
-                    let update = NSBatchUpdateRequest(entityName: "Thing")
-                    update.propertiesToUpdate = [name: value]
-                    for request: NSPersistentStoreRequest in [insertion, update] {
-                        let label: Comment = "\(Swift.type(of: request)) \(name) = \(Swift.type(of: value)) \(value)"
-                        do {
-                            try context.execute(request)
-                            let found = try read(name).last ?? nil
-                            #expect(wanted != nil && isEqual(found, wanted), label)
-                        } catch { #expect(wanted == nil && (error as NSError).code == 134060, label) }
-                    }
-                    try context.execute(NSBatchDeleteRequest(fetchRequest: .init(entityName: "Thing")))
-                }
-            }
-        }
-    }
-
     private static let formats = [
         "%K == %@", "%K < %@", "%K != %@", "%K IN {%@, 1}", "NOT %K BETWEEN {%@, 5}", "%K + %@ > 0",
     ]

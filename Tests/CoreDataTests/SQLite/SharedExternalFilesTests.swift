@@ -184,27 +184,4 @@ import Testing
             #expect(ExternalData(storePath: copy.path).values.names().count == 4, "copy \(number)")
         }
     }
-
-    // MARK: Names
-
-    @Test func aFileThatIsOpenByAnotherNameIsNotWritten() throws {
-        let first = try context(harness.url)
-        try insert([1], first)
-        let other = harness.folder.appendingPathComponent("Other.sqlite")
-        try FileManager.default.linkItem(at: harness.url, to: other)
-        let error = #expect(throws: CocoaError.self) { try context(other) }
-        #expect(error?.code.rawValue == 134080)
-        #expect(error?.localizedDescription.contains("by another name") == true, "\(error?.localizedDescription ?? "")")
-        #expect(!FileManager.default.fileExists(atPath: other.path + "-wal"))
-        // A folder that a link leads to is no other name.
-        let folder = harness.folder.appendingPathComponent("folder")
-        try FileManager.default.createSymbolicLink(at: folder, withDestinationURL: harness.folder)
-        let second = try context(folder.appendingPathComponent("Store.sqlite"))
-        try insert([2], second)
-        try close(second)
-        try close(first)
-        #expect(try read(harness.url).count == 2)
-        let third = try context(other)
-        try close(third)
-    }
 }

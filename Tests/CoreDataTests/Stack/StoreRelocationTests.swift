@@ -144,8 +144,10 @@ import Testing
         #expect(replaced.identifier == first.identifier)
         try world.check("New", mark: "late")
         #expect(try world.strangers().isEmpty)
+        // No row refers to the file: it stays where it is.
         let copied = ExternalData(storePath: world.other.path).values.url.appendingPathComponent(name)
-        #expect(try Data(contentsOf: copied) == Data("external".utf8))
+        #expect(!FileManager.default.fileExists(atPath: copied.path))
+        #expect(try Data(contentsOf: external.appendingPathComponent(name)) == Data("external".utf8))
     }
 
     @Test(arguments: [false, true]) func aStoreOfAnotherProcessStays(isOpenHereToo: Bool) throws {

@@ -89,7 +89,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: log)
         try FileManager.default.copyItem(atPath: other.store + "-wal", toPath: log)
         let files = try [sample.store, log].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
-        try expectRefusal([log, "not its own", "Move the log"], ["count", sample.store, "Team"])
+        try expectRefusal([log, "not its own", "Move it"], ["count", sample.store, "Team"])
         try expectRefusal([log], ["update", sample.store, "Team", "--where", "wins > 3", "wins=9"])
         #expect(try [sample.store, log].map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == files)
         try FileManager.default.moveItem(atPath: log, toPath: sample.path("away"))

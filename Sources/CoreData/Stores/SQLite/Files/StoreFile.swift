@@ -52,7 +52,6 @@ struct StoreFile {
         return try errors.translating(activity) {
             try SideFiles(path: path).checkThatNothingIsLeft()
             if !isNew { try StoreHeader.check(path) }
-            if !isReadOnly { try OtherName.check(path) }
             let connection =
                 !isNew && (hasLog || size(of: "-journal") > 0)
                 ? try LogOwnership.check(path) { try openFile(isNew: false) } : try openFile(isNew: isNew)
