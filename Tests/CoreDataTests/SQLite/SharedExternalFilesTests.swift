@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SQLiteAccess
 import Synchronization
 import Testing
@@ -183,5 +184,21 @@ import Testing
             // Nothing but the files of its rows.
             #expect(ExternalData(storePath: copy.path).values.names().count == 4, "copy \(number)")
         }
+    }
+
+    /// A file that is closed twice may be another thread's the second time.
+    @Test func aFolderThatCannotBeLockedIsClosedOnce() throws {
+        let folder = ExternalData(storePath: harness.url.path).values
+        try folder.make()
+        let kept = try #require(folder.keepFiles())
+        let isOver = Flag()
+        let other = Thread {
+            while !isOver.isRaised.load(ordering: .relaxed) { _ = folder.lockForRemoval() }
+        }
+        other.start()
+        defer { isOver.isRaised.store(true, ordering: .relaxed) }
+        let lost = (0..<20_000).count { _ in Glibc.close(Glibc.open(harness.folder.path, O_RDONLY | O_CLOEXEC)) != 0 }
+        #expect(lost == 0)
+        withExtendedLifetime(kept) {}
     }
 }

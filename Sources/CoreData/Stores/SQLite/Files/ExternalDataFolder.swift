@@ -131,12 +131,10 @@ final class FolderLock {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         while flock(descriptor, operation) != 0 {
-            guard errno == EINTR else {
-                close(descriptor)
-                return nil
-            }
+            // `deinit` runs all the same, and closes it. Closed twice, it could be another thread's by then.
+            guard errno == EINTR else { return nil }
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
 }
