@@ -55,6 +55,9 @@ struct StoreDestruction {
             let folder = SupportFolder(ofStoreAt: file.path)
             let names = try folder.names(referredToIn: connection)
             if isOpenHereAlone {
+                // Not in the middle of a save.
+                try connection.execute(TransactionMode.immediate.rawValue)
+                defer { connection.rollBack() }
                 try replaceByEmptyFile()
                 StoreFiles.removeCompanions(at: file.path)
                 return folder.remove(names)
