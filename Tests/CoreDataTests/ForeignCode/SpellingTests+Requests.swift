@@ -40,15 +40,4 @@ extension SpellingTests {
         }
         #expect(names == ["a", "b"])
     }
-
-    @Test func p23_whatOnlyTheFrameworkMakesStopsWithAText() async {
-        let conflict = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = NSConstraintConflict()
-        }
-        #expect(conflict.text.contains("Call init(constraint:database:databaseSnapshot:"))
-        let coordinator = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = NSPersistentStoreCoordinator()
-        }
-        #expect(coordinator.text.contains("A coordinator needs a model"))
-    }
 }
