@@ -77,23 +77,27 @@ let package = Package(
             name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
+        // What a test needs, and how it waits.
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
         // A program that tests run to its end.
         .target(name: "ChildProgram", path: "Tests/ChildProgram"),
-        .target(name: "PostgreSQLCluster", dependencies: ["ChildProgram"], path: "Tests/PostgreSQLCluster"),
+        .target(
+            name: "PostgreSQLCluster", dependencies: ["ChildProgram", "TestSupport"], path: "Tests/PostgreSQLCluster"),
         .testTarget(
             name: "PostgreSQLAccessTests",
             dependencies: [
-                "PostgreSQLCluster", .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
+                "PostgreSQLCluster", "TestSupport",
+                .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(
             name: "CoreDataPostgreSQLTests",
             dependencies: [
-                "CoreDataPostgreSQL", "CoreData", "StoreConformance", "PostgreSQLCluster",
+                "CoreDataPostgreSQL", "CoreData", "StoreConformance", "PostgreSQLCluster", "TestSupport",
                 .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
             ]),
-        .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax"]),
+        .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax", "TestSupport"]),
         .testTarget(
-            name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles", "ChildProgram"],
+            name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles", "ChildProgram", "TestSupport"],
             exclude: ["Golden", "Models"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
         .testTarget(name: "SourcePortTests", dependencies: ["SourcePort"], exclude: ["Pairs"]),
@@ -104,7 +108,8 @@ let package = Package(
             name: "CoreDataTests",
             dependencies: [
                 "CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance", "PostgreSQLCluster",
-                "ChildProgram", .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "ChildProgram", "TestSupport",
+                .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         // The package of Examples/Stores as one module.
         .testTarget(
@@ -121,7 +126,7 @@ let package = Package(
             name: "RosterTests",
             dependencies: [
                 "Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess", "Translation",
-                "PostgreSQLCluster", "ChildProgram",
+                "PostgreSQLCluster", "ChildProgram", "TestSupport",
             ],
             exclude: ["Golden"]),
         // The code of the documentation's articles, with a model as their readers would have it.
@@ -134,7 +139,7 @@ let package = Package(
         // Damaged input of every kind: a program, so that a trap is seen and long runs are optimised.
         .executableTarget(
             name: "FuzzTrials", dependencies: ["CoreData", "ModelFiles", "RosterCommands"], path: "Tests/FuzzTrials"),
-        .testTarget(name: "TrialTests", dependencies: ["ChildProgram"]),
+        .testTarget(name: "TrialTests", dependencies: ["ChildProgram", "TestSupport"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

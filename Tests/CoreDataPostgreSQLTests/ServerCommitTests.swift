@@ -3,10 +3,11 @@
     import Foundation
     import PostgreSQLAccess
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// What a save or a batch says of itself is so.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerCommitTests {
         /// A coordinator of the stack's store whose connection is told from others by a name.
         private func named(
@@ -155,8 +156,7 @@
                 ).value(0, 0)
             }
             func wait(for count: Int64) throws {
-                for _ in 0..<1000 where try waiting() != .integer(count) { usleep(10_000) }
-                #expect(try waiting() == .integer(count))
+                try eventually("\(count) wait for the lock") { try waiting() == .integer(count) }
             }
             let saver = DispatchQueue(label: "saver")
             let done = DispatchSemaphore(value: 0)

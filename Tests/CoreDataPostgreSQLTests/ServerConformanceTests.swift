@@ -3,10 +3,11 @@
     import Foundation
     import PostgreSQLCluster
     import StoreConformance
+    import TestSupport
     import Testing
 
     /// A store on a server does what every store type has to do.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerConformanceTests {
         @Test(arguments: StoreConformance.scenarios) func conforms(_ scenario: StoreConformance.Scenario) throws {
             let cluster = try #require(PostgreSQLCluster.shared)

@@ -2,6 +2,7 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// Stores that are copied to a server, from there, and from one to another.
@@ -22,7 +23,7 @@
             #expect(coordinator.persistentStores == [made])
         }
 
-        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+        @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func valuesOfUnknownTransformersAreKept() throws {
             let stack = try ServerStack(Self.model())
             try stack.inContext { context in
@@ -50,7 +51,7 @@
 
         /// A model that was made up from tables says too little to write with, wherever the copy is to be.
         @Test(
-            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             arguments: [NSPersistentStore.StoreType.postgreSQL, .xml, .sqlite])
         func aStoreWithAnInferredModelIsNotCopied(type: NSPersistentStore.StoreType) throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

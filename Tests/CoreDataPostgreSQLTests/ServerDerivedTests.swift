@@ -3,10 +3,11 @@
     import Foundation
     import PostgreSQLCluster
     import Synchronization
+    import TestSupport
     import Testing
 
     /// Derived attributes on a server: right whichever program writes, and seen by all.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerDerivedTests {
         // MARK: The model
 
@@ -377,14 +378,10 @@
                 other.insert("Player", ["name": "p", "team": try #require(try other.rows("Team").first)])
                 try other.save()
             }
-            func waits(_ isThere: () throws -> Bool) rethrows -> Bool {
-                for _ in 0..<500 {
-                    if try isThere() { return true }
-                    Thread.sleep(forTimeInterval: 0.01)
-                }
-                return false
-            }
-            #expect(waits { context.performAndWait { team.value(forKey: "size") as? Int == 1 } })
+            #expect(
+                eventually("the derived value follows") {
+                    context.performAndWait { team.value(forKey: "size") as? Int == 1 }
+                })
             let player = try context.performAndWait {
                 let player = try #require(try context.rows("Player").first)
                 #expect(player.value(forKey: "teamName") as? String == "a")
@@ -396,7 +393,10 @@
                 try other.rows("Team").first?.setValue("É", forKey: "name")
                 try other.save()
             }
-            #expect(waits { context.performAndWait { player.value(forKey: "teamSearch") as? String == "E" } })
+            #expect(
+                eventually("the derived value follows") {
+                    context.performAndWait { player.value(forKey: "teamSearch") as? String == "E" }
+                })
             try context.performAndWait {
                 let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
                 let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)

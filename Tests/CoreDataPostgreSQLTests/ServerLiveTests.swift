@@ -2,19 +2,12 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// What others commit is seen while it happens.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerLiveTests {
-        private func wait(_ what: () throws -> Bool) rethrows -> Bool {
-            for _ in 0..<300 {
-                if try what() { return true }
-                Thread.sleep(forTimeInterval: 0.01)
-            }
-            return false
-        }
-
         @Test func aControllerFollowsAnotherCoordinator() throws {
             let stack = try ServerStack(
                 Shop.model(), options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
@@ -33,7 +26,7 @@
                 other.insert("Good", ["code": "a", "stock": 3])
                 try other.save()
             }
-            #expect(wait { context.performAndWait { controller.fetchedObjects?.count == 1 } })
+            #expect(eventually("the list follows") { context.performAndWait { controller.fetchedObjects?.count == 1 } })
             #expect(Date().timeIntervalSince(begun) < 2)
             try other.performAndWait {
                 let good = try #require(try other.rows("Good").first)
@@ -42,7 +35,7 @@
                 try other.save()
             }
             #expect(
-                wait {
+                eventually("the list follows") {
                     context.performAndWait {
                         controller.fetchedObjects?.map { $0.value(forKey: "stock") as? Int } == [1, 4]
                     }
@@ -51,7 +44,7 @@
                 for good in try other.rows("Good", "code == 'a'") { other.delete(good) }
                 try other.save()
             }
-            #expect(wait { context.performAndWait { controller.fetchedObjects?.count == 1 } })
+            #expect(eventually("the list follows") { context.performAndWait { controller.fetchedObjects?.count == 1 } })
             #expect(context.performAndWait { follower.count } >= 3)
         }
 

@@ -2,10 +2,11 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// Tables that another program migrates or removes while a program that follows the store has them open.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerLossTests {
         private func model(_ version: Int) -> NSManagedObjectModel {
             let item = Shop.entity("Item", [Shop.attribute("text", .stringAttributeType)])

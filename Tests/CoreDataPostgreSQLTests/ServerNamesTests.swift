@@ -2,12 +2,13 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// Names of the model and of roles that mean something else to the server.
     @Suite struct ServerNamesTests {
         /// Each table has these columns already, of the server's own.
-        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+        @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func attributesMayHaveTheNamesOfSystemColumns() throws {
             let names = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid", "user", "_id"]
             let row = Shop.entity("xmin", names.map { Shop.attribute($0, .stringAttributeType) })
@@ -32,7 +33,7 @@
         }
 
         /// Functions and types in a schema that a role has before those of the server change no answer and no row.
-        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+        @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func functionsOfARoleAreNotCalled() throws {
             let stack = try ServerStack(Shop.model())
             let number = UInt32.random(in: 0 ... .max)

@@ -2,10 +2,11 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// A store belongs to one role of the server, whichever member of it migrates the store.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerOwnerTests {
         /// Teams with players; from the second version on teams count them, and there are cups.
         private func league(_ version: Int) -> NSManagedObjectModel {

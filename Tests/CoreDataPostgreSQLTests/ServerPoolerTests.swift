@@ -3,12 +3,13 @@
     import Foundation
     import PostgreSQLCluster
     import Synchronization
+    import TestSupport
     import Testing
 
     /// A pooler in transaction mode: each transaction may be done by another process of the server, which knows nothing that
     /// the client has set, prepared or locked before.
     @Suite(
-        .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+        .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
         .enabled(if: ConnectionPooler.isInstalled, "PgBouncer is not installed"))
     struct ServerPoolerTests {
         private let options: [AnyHashable: Any] = [

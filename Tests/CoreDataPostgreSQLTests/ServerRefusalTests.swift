@@ -3,10 +3,11 @@
     import Foundation
     import PostgreSQLAccess
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// What a server refuses, gives up, keeps locked, or reads in another way than most.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerRefusalTests {
         private func connection() throws -> PostgreSQLConnection {
             let cluster = try #require(PostgreSQLCluster.shared)

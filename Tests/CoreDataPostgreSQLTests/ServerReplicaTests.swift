@@ -3,10 +3,11 @@
     import Foundation
     import PostgreSQLCluster
     import Synchronization
+    import TestSupport
     import Testing
 
     /// A server with a streaming replica: reads go there, never to find less than was written, and it takes over.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerReplicaTests {
         private struct Pair {
             let primary: PostgreSQLCluster
@@ -26,14 +27,6 @@
 
         private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-        private func wait(_ what: () throws -> Bool) rethrows -> Bool {
-            for _ in 0..<500 {
-                if try what() { return true }
-                Thread.sleep(forTimeInterval: 0.01)
-            }
-            return false
-        }
-
         @Test func readsGoToTheReplicaAndSeeWhatWasWrittenAndItTakesOver() throws {
             let pair = try Pair()
             try readsSeeWhatWasWritten(pair)
@@ -52,7 +45,7 @@
             }
             try context.performAndWait {
                 // Its connection is made beside the lock: until then the server itself is read.
-                let isAsked = try wait {
+                let isAsked = try eventually("the standby is asked") {
                     context.insert("Label", ["text": "a"])
                     try context.save()
                     let (count, total) = (try context.rows("Label").count, try pair.primary.psql(total))
@@ -101,13 +94,13 @@
                 writer.insert("Label", ["text": "z1"])
                 let second = writer.insert("Label", ["text": "z2"])
                 try writer.save()
-                #expect(wait { texts().suffix(2) == ["z1", "z2"] }, "\(texts())")
+                #expect(eventually("the list follows") { texts().suffix(2) == ["z1", "z2"] }, "\(texts())")
                 second.setValue("z3", forKey: "text")
                 try writer.save()
-                #expect(wait { texts().suffix(2) == ["z1", "z3"] }, "\(texts())")
+                #expect(eventually("the list follows") { texts().suffix(2) == ["z1", "z3"] }, "\(texts())")
                 for label in try writer.rows("Label") { writer.delete(label) }
                 try writer.save()
-                #expect(wait { texts().isEmpty }, "\(texts())")
+                #expect(eventually("the list follows") { texts().isEmpty }, "\(texts())")
             }
         }
 
@@ -158,7 +151,7 @@
             }
             func isFurther(_ count: Int) -> Bool {
                 let before = outcomes.withLock { $0.there.count }
-                return wait { outcomes.withLock { $0.there.count } >= before + count }
+                return eventually("commits are followed") { outcomes.withLock { $0.there.count } >= before + count }
             }
             #expect(isFurther(20))
             try pair.primary.stop(mode: "immediate")

@@ -2,11 +2,12 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// The way to a server in secret, as the URL wants it: the settings are libpq's.
     @Suite(
-        .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+        .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
         .enabled(if: PostgreSQLCluster.makesCertificates, "OpenSSL is not installed"))
     struct ServerTLSTests {
         @Test func aServerIsReachedInSecretAndProved() throws {

@@ -3,10 +3,11 @@
     import Foundation
     import PostgreSQLCluster
     import Synchronization
+    import TestSupport
     import Testing
 
     /// What is wrong is said in one line, and nothing is changed.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerTroubleTests {
         private func opening(
             _ url: URL, _ model: NSManagedObjectModel = Shop.model(), options: [AnyHashable: Any]? = nil

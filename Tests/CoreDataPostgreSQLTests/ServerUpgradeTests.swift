@@ -2,10 +2,11 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// What a migration keeps, and what it does to programs that have the store open.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerUpgradeTests {
         private var migrating: [AnyHashable: Any] { Self.migrating }
         private static var migrating: [AnyHashable: Any] {

@@ -3,10 +3,11 @@
     import Foundation
     import PostgreSQLCluster
     import Synchronization
+    import TestSupport
     import Testing
 
     /// Many writers of one store, and one that watches lists of it. Each writer has a coordinator and a connection of its own.
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerWritersTests {
         /// `ROSTER_LONG_TESTS`: 20 writers for a minute, on 10,000 rows a unit, up to a million.
         private struct Plan {

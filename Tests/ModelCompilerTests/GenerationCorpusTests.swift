@@ -1,11 +1,12 @@
 import ChildProgram
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelCompiler
 
 /// Every source model that Apple's tools wrote.
-@Suite(.enabled(if: !Models.corpus.isEmpty, "the corpus is not on this machine"))
+@Suite(.needs(.campaign), .enabled(if: !Models.corpus.isEmpty, "the corpus is not on this machine"))
 struct GenerationCorpusTests {
     /// Generates all classes of all models, and lets the compiler parse them.
     @Test func generatedSourcesParse() throws {

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ModelFiles
 
 /// Damaged files are errors with a place, never crashes and never long waits.
-@Suite struct MutationTests {
+@Suite(.needs(.campaign)) struct MutationTests {
     private static let seed: UInt64 = 20_261_120
 
     /// `ROSTER_LONG_TESTS=n` multiplies the mutations by n; 10 makes 10,000 of each kind.

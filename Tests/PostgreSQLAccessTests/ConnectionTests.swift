@@ -3,6 +3,7 @@
     import PostgreSQLAccess
     import PostgreSQLCluster
     import Synchronization
+    import TestSupport
     import Testing
 
     /// All suites of the server are skipped where there is none: so one that is there and does not start has to be seen.
@@ -10,7 +11,7 @@
         #expect(!PostgreSQLCluster.isInstalled || PostgreSQLCluster.shared != nil)
     }
 
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct PostgreSQLConnectionTests {
         private func connection() throws -> PostgreSQLConnection {
             let cluster = try #require(PostgreSQLCluster.shared)

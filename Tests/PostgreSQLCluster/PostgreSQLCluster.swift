@@ -1,6 +1,7 @@
 import ChildProgram
 import Foundation
 import Glibc
+import TestSupport
 
 /// A PostgreSQL server of the tests' own: made in a temporary folder, reached by a socket there and by a free port of the
 /// loopback interface, stopped and removed when this process ends, however that happens.
@@ -11,7 +12,8 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         public let description: String
     }
 
-    /// The one server of this process, made when it is asked for first; `nil` where PostgreSQL is not installed.
+    /// The one server of this process, made when it is asked for first; `nil` where PostgreSQL is not installed
+    /// or tests of servers were not chosen.
     public static let shared: PostgreSQLCluster? = make()
 
     /// A server for one test, which may be stopped and started. It stays until this process ends.
@@ -44,6 +46,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
 
     /// The folder of the newest server's programs.
     private static func programs() -> URL? {
+        guard TestTopic.server.isChosen else { return nil }
         let root = URL(fileURLWithPath: "/usr/lib/postgresql")
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
         return versions.compactMap { Int($0) }.filter { $0 >= 15 }.max().map {

@@ -1,12 +1,13 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Roster
 
 /// What a browser was asked to do beside the keys keeps nothing of it when it is gone: neither its store nor its lists.
 @MainActor
-@Suite struct BrowserLifeTests {
+@Suite(.needs(.campaign)) struct BrowserLifeTests {
     enum Doing: String, CaseIterable {
         case nothing, filtering, sorting, searching, counting, pivoting, history, past, pastLeftOpen, superseding,
             importing, exporting, bulkEdit, undo, marking

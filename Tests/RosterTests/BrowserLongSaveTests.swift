@@ -2,13 +2,14 @@ import CoreData
 import Foundation
 import SQLiteAccess
 import TerminalKit
+import TestSupport
 import Testing
 
 @testable import Roster
 
 /// A save of very many records, which looks at the keys, and the pane of what is not saved.
 @MainActor
-@Suite(.serialized) struct BrowserLongSaveTests {
+@Suite(.needs(.campaign), .serialized) struct BrowserLongSaveTests {
     private static let teams = 6000
     let fixture: Fixture
     let driver: BrowserDriver

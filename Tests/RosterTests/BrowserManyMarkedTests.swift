@@ -1,13 +1,14 @@
 import CoreData
 import Foundation
 import TerminalKit
+import TestSupport
 import Testing
 
 @testable import Roster
 
 /// What is done with very many marked records, while the keys are read.
 @MainActor
-@Suite(.serialized) struct BrowserManyMarkedTests {
+@Suite(.needs(.campaign), .serialized) struct BrowserManyMarkedTests {
     private static let teams = 20_000
     let fixture: Fixture
     let driver: BrowserDriver

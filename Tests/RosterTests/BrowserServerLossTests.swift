@@ -3,13 +3,14 @@
     import Foundation
     import PostgreSQLCluster
     import TerminalKit
+    import TestSupport
     import Testing
 
     @testable import Roster
 
     /// A store on a server that another program migrates, or that cannot be reached: the program says so.
     @MainActor
-    @Suite(.serialized, .enabled(if: PostgreSQLCluster.isInstalled, "PostgreSQL is not installed"))
+    @Suite(.serialized, .needs(.server), .enabled(if: PostgreSQLCluster.isInstalled, "PostgreSQL is not installed"))
     struct BrowserServerLossTests {
         private func model(_ version: Int) -> NSManagedObjectModel {
             let (name, size) = (NSAttributeDescription(), NSAttributeDescription())

@@ -1,6 +1,7 @@
 import Foundation
 import RosterCommands
 import TerminalKit
+import TestSupport
 import Testing
 
 @testable import Roster
@@ -47,7 +48,8 @@ import Testing
 }
 
 /// The same in a terminal.
-@Suite(.serialized, .enabled(if: Terminal.isAvailable, "needs tmux and the built program")) struct DemoTerminalTests {
+@Suite(.serialized, .needs(.terminal), .enabled(if: Terminal.isAvailable, "needs tmux and the built program"))
+struct DemoTerminalTests {
     @Test func theDemoShowsItselfAndLeavesNothing() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,8 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The program between other programs, on a real terminal.
-@Suite(.serialized, .enabled(if: Terminal.isAvailable, "needs tmux and the built program")) struct PipeTerminalTests {
+@Suite(.serialized, .needs(.terminal), .enabled(if: Terminal.isAvailable, "needs tmux and the built program"))
+struct PipeTerminalTests {
     private func shell(_ script: String, width: Int = 80) throws -> Terminal {
         let quoted = script.replacingOccurrences(of: "'", with: "'\\''")
         return try Terminal(

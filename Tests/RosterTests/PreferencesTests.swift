@@ -1,5 +1,6 @@
 import Foundation
 import TerminalKit
+import TestSupport
 import Testing
 
 @testable import Roster
@@ -7,7 +8,7 @@ import Testing
 /// The configuration file: what is taken from it, and what is said of what is wrong.
 @Suite struct PreferencesTests {
     /// `env -i HOME=/x` has all that the program keeps below `/x`.
-    @Test func theHomeOfTheEnvironmentCounts() async {
+    @Test(.needs(.process)) func theHomeOfTheEnvironmentCounts() async {
         await #expect(processExitsWith: .success) {
             for variable in ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] { unsetenv(variable) }
             setenv("HOME", "/x", 1)

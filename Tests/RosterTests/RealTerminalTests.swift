@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import PostgreSQLCluster
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// A terminal of tmux with the built program in it.
@@ -88,7 +89,8 @@ final class Terminal {
 }
 
 /// The program in a real terminal, from the first screen to a clean end.
-@Suite(.serialized, .enabled(if: Terminal.isAvailable, "needs tmux and the built program")) struct RealTerminalTests {
+@Suite(.serialized, .needs(.terminal), .enabled(if: Terminal.isAvailable, "needs tmux and the built program"))
+struct RealTerminalTests {
     @Test func aSessionFromStartToEnd() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try Terminal(
@@ -270,7 +272,7 @@ final class Terminal {
 
     #if PostgreSQL
         /// The same on a server: what another program writes there shows by itself, and what is typed here arrives there.
-        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+        @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func aStoreOnAServerIsBrowsedAndFollowed() async throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let sample = try SampleFolder()

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 /// What the program `FuzzTrials` finds: damaged input of each kind is read or refused with an error, and none stops the program.
 ///
 /// `ROSTER_LONG_TESTS=n` tries 10·n times as many, from the seed n.
-@Suite struct FuzzTests {
+@Suite(.needs(.process)) struct FuzzTests {
     @Test(arguments: [
         ("formats", 300), ("models", 100), ("compiled", 100), ("kept", 60), ("mappings", 300), ("archives", 300),
         ("caches", 30), ("records", 60), ("stores", 12), ("logs", 12), ("binaries", 30), ("documents", 30),

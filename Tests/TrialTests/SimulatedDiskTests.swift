@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 /// What the program `DiskTrials` finds: stores after power failures and failed calls, and under a clock that is set. It is a program of its own because it has
 /// its own `open` and `write`, under SQLite and under the framework.
 ///
 /// `ROSTER_LONG_TESTS=n` tries n times as many, from another seed for each n.
-@Suite struct SimulatedDiskTests {
+@Suite(.needs(.process)) struct SimulatedDiskTests {
     private static let factor = TrialProgram.factor ?? 1
 
     /// The power fails at any moment, and what was not synced is there in part, torn, or in another order: what was said to be

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func anInaccessibleFaultStopsTheProgramWhereItShallNotBeDeleted() async {
+    @Test(.needs(.process)) func anInaccessibleFaultStopsTheProgramWhereItShallNotBeDeleted() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try ClubStack().context().use { context in
                 context.shouldDeleteInaccessibleFaults = false

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Nine contexts write the same objects at the same time.
-@Suite struct ContextStressTests {
+@Suite(.needs(.campaign)) struct ContextStressTests {
     private static let objectCount = 1_000
 
     /// 1.5 s; 60 s and more with `ROSTER_LONG_TESTS`. `Scripts/sanitize` runs it under the thread sanitizer.

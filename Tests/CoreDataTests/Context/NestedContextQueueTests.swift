@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -60,7 +61,7 @@ import Testing
 
     // MARK: Misuse
 
-    @Test func aParentMustBeSetFirst() async {
+    @Test(.needs(.process)) func aParentMustBeSetFirst() async {
         let late = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()
             let context = NSManagedObjectContext(.privateQueue)
@@ -79,7 +80,7 @@ import Testing
         expect(own, "A context cannot be its own ancestor.")
     }
 
-    @Test func aContextHasAParentOrACoordinator() async {
+    @Test(.needs(.process)) func aContextHasAParentOrACoordinator() async {
         let parent = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()
             stack.context().parent = stack.context()

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func anotherProgramWritesMeanwhile() async throws {
+    @Test(.needs(.process)) func anotherProgramWritesMeanwhile() async throws {
         let world = try GenerationWorld()
         let pinned = try world.pinned()
         let token = try pinned.use { context in

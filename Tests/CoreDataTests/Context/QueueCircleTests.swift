@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -7,7 +8,7 @@ import Testing
 /// never ends is a failure with a name and no hang.
 @Suite struct QueueCircleTests {
     /// Issue 18, 3: a context is at work on a child, a grandchild, or what lies beneath, and waits for it.
-    @Test func p3_noOrderOfQueuesClosesACircle() async {
+    @Test(.needs(.process)) func p3_noOrderOfQueuesClosesACircle() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog(seconds: 10)
             // One of seven, which meets every kind of work, pair and layout; all of them in the long form.
@@ -23,7 +24,7 @@ import Testing
     }
 
     /// The scene of the issue: the parent saves, the child begins to merge, and the main thread waits for the child.
-    @Test func p3_aChildThatMergesIsWaitedForOnTheMainThread() async {
+    @Test(.needs(.process)) func p3_aChildThatMergesIsWaitedForOnTheMainThread() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog(seconds: 10)
             watchdog.scene = "the parent saves, the main thread waits for the child"
@@ -48,7 +49,7 @@ import Testing
     }
 
     /// Threads that wait for queues in any order, also against each other: blocks of one context never overlap.
-    @Test func blocksThatWaitForEachOtherDoNotOverlap() async {
+    @Test(.needs(.process)) func blocksThatWaitForEachOtherDoNotOverlap() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog(seconds: 20)
             watchdog.scene = "threads that wait in any order"

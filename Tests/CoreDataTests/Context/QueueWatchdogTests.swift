@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -19,7 +20,7 @@ import Testing
         return lines[(start + 1)...].prefix { $0.hasPrefix("  ") }.count
     }
 
-    @Test func useOffAQueueThatNobodyIsOn() async {
+    @Test(.needs(.process)) func useOffAQueueThatNobodyIsOn() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.check()
             _ = try ClubStack().context().make("Player")
@@ -32,7 +33,7 @@ import Testing
         #expect(text.contains("make(_:"), "\(text)")
     }
 
-    @Test func useOffAQueueThatIsAtWork() async {
+    @Test(.needs(.process)) func useOffAQueueThatIsAtWork() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Self.check()
             let context = try ClubStack().context()
@@ -52,7 +53,7 @@ import Testing
     }
 
     /// A build for debugging looks without being asked, and its program goes on.
-    @Test func aDebugBuildTellsTheFirstUseOffAQueue() async {
+    @Test(.needs(.process)) func aDebugBuildTellsTheFirstUseOffAQueue() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             unsetenv("CoreDataConcurrencyDebug")
             try Self.useOffQueue()
@@ -66,7 +67,7 @@ import Testing
         #expect(text.contains("A debug build tells this once."), "\(text)")
     }
 
-    @Test func aDebugBuildIsQuietWhereItIsAskedTo() async {
+    @Test(.needs(.process)) func aDebugBuildIsQuietWhereItIsAskedTo() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("CoreDataConcurrencyDebug", "0", 1)
             try Self.useOffQueue()
@@ -75,7 +76,7 @@ import Testing
         #expect(!output(result).contains("CoreData: "), "\(output(result))")
     }
 
-    @Test func rightUseIsToldNothingAbout() async {
+    @Test(.needs(.process)) func rightUseIsToldNothingAbout() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             unsetenv("CoreDataConcurrencyDebug")
             let stack = try ClubStack()
@@ -105,7 +106,7 @@ import Testing
         precondition(count == 2)
     }
 
-    @Test func aCircleOfQueues() async {
+    @Test(.needs(.process)) func aCircleOfQueues() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             Self.check()
             let stack = try ClubStack()
@@ -137,7 +138,7 @@ import Testing
         for thread in 1...2 { #expect(depth(of: "Thread \(thread) waits here", in: text) > 2, "\(text)") }
     }
 
-    @Test func codeThatWaitsUnderALock() async {
+    @Test(.needs(.process)) func codeThatWaitsUnderALock() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             Self.check()
             let stack = try ClubStack()
@@ -166,7 +167,7 @@ import Testing
     }
 
     /// The handler of a migration's stage, which has no other time to wait in.
-    @Test func codeThatHasToWaitUnderALock() async {
+    @Test(.needs(.process)) func codeThatHasToWaitUnderALock() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             Self.check()
             let stack = try ClubStack()

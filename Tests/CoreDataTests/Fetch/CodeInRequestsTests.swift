@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -7,7 +8,7 @@ import Testing
 /// Code of a program's own that runs within a request (comparators, transformers, blocks, equality of its types), and waits for
 /// another context of the coordinator that is at work itself. Issue 19, sound 4.
 @Suite struct CodeInRequestsTests {
-    @Test func p4_codeWithinARequestMayWaitForTheCoordinator() async {
+    @Test(.needs(.process)) func p4_codeWithinARequestMayWaitForTheCoordinator() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog(seconds: 30)
             for type in [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType] {
@@ -27,7 +28,7 @@ import Testing
     }
 
     /// Values of a program's own types go away, and are compared, where no lock of a context is held.
-    @Test func p4_settingsLetGoOutsideOfTheirLock() async {
+    @Test(.needs(.process)) func p4_settingsLetGoOutsideOfTheirLock() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog(seconds: 10)
             let context = NSManagedObjectContext(.privateQueue)

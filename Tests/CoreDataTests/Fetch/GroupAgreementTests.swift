@@ -1,12 +1,13 @@
 import Foundation
 import PostgreSQLCluster
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Random groupings give the same from SQL as from memory: over all attribute types, NULLs, Unicode, decimals, sub-entities, empty
 /// relationships and one of a hundred, and with changes that are not saved.
-@Suite struct GroupAgreementTests {
+@Suite(.needs(.campaign)) struct GroupAgreementTests {
     /// `ROSTER_LONG_TESTS=10` makes 10,000.
     private static let count =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 } ?? 200
@@ -208,7 +209,7 @@ import Testing
     }
 
     #if PostgreSQL
-        @MainActor @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+        @MainActor @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func aServerAndAFileGiveTheGroupsOfMemory() throws {
             try compare(seed: 8) { seed in
                 try [

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 final class ShopOrder: NSManagedObject {
@@ -102,7 +103,7 @@ final class ShopCustomer: NSManagedObject {
     }
 
     /// What is made of a property is none: a fetch says so, and an expression stops with a text.
-    @Test func p17_computedPropertiesStandForNoKey() async throws {
+    @Test(.needs(.process)) func p17_computedPropertiesStandForNoKey() async throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())
         for computed in [

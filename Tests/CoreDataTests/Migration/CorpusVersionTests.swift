@@ -1,9 +1,10 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// The versions of real models migrate into each other, with rows, wherever a mapping model can be inferred (21, done when 3).
-@MainActor @Suite struct CorpusVersionTests {
+@MainActor @Suite(.needs(.campaign)) struct CorpusVersionTests {
     /// The folders of the corpus that have several versions of a model.
     nonisolated static let bundles: [URL] = {
         guard let folder = ModelCorpus.root?.appendingPathComponent("models") else { return [] }

@@ -1,6 +1,7 @@
 import CoreData
 import ChildProgram
 import Foundation
+import TestSupport
 import Testing
 
 /// Migrations that come to nothing, at whatever moment: the old store is whole, and the next try does it.
@@ -140,7 +141,7 @@ import Testing
     }
 
     /// On a file system that is mounted for it; only root can make one.
-    @Test(.enabled(if: geteuid() == 0, "needs root for a file system that cannot be written"))
+    @Test(.needs(.process), .enabled(if: geteuid() == 0, "needs root for a file system that cannot be written"))
     func aFolderThatCannotBeWritten() throws {
         let mount = desk.folder.appendingPathComponent("disk").path
         try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)

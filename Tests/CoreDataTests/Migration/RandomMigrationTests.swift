@@ -1,4 +1,5 @@
 import SQLiteAccess
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -6,7 +7,7 @@ import Testing
 /// Random pairs of models, each edit alone and several together, filled with random rows and migrated in place, through the
 /// manager, and in stores of other types: what the plan says survives is there, the schema is that of a new store, and a check
 /// of the store finds nothing.
-@MainActor @Suite struct RandomMigrationTests {
+@MainActor @Suite(.needs(.campaign)) struct RandomMigrationTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1
 
     /// Three edits at a time; `ROSTER_LONG_TESTS=n` tries n models for each edit alone.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -92,7 +93,7 @@ import Testing
     }
 
     /// Whatever is in a model that a coordinator uses says that it cannot be changed.
-    @Test func frozenModelsCannotBeChanged() async {
+    @Test(.needs(.process)) func frozenModelsCannotBeChanged() async {
         let property = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = TestModel.library()
             _ = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -113,7 +114,7 @@ import Testing
         #expect(configuration.text.contains("Can't modify an immutable model."))
     }
 
-    @Test func mixedIndexesAreRefused() async {
+    @Test(.needs(.process)) func mixedIndexesAreRefused() async {
         await #expect(processExitsWith: .failure) {
             let property = TestModel.attribute("a", .doubleAttributeType)
             _ = NSFetchIndexDescription(

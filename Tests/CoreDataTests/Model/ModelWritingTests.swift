@@ -1,6 +1,7 @@
 import Foundation
 import ModelFiles
 import PredicateSyntax
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -183,7 +184,7 @@ import Testing
         #expect(try coded(NSEntityDescription.named("Lone")).name == "Lone")
     }
 
-    @Test func codeCannotBeArchived() async {
+    @Test(.needs(.process)) func codeCannotBeArchived() async {
         await #expect(processExitsWith: .failure) {
             let attribute = TestModel.attribute("n", .integer32AttributeType)
             attribute.setValidationPredicates([NSPredicate { _, _ in true }], withValidationWarnings: ["no"])

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// Keyed archives in a store, damaged or of classes that are not here: nothing stops the program, and nothing is lost.
@@ -228,7 +229,7 @@ extension NeverHarmTests {
     }
 
     /// Mutated archives of all classes that Foundation is given, in a process of its own: none stops it.
-    @Test func mutatedArchivesDoNotStopTheProgram() async {
+    @Test(.needs(.process)) func mutatedArchivesDoNotStopTheProgram() async {
         await #expect(processExitsWith: .success) {
             var components = DateComponents()
             components.year = 2026

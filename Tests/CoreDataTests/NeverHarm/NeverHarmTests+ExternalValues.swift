@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -244,7 +245,7 @@ extension NeverHarmTests {
         }
     }
 
-    @Test func newStoresFollowTheUmask() async {
+    @Test(.needs(.process)) func newStoresFollowTheUmask() async {
         await #expect(processExitsWith: .success) {
             let world = try NeverHarmTests.World()
             for (mask, expected) in [(mode_t(0), mode_t(0o666)), (0o027, 0o640), (0o022, 0o644)] {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -22,7 +23,7 @@ extension NeverHarmTests {
         }
     }
 
-    @Test func cachesStandInTheHomeOfTheEnvironment() async {
+    @Test(.needs(.process)) func cachesStandInTheHomeOfTheEnvironment() async {
         await #expect(processExitsWith: .success) {
             let world = try NeverHarmTests.World()
             unsetenv("XDG_CACHE_HOME")

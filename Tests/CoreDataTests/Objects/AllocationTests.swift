@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -6,7 +7,7 @@ import Testing
 /// Reading stored properties of an object whose values are here.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil)) struct AllocationTests {
     /// Freed blocks of every small size carry a mark. Code that allocates one of them, even for a moment, writes over it.
-    @Test func readingAStoredPropertyAllocatesNothing() async {
+    @Test(.needs(.process)) func readingAStoredPropertyAllocatesNothing() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()
             try stack.context().use { context in

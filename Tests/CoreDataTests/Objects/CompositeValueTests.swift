@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -48,7 +49,7 @@ import Testing
         #expect(house.value(forKey: "address") == nil && house.value(forKeyPath: "address.city") == nil)
     }
 
-    @Test func wrongElementsAreRefused() async {
+    @Test(.needs(.process)) func wrongElementsAreRefused() async {
         let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             CompositeValueTests().house.setValue("IT", forKeyPath: "address.country")
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -107,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aFetchedPropertyIsNotAColumnAndCannotBeSet() async throws {
+    @Test(.needs(.process)) func aFetchedPropertyIsNotAColumnAndCannotBeSet() async throws {
         try withCity { context, city in
             #expect(city.committedValues(forKeys: nil).keys.sorted() == ["district", "name"])
         }
@@ -123,7 +124,7 @@ import Testing
         #expect(output.contains("The fetched property 'all' of 'Thing' cannot be set."))
     }
 
-    @Test func aFetchedPropertyIsNotMutableByProxies() async {
+    @Test(.needs(.process)) func aFetchedPropertyIsNotMutableByProxies() async {
         let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thing = NSFetchedPropertyDescription()
             thing.name = "all"

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// What raises an exception at Apple's stops the program, with a text that says what was wrong.
 @Suite struct MisuseTests {
-    @Test func relationshipsBetweenContexts() async {
+    @Test(.needs(.process)) func relationshipsBetweenContexts() async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
@@ -16,7 +17,7 @@ import Testing
         expect(result, "Illegal attempt to establish a relationship 'team' between objects in different contexts")
     }
 
-    @Test func unknownKeysAndWrongTypes() async {
+    @Test(.needs(.process)) func unknownKeysAndWrongTypes() async {
         let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try ClubStack().context().make("Player").value(forKey: "nickname")
         }
@@ -27,7 +28,7 @@ import Testing
         expect(wrong, "Unacceptable type of value for attribute: property = \"number\"; desired type = NSNumber")
     }
 
-    @Test func classesThatAreNoStoresAreNotRegistered() async {
+    @Test(.needs(.process)) func classesThatAreNoStoresAreNotRegistered() async {
         let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             NSPersistentStoreCoordinator.registerStoreClass(NSPersistentStore.self, forStoreType: "Bare")
         }
@@ -38,7 +39,7 @@ import Testing
         expect(other, "ClubTeam cannot be the class of a store type")
     }
 
-    @Test func useOutsideOfTheQueueWhenItIsChecked() async {
+    @Test(.needs(.process)) func useOutsideOfTheQueueWhenItIsChecked() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             setenv("CoreDataConcurrencyDebug", "1", 1)
             _ = try ClubStack().context().make("Player")
@@ -46,7 +47,7 @@ import Testing
         expect(result, "A managed object context is used outside of its queue, by inserting 'x-coredata:///Player/t")
     }
 
-    @Test func theAccessOutsideOfTheQueueIsNamed() async {
+    @Test(.needs(.process)) func theAccessOutsideOfTheQueueIsNamed() async {
         let read = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             setenv("CoreDataConcurrencyDebug", "1", 1)
             let context = try ClubStack().contextKeepingStack()
@@ -67,7 +68,7 @@ import Testing
     }
 
     /// Accessors too, where the object's values are here and it was changed in the same event before.
-    @Test func accessorsOutsideOfTheQueueAreNamed() async {
+    @Test(.needs(.process)) func accessorsOutsideOfTheQueueAreNamed() async {
         let read = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let team = try Self.checkedTeam()
             _ = team.wins
@@ -111,7 +112,7 @@ import Testing
         expect(set, "is used outside of its queue, by changing 'players' of 'x-coredata:///Team/")
     }
 
-    @Test func lookingUpOutsideOfTheQueueIsNamed() async {
+    @Test(.needs(.process)) func lookingUpOutsideOfTheQueueIsNamed() async {
         let object = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let team = try Self.checkedTeam()
             _ = team.managedObjectContext?.object(with: team.objectID)
@@ -129,7 +130,7 @@ import Testing
         expect(processed, "is used outside of its queue, by processPendingChanges()")
     }
 
-    @Test func askingForTheStateOutsideOfTheQueueIsNamed() async {
+    @Test(.needs(.process)) func askingForTheStateOutsideOfTheQueueIsNamed() async {
         let state = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Self.checkedTeam().managedObjectContext?.hasChanges
         }
@@ -159,7 +160,7 @@ import Testing
     }
 
     /// On the queue nothing stops: accessors, relationships, saves, a child and a merge.
-    @Test func useOnTheQueueGoesOnWhileItIsChecked() async {
+    @Test(.needs(.process)) func useOnTheQueueGoesOnWhileItIsChecked() async {
         await #expect(processExitsWith: .success) {
             let team = try Self.checkedTeam()
             let context = try #require(team.managedObjectContext)

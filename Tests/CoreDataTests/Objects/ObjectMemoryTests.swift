@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -12,7 +13,7 @@ struct ObjectMemoryTests {
     }
 
     /// Many faults, touched a thousand at a time, with `refreshAllObjects` in between.
-    @Test func touchingManyFaultsInBatchesStaysFlat() async {
+    @Test(.needs(.process)) func touchingManyFaultsInBatchesStaysFlat() async {
         await #expect(processExitsWith: .success) {
             let count = Self.count(short: 6_000)
             let stack = try MemoryProbe.stack(fans: count)
@@ -41,7 +42,7 @@ struct ObjectMemoryTests {
     }
 
     /// The same, page by page, with the references dropped.
-    @Test func droppingTheReferencesGivesTheObjectsBack() async {
+    @Test(.needs(.process)) func droppingTheReferencesGivesTheObjectsBack() async {
         await #expect(processExitsWith: .success) {
             let count = Self.count(short: 12_000)
             let stack = try MemoryProbe.stack(fans: count)

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Objects used in ways that raise exceptions at Apple's: the program stops and says what was wrong.
 @Suite struct ObjectMisuseTests {
-    @Test func objectsOfOtherContexts() async {
+    @Test(.needs(.process)) func objectsOfOtherContexts() async {
         let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()
             let (first, second) = (stack.context(), stack.context())
@@ -28,7 +29,7 @@ import Testing
                 "Illegal attempt to establish a relationship 'players' between objects in different contexts"))
     }
 
-    @Test func faultsThatCannotBeFulfilled() async {
+    @Test(.needs(.process)) func faultsThatCannotBeFulfilled() async {
         let gone = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()
             let (first, second) = (stack.context(), stack.context())
@@ -43,7 +44,7 @@ import Testing
         #expect(gone.text.contains("CoreData could not fulfill a fault for '"))
     }
 
-    @Test func wrongValuesOfRelationships() async {
+    @Test(.needs(.process)) func wrongValuesOfRelationships() async {
         let one = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = try ClubStack().contextKeepingStack()
             context.make("Player").setValue(context.make("Venue"), forKey: "team")
@@ -61,7 +62,7 @@ import Testing
         #expect(unordered.text.contains("'Team' has no ordered relationship named 'players'."))
     }
 
-    @Test func keysThatNobodyKnows() async {
+    @Test(.needs(.process)) func keysThatNobodyKnows() async {
         let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try ClubStack().contextKeepingStack().make("Player").setValue("Al", forKey: "nickname")
         }
@@ -76,7 +77,7 @@ import Testing
         #expect(state.text.contains("'Team' has no relationship named 'wins'."))
     }
 
-    @Test func entitiesThatDoNotBelong() async {
+    @Test(.needs(.process)) func entitiesThatDoNotBelong() async {
         let foreign = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let entity = Club.entity("Team", [])
             let other = NSManagedObjectModel()
@@ -94,7 +95,7 @@ import Testing
         #expect(unknown.text.contains("could not locate an entity named 'Referee' in this model."))
     }
 
-    @Test func storesThatCannotBeChanged() async {
+    @Test(.needs(.process)) func storesThatCannotBeChanged() async {
         let saved = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()
             let context = stack.context()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -7,7 +8,7 @@ import Testing
 /// a hundred, find the same in the same order from SQL as in memory. What is left to memory is counted by its reason.
 ///
 /// `ROSTER_LONG_TESTS=10` makes 100,000 predicates and 10,000 sorts.
-@Suite struct AgreementCampaignTests {
+@Suite(.needs(.campaign)) struct AgreementCampaignTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
     private static let predicateCount = factor.map { $0 * 10_000 } ?? 400
     private static let sortCount = factor.map { $0 * 1_000 } ?? 40

@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQLCluster
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -90,14 +91,17 @@ import Testing
         private static let sortSeeds: [UInt64] = factor.map { (0..<UInt64($0)).map { 71 + $0 } } ?? [71]
 
         @Test(
-            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: predicateSeeds)
+            .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            arguments: predicateSeeds)
         func fetchesFromAServerFindTheSame(seed: UInt64) throws {
             let rounds = Self.factor == nil ? (120, 80) : (1_000, 400)
             try compare(Copy(seed: seed, server: PostgreSQLCluster.shared), seed, rounds: rounds)
         }
 
         /// The order of a server is that of memory, to the last tie.
-        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: sortSeeds)
+        @Test(
+            .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            arguments: sortSeeds)
         func fetchesFromAServerAreInTheOrderOfMemory(seed: UInt64) throws {
             let copy = try Copy(seed: seed, server: PostgreSQLCluster.shared)
             var random = SeededGenerator(seed: seed)

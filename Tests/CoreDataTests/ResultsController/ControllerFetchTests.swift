@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func case5_sortDescriptorsAreRequired() async {
+    @Test(.needs(.process)) func case5_sortDescriptorsAreRequired() async {
         await #expect(processExitsWith: .failure) {
             try Staff.run { staff in
                 _ = NSFetchedResultsController(
@@ -176,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func case16_placesPastTheEndStopTheProgram() async {
+    @Test(.needs(.process)) func case16_placesPastTheEndStopTheProgram() async {
         await #expect(processExitsWith: .failure) {
             try Staff.run { staff in
                 _ = try staff.savedThree()

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Case 82: random edits, with and without sections and predicate. After each batch the controller agrees with itself and
 /// with a fresh fetch, and what the delegate heard replays to it.
-@Suite struct ControllerStressTests {
+@Suite(.needs(.campaign)) struct ControllerStressTests {
     struct Setup: CustomTestStringConvertible, Sendable {
         let section: String?
         let sort: [String]

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -6,7 +7,7 @@ import Testing
 /// Random batches over random sorts, section kinds, aggregates, predicates, windows and requests that change, from edits,
 /// saves, merges, batch requests, undo, rollback, a second coordinator and a second process: after each the callbacks replay to the contents,
 /// these are those of a fresh fetch, and so are the aggregates; snapshots, differences and batches as values say the same.
-@Suite struct SectionReplayTests {
+@Suite(.needs(.campaign)) struct SectionReplayTests {
     struct Setup: CustomTestStringConvertible, Sendable {
         private(set) var name: String
         let sectionBy: SectionBy?

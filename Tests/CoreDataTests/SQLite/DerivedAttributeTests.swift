@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -232,7 +233,9 @@ import Testing
     }
 
     #if PostgreSQL
-        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: 1...5)
+        @Test(
+            .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            arguments: 1...5)
         func valuesStayRightOnAServer(_ seed: Int) throws {
             try checkRandomEdits(ClubStack.onServer(model: Self.model()), seed)
         }

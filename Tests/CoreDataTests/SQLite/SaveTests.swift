@@ -1,6 +1,7 @@
 import ChildProgram
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -256,7 +257,9 @@ import Testing
     }
 
     /// On a file system of 512 kB; only root can make one.
-    @Test(.enabled(if: geteuid() == 0, "needs root for a small tmpfs")) func aFullDiskLosesNothing() throws {
+    @Test(.needs(.process), .enabled(if: geteuid() == 0, "needs root for a small tmpfs")) func aFullDiskLosesNothing()
+        throws
+    {
         let mount = harness.folder.appendingPathComponent("disk").path
         try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
         guard run("mount", "-t", "tmpfs", "-o", "size=512k", "none", mount) == 0 else { return }

@@ -1,11 +1,12 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Every value and every relationship of the stores that Apple's framework wrote, held against what the file says.
-@Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
+@Suite(.needs(.campaign), .enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusContentTests {
     @Test(arguments: CorpusCopy.all) func namesAndCountsAreTheManifests(_ stored: CorpusCopy.Source) throws {
         let copy = try CorpusCopy(stored)

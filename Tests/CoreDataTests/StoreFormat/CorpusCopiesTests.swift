@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Every store that Apple's framework wrote is copied to a store of each type and back, and nothing of it changes.
-@Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
+@Suite(.needs(.campaign), .enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusCopiesTests {
     @Test(arguments: CorpusCopy.all) func nothingIsWrongInWhatAppleWrote(_ stored: CorpusCopy.Source) throws {
         let copy = try CorpusCopy(stored)

@@ -58,22 +58,29 @@ struct CorpusCopy {
         if let file = source.source {
             model = try NSManagedObjectModel(validContentsOf: file)
         } else {
+            // Not of the original: SQLite makes files beside a store that it reads.
+            let first = try StoreHarness(NSManagedObjectModel())
+            try Self.copy(source, to: first.url)
             let data = try #require(
-                try SQLiteStore.cachedModelData(at: source.url, options: [NSReadOnlyPersistentStoreOption: true]))
+                try SQLiteStore.cachedModelData(at: first.url, options: [NSReadOnlyPersistentStoreOption: true]))
             model = try NSManagedObjectModel(
-                cachedModelData: data, store: source.url.path,
-                metadata: try SQLiteStore.metadataForPersistentStore(with: source.url))
+                cachedModelData: data, store: first.url.path,
+                metadata: try SQLiteStore.metadataForPersistentStore(with: first.url))
         }
         harness = try StoreHarness(model)
-        for suffix in ["", "-wal"] {
-            let file = source.url.path + suffix
-            guard FileManager.default.fileExists(atPath: file) else { continue }
-            try FileManager.default.copyItem(atPath: file, toPath: harness.url.path + suffix)
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: harness.url.path + suffix)
-        }
+        try Self.copy(source, to: harness.url)
         open = try harness.open()
         // Nothing of a store of Apple's is unreadable.
         #expect(open.coordinator.readingNotes.isEmpty, "\(source)")
+    }
+
+    private static func copy(_ source: Source, to url: URL) throws {
+        for suffix in ["", "-wal"] {
+            let file = source.url.path + suffix
+            guard FileManager.default.fileExists(atPath: file) else { continue }
+            try FileManager.default.copyItem(atPath: file, toPath: url.path + suffix)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: url.path + suffix)
+        }
     }
 
     func context() -> NSManagedObjectContext {

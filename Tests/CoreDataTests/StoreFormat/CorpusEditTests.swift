@@ -1,12 +1,13 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// On a copy of each store that Apple's framework wrote: one object of every entity is made, changed and deleted, and all
 /// else stays as it was, to the byte.
-@Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
+@Suite(.needs(.campaign), .enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusEditTests {
     typealias Contents = [String: [SQLiteValue: [SQLiteValue]]]
 

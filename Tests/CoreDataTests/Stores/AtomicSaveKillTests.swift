@@ -1,10 +1,11 @@
 import CoreData
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 /// Processes that are killed while they save an atomic store.
-@Suite(.serialized) struct AtomicSaveKillTests {
+@Suite(.needs(.process), .serialized) struct AtomicSaveKillTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let pathKey = "ROSTER_KILLED_STORE", typeKey = "ROSTER_KILLED_STORE_TYPE"
     private static let rowCount = 300

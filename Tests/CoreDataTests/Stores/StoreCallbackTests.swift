@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 /// What stores of a program's own hear of coordinators and contexts.
@@ -21,12 +22,9 @@ import Testing
 
     /// What a context that went away tells comes from another thread.
     private func waits(_ store: DocumentStore, until condition: @escaping ([NSManagedObjectID: Int]) -> Bool) -> Bool {
-        for _ in 0..<1_000 {
-            let isSo = store.persistentStoreCoordinator?.performAndWait { condition(store.holders) } ?? false
-            if isSo { return true }
-            usleep(5_000)
+        eventually("the holders are counted") {
+            store.persistentStoreCoordinator?.performAndWait { condition(store.holders) } ?? false
         }
-        return false
     }
 
     @Test func rowsAreCountedByTheContextsThatHoldThem() throws {

@@ -1,9 +1,10 @@
 import CoreData
 import StoreConformance
+import TestSupport
 import Testing
 
 /// The built-in store types, and two of a program's own, do what every store type has to do.
-@Suite struct StoreConformanceTests {
+@Suite(.needs(.campaign)) struct StoreConformanceTests {
     static let types: [NSPersistentStore.StoreType] = [
         .sqlite, .inMemory, .binary, .xml, PropertyListStore.type, DocumentStore.type,
     ]

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 /// What names the rows of a store of a program's own: any value, equal across coordinators and launches.
@@ -128,7 +129,7 @@ import Testing
         #expect(ids[0].uriRepresentation().lastPathComponent == "pa")
     }
 
-    @Test func anIDNeedsTheStoresIdentifier() async {
+    @Test(.needs(.process)) func anIDNeedsTheStoresIdentifier() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             final class Early: NSIncrementalStore, @unchecked Sendable {
                 override func loadMetadata() throws {

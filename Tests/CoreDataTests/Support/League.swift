@@ -144,8 +144,8 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Waits until `condition` holds, asking every 5 ms.
-func waits(upTo seconds: TimeInterval = 5, until condition: () throws -> Bool) rethrows -> Bool {
+/// Whether `condition` holds within a time. Asks every 5 ms.
+func waits(upTo seconds: TimeInterval = 60, until condition: () throws -> Bool) rethrows -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
     while true {
         if try condition() { return true }

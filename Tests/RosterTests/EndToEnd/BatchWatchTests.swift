@@ -1,11 +1,12 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 @testable import RosterCommands
 
 /// Random batch requests, saves, undone and rolled back edits of this process, which `roster watch` follows in another one.
-@Suite struct BatchWatchTests {
+@Suite(.needs(.process)) struct BatchWatchTests {
     /// `ROSTER_LONG_TESTS=n` makes it n times 1,000.
     private static let rounds =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 } ?? 60

@@ -1,9 +1,10 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// What the program says of files that are not what they should be: one line with the file and the place, and status 1.
-@Suite struct BrokenFileTests {
+@Suite(.needs(.process)) struct BrokenFileTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Roster
 
 /// The built program: exit statuses, standard output and standard error.
-@Suite struct CommandLineTests {
+@Suite(.needs(.process)) struct CommandLineTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

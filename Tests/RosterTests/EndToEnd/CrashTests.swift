@@ -1,10 +1,11 @@
 import CoreData
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// A writer that is killed at any moment leaves a store that opens and holds whole transactions, and all that it had said to be saved.
-@Suite struct CrashTests {
+@Suite(.needs(.process)) struct CrashTests {
     /// A hundred for each writer; `ROSTER_LONG_TESTS=n` multiplies them by n.
     private static let kills =
         100 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)

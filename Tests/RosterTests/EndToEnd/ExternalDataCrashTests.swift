@@ -1,10 +1,11 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// A writer that is killed while it saves values with files of their own: no row is without its file, and the process that opens
 /// the store next leaves no file without its row.
-@Suite struct ExternalDataCrashTests {
+@Suite(.needs(.process)) struct ExternalDataCrashTests {
     /// Ten; `ROSTER_LONG_TESTS=n` multiplies them by n.
     private static let kills =
         10 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)

@@ -1,9 +1,10 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// What a copy that was killed leaves beside its destination goes with the next copy to the same place.
-@Suite struct KilledCopyTests {
+@Suite(.needs(.process)) struct KilledCopyTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

@@ -1,9 +1,10 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Verbs that are killed at any moment: a second run does the work, and nothing is left that a run without a kill does not leave.
-@Suite struct KilledVerbTests {
+@Suite(.needs(.process)) struct KilledVerbTests {
     /// Three for each verb; `ROSTER_LONG_TESTS=n` multiplies them by n.
     private static let kills = 3 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
     /// `RANDOM_SEED` names another one.

@@ -1,11 +1,12 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// A store that another process has open is not looked at: that process knew its log.
-@Suite struct LogOwnershipProcessTests {
+@Suite(.needs(.process)) struct LogOwnershipProcessTests {
     @Test func aStoreThatIsOpenElsewhereIsNotLookedAt() throws {
         let (own, other) = (try SampleFolder(), try SampleFolder())
         let teams = (0..<2000).map { "Team \($0),OFC\n" }.joined()

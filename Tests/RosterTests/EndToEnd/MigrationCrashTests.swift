@@ -1,10 +1,11 @@
 import CoreData
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// A migration that is killed at any moment leaves the store whole: of the version it had, or of one that a step leads to.
-@Suite struct MigrationCrashTests {
+@Suite(.needs(.process)) struct MigrationCrashTests {
     /// `ROSTER_LONG_TESTS=n` multiplies them by n.
     private static let kills = 40 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
     private static let count = 2000

@@ -1,10 +1,11 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// A store that is moved, replaced or deleted while a program writes it: the program ends with one line, and nothing is
 /// written into another file.
-@Suite struct MovedStoreProcessTests {
+@Suite(.needs(.process)) struct MovedStoreProcessTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a person may type and have: values, names and files that programs seldom meet.
-@Suite struct OddInputTests {
+@Suite(.needs(.process)) struct OddInputTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `roster port` as a shell runs it.
-@Suite struct PortTests {
+@Suite(.needs(.process)) struct PortTests {
     private let folder: URL
     private static let before =
         "import CoreData\nextension Note { @NSManaged var title: String? }\nlet s = #selector(A.b)\n"

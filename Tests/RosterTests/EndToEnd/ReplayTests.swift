@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `watch --replay`: the history of a store as a film.
-@Suite struct ReplayTests {
+@Suite(.needs(.process)) struct ReplayTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

@@ -1,11 +1,12 @@
 import CoreData
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// A backup of the main file alone is put over a store whose log was left behind: the store is what was put there, or it is
 /// refused with what to type; never a mixture, and never what stood there before.
-@Suite struct RestoredStoreTests {
+@Suite(.needs(.process)) struct RestoredStoreTests {
     enum Backup: CaseIterable {
         case older, newer, other
     }

@@ -1,9 +1,10 @@
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// Hostile and broken surroundings: nothing blocks, nothing is obeyed, nothing is lost without a word.
-@Suite struct SafetyTests {
+@Suite(.needs(.process)) struct SafetyTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

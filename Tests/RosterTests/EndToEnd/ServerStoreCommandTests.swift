@@ -1,9 +1,10 @@
 import Foundation
 import PostgreSQLCluster
+import TestSupport
 import Testing
 
 /// The verbs on a store of a server.
-@Suite struct ServerStoreCommandTests {
+@Suite(.needs(.server)) struct ServerStoreCommandTests {
     #if PostgreSQL
         private func run(_ arguments: String...) throws -> RosterProcess.Outcome {
             let outcome = try RosterProcess.run(arguments)
@@ -13,7 +14,7 @@ import Testing
 
         private static let isThere = PostgreSQLCluster.shared != nil
 
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func verbsWorkOnAServer() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func verbsWorkOnAServer() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let sample = try SampleFolder()
             let schema = "verbs_\(UInt32.random(in: 0 ... .max))"
@@ -49,7 +50,9 @@ import Testing
             #expect(try run("model", store).output == run("model", sample.store).output)
         }
 
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func whatIsNotDividedIsSaid() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func whatIsNotDividedIsSaid()
+            throws
+        {
             let cluster = try #require(PostgreSQLCluster.shared)
             let schema = "divided_\(UInt32.random(in: 0 ... .max))"
             defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
@@ -79,7 +82,9 @@ import Testing
             </model>
             """
 
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func derivedAttributesGoAlong() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func derivedAttributesGoAlong()
+            throws
+        {
             let cluster = try #require(PostgreSQLCluster.shared)
             let sample = try SampleFolder()
             let schema = "derived_\(UInt32.random(in: 0 ... .max))"
@@ -107,7 +112,7 @@ import Testing
             #expect(wrong.status != 0 && (wrong.output + wrong.errors).contains("Team.size"))
         }
 
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func watchFollowsAServer() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func watchFollowsAServer() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let schema = "watch_\(UInt32.random(in: 0 ... .max))"
             defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
@@ -125,7 +130,8 @@ import Testing
             )
         }
 
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func statementsToAServerAreWrittenDown() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
+        func statementsToAServerAreWrittenDown() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let sample = try SampleFolder()
             let schema = "statements_\(UInt32.random(in: 0 ... .max))"
@@ -149,7 +155,7 @@ import Testing
         }
 
         /// A role that may read the tables, and not even look at what their sequences have given out.
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func aReaderMayCheck() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func aReaderMayCheck() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)
             let (schema, role) = ("readable_\(number)", "reader_\(number)")
@@ -173,7 +179,8 @@ import Testing
             }
         }
 
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func mistakesAreOneLineWithoutThePassword() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
+        func mistakesAreOneLineWithoutThePassword() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let wrong = cluster.networkURL(schema: "x", user: "no_such_user", password: "s3cret").absoluteString
             for arguments in [
@@ -187,7 +194,9 @@ import Testing
         }
 
         /// Each statement may be a round trip: so many they are, whatever the number of records.
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func verbsAskAHandfulOfTimes() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func verbsAskAHandfulOfTimes()
+            throws
+        {
             let cluster = try #require(PostgreSQLCluster.shared)
             let sample = try SampleFolder()
             let schema = "handful_\(UInt32.random(in: 0 ... .max))"
@@ -212,7 +221,8 @@ import Testing
         }
 
         /// Other users of the machine can list the arguments of a process.
-        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func theProcessListShowsNoPassword() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
+        func theProcessListShowsNoPassword() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)
             let (schema, role) = ("listed_\(number)", "listed_\(number)")

@@ -1,11 +1,12 @@
 import Foundation
 import RosterCommands
+import TestSupport
 import Testing
 
 @testable import Roster
 
 /// What shells complete, the manual page, and the version.
-@Suite struct ShellTests {
+@Suite(.needs(.process)) struct ShellTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

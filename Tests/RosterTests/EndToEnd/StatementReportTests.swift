@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `--sql` of the built program.
-@Suite struct StatementReportTests {
+@Suite(.needs(.process)) struct StatementReportTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

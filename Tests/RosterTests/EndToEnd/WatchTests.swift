@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `watch` in one process, writers in others.
-@Suite struct WatchTests {
+@Suite(.needs(.process)) struct WatchTests {
     private let sample: SampleFolder
 
     init() throws { sample = try SampleFolder() }

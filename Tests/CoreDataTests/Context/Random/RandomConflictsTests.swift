@@ -1,12 +1,13 @@
 import Foundation
 import PostgreSQLCluster
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Random edits in contexts that stand on each other's unsaved edits: whichever wins, both ends of every relationship agree in
 /// each context, and in the store.
-@Suite struct RandomConflictsTests {
+@Suite(.needs(.campaign)) struct RandomConflictsTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
     /// Two seeds for each policy, of 60 steps; `ROSTER_LONG_TESTS=n` makes it 4n seeds of 500 steps.
     private static let seeds: [UInt64] = factor.map { factor in (1...UInt64(max(factor, 1) * 4)).map { $0 } } ?? [2, 9]
@@ -19,7 +20,7 @@ import Testing
         private static let serverSeeds: [UInt64] = factor == nil ? [2] : [1, 2, 3, 4, 5]
 
         @Test(
-            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             arguments: Policy.allCases, serverSeeds)
         func bothEndsAgreeOnAServer(policy: Policy, seed: UInt64) throws {
             try walk(ClubStack.onServer(), policy, seed)

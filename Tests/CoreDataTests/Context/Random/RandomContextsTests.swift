@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -8,7 +9,7 @@ import Testing
 ///
 /// Two contexts that stand on each other's edits are left to the tests of conflicts: here an object that a context changed
 /// and did not save is only changed by itself or by its children.
-@Suite struct RandomContextsTests {
+@Suite(.needs(.campaign)) struct RandomContextsTests {
     /// 120 steps for each seed and store type; `ROSTER_LONG_TESTS=n` makes it n times 2,000 (50 for 10⁵).
     @Test(arguments: StoreKind.all, [3, 11, 20] as [UInt64])
     func everyContextSaysWhatThePlainModelSays(kind: StoreKind, seed: UInt64) throws {

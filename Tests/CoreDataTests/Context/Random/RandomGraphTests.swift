@@ -1,11 +1,12 @@
 import Foundation
 import PostgreSQLCluster
+import TestSupport
 import Testing
 
 @testable import CoreData
 
 /// Thousands of random operations on a context and on a plain model of what they should do, compared step by step.
-@Suite struct RandomGraphTests {
+@Suite(.needs(.campaign)) struct RandomGraphTests {
     private static let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
 
     /// 150 steps for each seed, 500 with `ROSTER_LONG_TESTS`.
@@ -15,7 +16,7 @@ import Testing
     #if PostgreSQL
         /// With `ROSTER_LONG_TESTS` 10,000 steps together.
         @Test(
-            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             arguments: isLong ? (1...20).map { $0 } : [3, 42] as [UInt64])
         func theGraphOnAServerIsWhatThePlainModelSays(seed: UInt64) throws { try walk(ClubStack.onServer(), seed) }
     #endif
