@@ -176,13 +176,31 @@ import Testing
         for readOnly in [true, false] {
             let error = #expect(throws: NSError.self) { try open(readOnly: readOnly) }
             #expect(
-                error?.code == (kind == "folder" ? 134080 : 259) && error?.localizedDescription.contains(path) == true,
-                "\(error as Any)"
+                error?.code == 259 && error?.localizedDescription.contains("mv -n '\(path)'") == true, "\(error as Any)"
             )
         }
         unlink(path)
         rmdir(path)
         #expect(try names() == ["first"])
+    }
+
+    /// No store is made beside it, nor put in the place of another.
+    @Test(arguments: ["-wal", "-shm", "-journal"], [false, true])
+    func noStoreIsMadeBesideAnythingElse(_ suffix: String, isThere: Bool) throws {
+        let other = folder.appendingPathComponent("Other.sqlite")
+        try FileManager.default.copyItem(at: url, to: other)
+        let path = beside(suffix).path
+        try? FileManager.default.removeItem(atPath: path)
+        try #require(mkfifo(path, 0o600) == 0)
+        if !isThere { try FileManager.default.removeItem(at: url) }
+        let before = isThere ? try Data(contentsOf: url) : nil
+        let error = #expect(throws: NSError.self) {
+            try NSPersistentStoreCoordinator(managedObjectModel: Self.model)
+                .replacePersistentStore(at: url, withPersistentStoreFrom: other, type: .sqlite)
+        }
+        #expect(
+            error?.code == 259 && error?.localizedDescription.contains("mv -n '\(path)'") == true, "\(error as Any)")
+        #expect((try? Data(contentsOf: url)) == before)
     }
 
     // MARK: No store

@@ -90,7 +90,7 @@ extension SQLiteStore {
 
     /// Copies what is open, wherever its file is by now.
     func copyOpenContents(to destination: URL) throws {
-        try SideFiles(path: destination.path).checkThatNothingIsLeft()
+        try SideFiles(path: destination.path).check()
         let from = fileURL ?? url
         let kept = from.flatMap { $0.isMemoryPlace ? nil : ExternalData(storePath: $0.path).values.keepFiles() }
         defer { withExtendedLifetime(kept) {} }

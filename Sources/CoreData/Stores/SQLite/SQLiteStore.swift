@@ -213,7 +213,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     override class func checkThatNothingIsLeft(at url: URL) throws {
         if url.isMemoryPlace { return }
-        try SideFiles(path: url.path).checkThatNothingIsLeft()
+        try SideFiles(path: url.path).check()
         try SupportFolder(ofStoreAt: url.path).checkThatNothingIsLeft()
     }
 

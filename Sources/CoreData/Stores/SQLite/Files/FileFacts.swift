@@ -45,17 +45,6 @@ struct FileFacts: Equatable {
         return overflow ? .max : sum
     }
 
-    /// The kind of file that a path leads to; `nil` where nothing is there.
-    static func kind(_ path: String) -> PlainFile.Kind? {
-        var facts = stat()
-        guard stat(path, &facts) == 0 else { return nil }
-        switch facts.st_mode & S_IFMT {
-        case S_IFREG: return .plain
-        case S_IFDIR: return .folder
-        default: return .special
-        }
-    }
-
     func isSameFile(as other: FileFacts) -> Bool { device == other.device && node == other.node }
 
     /// Whether the content is as it was, as far as length and time tell.

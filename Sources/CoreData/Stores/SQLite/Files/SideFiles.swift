@@ -6,14 +6,28 @@ struct SideFiles {
 
     static let suffixes = ["-wal", "-shm", "-journal"]
 
-    /// - Throws: 259 where something else than a plain file has the name of one: SQLite would wait for a pipe, or write to a device.
-    func checkThatTheyArePlain() throws {
+    /// Call it before SQLite opens the store, or makes one there.
+    ///
+    /// - Throws: 259 where something else than a plain file has the name of one; 516 where one was left by a store that is gone.
+    func check() throws {
+        try checkThatTheyArePlain()
+        try checkThatNothingIsLeft()
+    }
+
+    /// SQLite would wait for a pipe, or write to a device; a folder or a link it reports as a file that cannot be opened.
+    private func checkThatTheyArePlain() throws {
         for file in Self.suffixes.map({ path + $0 }) {
-            guard let kind = FileFacts.kind(file), kind != .plain else { continue }
+            let what: String
+            switch PlainFile.kind(file) {
+            case .nothing, .plain: continue
+            case .folder: what = "a folder"
+            case .link: what = "a link, which SQLite does not follow"
+            case .special: what = "no plain file"
+            }
             throw CoreDataError.make(
                 259,
-                "Cannot open the store \(path): \(file) is \(kind == .folder ? "a folder" : "no plain file"), and SQLite would "
-                    + "use it. Move it away: \(Self.moving(file)).", userInfo: [NSFilePathErrorKey: file])
+                "Cannot open the store \(path): \(file) is \(what), and SQLite keeps a file of its own there. Move it away: "
+                    + "\(Self.moving(file)).", userInfo: [NSFilePathErrorKey: file])
         }
     }
 
@@ -25,10 +39,8 @@ struct SideFiles {
         return nil
     }
 
-    /// Refuses a place for a new store where the log or journal of one was left: with a new store beside it SQLite removes it.
-    ///
-    /// - Throws: 516.
-    func checkThatNothingIsLeft() throws {
+    /// Beside a new store SQLite removes the log or journal that one left.
+    private func checkThatNothingIsLeft() throws {
         guard let orphan else { return }
         let what =
             orphan.hasSuffix("-wal")
@@ -43,7 +55,7 @@ struct SideFiles {
     /// The command that takes a file away, to a name that is free.
     static func moving(_ file: String) -> String {
         var (free, number) = (file + ".old", 2)
-        while FileFacts.kind(free) != nil, number < 1_000 { (free, number) = (file + ".old\(number)", number + 1) }
+        while PlainFile.kind(free) != .nothing, number < 1_000 { (free, number) = (file + ".old\(number)", number + 1) }
         return "mv -n \(quoted(file)) \(quoted(free))"
     }
 

@@ -47,10 +47,9 @@ struct StoreFile {
         if isInMemory { return try openInMemory() }
         let isNew = !exists
         try checkPermissions()
-        try SideFiles(path: path).checkThatTheyArePlain()
+        try SideFiles(path: path).check()
         let activity: SQLiteStoreErrors.Activity = isNew ? .creating : .opening
         return try errors.translating(activity) {
-            try SideFiles(path: path).checkThatNothingIsLeft()
             if !isNew { try StoreHeader.check(path) }
             let connection =
                 !isNew && (hasLog || size(of: "-journal") > 0)
@@ -105,20 +104,6 @@ struct StoreFile {
             throw failure(260, "Cannot open the store \(path): there is no such file.")
         }
         if !isReadOnly { try checkFolder() }
-        try checkCompanions()
-    }
-
-    /// SQLite takes whatever stands there for a log, an index or a journal.
-    private func checkCompanions() throws {
-        for suffix in ["-wal", "-shm", "-journal"] {
-            var facts = stat()
-            guard stat(path + suffix, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG else { continue }
-            let isFolder = facts.st_mode & S_IFMT == S_IFDIR
-            throw failure(
-                isFolder ? 134080 : 259,
-                "Cannot open the store \(path): \(path)\(suffix) is \(isFolder ? "a folder" : "no plain file"). Move it away: SQLite "
-                    + "keeps a file of its own there.")
-        }
     }
 
     /// Whether it is neither a pipe, which would keep the reader waiting, nor a device, which may have no end.

@@ -32,7 +32,7 @@ struct StoreReplacement {
         guard !isSameFile else {
             throw CoreDataError.make(134080, "Cannot replace the store \(source.path) with itself.")
         }
-        try SideFiles(path: destination.path).checkThatNothingIsLeft()
+        try SideFiles(path: destination.path).check()
         let folder = SupportFolder(ofStoreAt: destination.path)
         // First: what a killed one brought along would be in the way.
         let making = StoreInMaking(for: destination.path, .replacement) { Self.discard($0, for: destination.path) }

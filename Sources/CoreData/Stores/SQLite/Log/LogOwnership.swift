@@ -217,7 +217,7 @@ struct LogOwnership {
     }
 
     private func isLocked(_ path: String, at place: Int) -> Bool {
-        guard let file = ReadableFile(path) else { return FileFacts.kind(path) != nil }
+        guard let file = ReadableFile(path) else { return FileFacts(path) != nil }
         return Self.isLockedElsewhere(file.descriptor, from: place, length: 1)
     }
 }
