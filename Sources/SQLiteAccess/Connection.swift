@@ -43,18 +43,23 @@ package final class Connection: @unchecked Sendable {
 
     /// Opens the file, which is not read before the first statement.
     ///
-    /// - Parameter busyTimeout: how long, in seconds, a statement waits for a lock that another connection holds.
+    /// - Parameters:
+    ///   - busyTimeout: how long, in seconds, a statement waits for a lock that another connection holds.
+    ///   - contents: the bytes of a database to read from memory instead of the file.
     package init(
-        path: String, access: Access, busyTimeout: TimeInterval = 5, trace: StatementTrace? = StatementTrace.ofProcess
+        path: String, access: Access, busyTimeout: TimeInterval = 5, trace: StatementTrace? = StatementTrace.ofProcess,
+        contents: [UInt8]? = nil
     ) throws {
         let flags: Int32 =
             switch access {
+            case _ where contents != nil: SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY
             case .readOnly, .immutable, .recovering: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             case .readWrite: SQLITE_OPEN_READWRITE
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
         let name =
             switch access {
+            case _ where contents != nil: ":memory:"
             case .readOnly: Self.uri(path) + "?readonly_shm=1"
             case .immutable: Self.uri(path) + "?immutable=1"
             case .recovering: Self.uri(path)
@@ -73,6 +78,7 @@ package final class Connection: @unchecked Sendable {
         self.trace = trace
         setBusyTimeout(busyTimeout)
         trace?.attach(to: opened)
+        if let contents { try load(contents) }
     }
 
     deinit { close() }

@@ -117,20 +117,28 @@ extension Connection {
         try untraced { try executeScript("PRAGMA schema_version = \(Int32(bitPattern: cookie))") }
     }
 
-    /// Damage that SQLite finds in a database that is only in memory; `nil` if none.
+    /// Makes the bytes of a database the contents of one in memory.
     // SAFETY: SQLite frees the memory, which has room for all bytes, also where it refuses it.
-    package static func damage(inDatabase bytes: [UInt8]) -> String? {
-        guard bytes.count > 100, let connection = try? Connection(path: ":memory:", access: .create),
-            let memory = sqlite3_malloc64(UInt64(bytes.count))?.assumingMemoryBound(to: UInt8.self)
-        else { return nil }
-        defer { connection.close() }
+    func load(_ bytes: [UInt8]) throws {
+        guard bytes.count > 100, let memory = sqlite3_malloc64(UInt64(bytes.count))?.assumingMemoryBound(to: UInt8.self)
+        else { throw SQLiteError(extendedCode: SQLITE_NOTADB, message: "file is not a database") }
         bytes.withUnsafeBytes { UnsafeMutableRawPointer(memory).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
         // There is no log in memory.
         (memory[18], memory[19]) = (1, 1)
         let size = Int64(bytes.count)
-        let result = sqlite3_deserialize(
-            connection.handle, "main", memory, size, size, UInt32(SQLITE_DESERIALIZE_FREEONCLOSE))
-        guard result == SQLITE_OK else { return nil }
+        let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
+        let result = sqlite3_deserialize(handle, "main", memory, size, size, flags)
+        guard result == SQLITE_OK else {
+            throw SQLiteError(extendedCode: result, message: String(cString: sqlite3_errstr(result)))
+        }
+    }
+
+    /// Damage that SQLite finds in a database of these bytes; `nil` if none.
+    package static func damage(inDatabase bytes: [UInt8]) -> String? {
+        guard let connection = try? Connection(path: ":memory:", access: .immutable, contents: bytes) else {
+            return nil
+        }
+        defer { connection.close() }
         do {
             guard case .text(let text)? = try connection.value("PRAGMA quick_check(1)"), text != "ok" else {
                 return nil

@@ -147,11 +147,16 @@ import Testing
         if wanted == nil { try torn.write(to: url) } else { try FileManager.default.moveItem(at: place, to: url) }
         #expect(left.count > 5000)
         try left.write(to: beside("-journal"))
+        let before = try contents()
         guard let wanted else {
+            // A reader sees what was committed, and leaves it to a writer to write it back.
             #expect(try names() == ["first", "second"])
+            #expect(try contents() == before)
+            let (coordinator, store) = try open()
+            try coordinator.remove(store)
+            #expect(try names() == ["first", "second"] && contents() != before)
             return
         }
-        let before = try contents()
         #expect(throws: NSError.self) { try names() }
         #expect(throws: NSError.self) { try open() }
         #expect(try contents() == before)

@@ -58,7 +58,11 @@ struct SQLiteStoreErrors {
         case .full:
             return (640, "the disk is full. Nothing was written; make room and try again.")
         case .readOnly where error.extendedCode == Self.needsRollback:
-            return (513, "a program died while it wrote the file; open it once for writing, which repairs it.")
+            return (
+                513,
+                "a program died while it wrote the file; have it set right, which changes the file: sqlite3 "
+                    + "\(SideFiles.quoted(path)) 'PRAGMA schema_version'."
+            )
         case .readOnly:
             return (
                 513, "it cannot be written; open it read-only, or change the permissions of the file and its folder."

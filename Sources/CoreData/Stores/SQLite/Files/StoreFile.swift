@@ -151,11 +151,14 @@ struct StoreFile {
             reader.close()
             return try openWithoutIndex()
         } catch let error as SQLiteError where error.extendedCode == SQLiteStoreErrors.needsRollback {
-            // A writer died: what it had not committed is taken back, as by the next one who writes.
+            // A writer died: what it had not committed is taken back by the next one who writes.
             reader.close()
-            let writer = try Connection(path: path, access: .readWrite, busyTimeout: timeout)
-            do { defer { writer.close() }; _ = try writer.pragma("schema_version") }
-            return try openForReading()
+            let before = FileFacts(path)
+            guard !LogOwnership(path: path).isOpenHere, let database = JournalContents.database(at: path) else {
+                throw error
+            }
+            guard FileFacts(path) == before, size(of: "-journal") > 0 else { return try openForReading() }
+            return try Connection(path: path, access: .immutable, contents: database)
         }
     }
 

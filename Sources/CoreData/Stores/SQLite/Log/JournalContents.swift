@@ -97,14 +97,33 @@ struct JournalContents {
         return damage(in: main).map { "with it the store would be damaged (\($0))" }
     }
 
-    /// Damage of the database as the journal would leave it.
     private func damage(in main: ReadableFile) -> String? {
         guard pageCount <= Self.checkedPages else { return nil }
+        return Connection.damage(inDatabase: restored(main))
+    }
+
+    /// The database as the journal would leave it.
+    private func restored(_ main: ReadableFile) -> [UInt8] {
         var bytes = main.read(min(main.size, pageCount * pageSize), at: 0)
         bytes += [UInt8](repeating: 0, count: pageCount * pageSize - bytes.count)
         for (page, place) in pages where page <= pageCount {
             bytes.replaceSubrange((page - 1) * pageSize..<page * pageSize, with: file.read(pageSize, at: place))
         }
-        return Connection.damage(inDatabase: bytes)
+        return bytes
+    }
+
+    /// The largest database that is read from memory.
+    private static let readBytes = 1 << 28
+
+    /// The database that a dead program left in the middle of a write, as it was before that: a reader plays no journal. No
+    /// process has the store open.
+    ///
+    /// - Returns: `nil` for a large one, and for the journal of a transaction of several databases.
+    static func database(at path: String) -> [UInt8]? {
+        guard let journal = JournalContents(path: path + "-journal"), let main = ReadableFile(path),
+            journal.pageCount > 0, journal.pageCount <= readBytes / journal.pageSize,
+            journal.file.read(mark.count, at: journal.file.size - mark.count) != mark
+        else { return nil }
+        return journal.restored(main)
     }
 }
