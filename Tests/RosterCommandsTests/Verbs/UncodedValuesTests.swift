@@ -58,7 +58,21 @@ import Testing
     }
 
     private func values(_ path: String) throws -> [[SQLiteValue]] {
-        try Connection(path: path, access: .readWrite).rows("SELECT ZNAME, ZOWN, ZPLAIN FROM ZTHING ORDER BY ZNAME")
+        // Nobody has the store open: the framework reads it so, too.
+        try Connection(path: path, access: .immutable).rows("SELECT ZNAME, ZOWN, ZPLAIN FROM ZTHING ORDER BY ZNAME")
+    }
+
+    /// How many things a coordinator finds that only reads.
+    private func count(_ path: String) throws -> Int {
+        let coordinator = try NSPersistentStoreCoordinator(managedObjectModel: StoreModel.model(atPath: modelPath))
+        let store = try coordinator.addPersistentStore(
+            type: .sqlite, at: URL(fileURLWithPath: path), options: [NSReadOnlyPersistentStoreOption: true])
+        defer { try? coordinator.remove(store) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return try context.performAndWait {
+            try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing"))
+        }
     }
 
     private func copy(_ source: StoreLocation, to name: String) throws -> StoreLocation {
@@ -78,6 +92,7 @@ import Testing
             thing.setValue("d", forKey: "name")
         }
         _ = try copy(copied, to: "back.sqlite")
+        #expect(try count(folder.path("back.sqlite")) == 3)
         let back = try values(folder.path("back.sqlite"))
         #expect(back.map { $0[0] } == [.text("a"), .text("b"), .text("d")])
         #expect(back.map { $0[1] } == [.blob(Data(Self.bytes)), .blob(Data(Self.bytes)), .null])
