@@ -4,6 +4,8 @@ import Foundation
 enum NumberCoercion {
     /// The integer part of a number; `nil` for what is no number, or no finite one within 64 bits.
     static func integer(_ value: Any) -> Int64? {
+        // Not by a cast to a number of Swift's, which takes digits off a decimal number.
+        if type(of: value) is AnyClass { return (value as? NSNumber).flatMap(integer(of:)) }
         switch value {
         case let number as Int: return Int64(number)
         case let number as Int64: return number
@@ -11,7 +13,6 @@ enum NumberCoercion {
         case let number as Int16: return Int64(number)
         case let flag as Bool: return flag ? 1 : 0
         case let number as Double: return integer(ofReal: number)
-        case let number as NSNumber: return integer(of: number)
         case let number as Decimal: return integer(of: number)
         case let number as any BinaryInteger: return Int64(exactly: number)
         case let number as any BinaryFloatingPoint: return integer(ofReal: Double(number))
@@ -20,13 +21,13 @@ enum NumberCoercion {
     }
 
     static func real(_ value: Any) -> Double? {
+        if type(of: value) is AnyClass { return (value as? NSNumber).flatMap(real(of:)) }
         switch value {
         case let number as Double: return number
         case let number as Int: return Double(number)
         case let number as Float: return Double(number)
         case let flag as Bool: return flag ? 1 : 0
-        case let number as NSNumber: return number.doubleValue
-        case let number as Decimal: return NSDecimalNumber(decimal: number).doubleValue
+        case let number as Decimal: return real(of: number)
         case let number as any BinaryInteger: return Double(number)
         case let number as any BinaryFloatingPoint: return Double(number)
         default: return nil
@@ -54,13 +55,22 @@ enum NumberCoercion {
         Decimal(string: digits).map { NSDecimalNumber(decimal: $0) }
     }
 
-    /// `nil` for numbers that no decimal number can hold: Foundation stops at infinity, and makes NaN of others.
+    /// By way of the digits: Foundation makes 5848503428.999999488 of 5848503429.
+    ///
+    /// - Returns: `nil` for numbers that no decimal number can hold: Foundation stops at infinity, and makes NaN of others.
     private static func decimal(ofReal number: Double) -> NSDecimalNumber? {
         if number.isNaN { return .notANumber }
         guard number.magnitude < 1e165 else { return nil }
-        let decimal = Decimal(number)
+        let decimal = Decimal(string: "\(number)") ?? Decimal(number)
         return decimal.isNaN ? .zero : NSDecimalNumber(decimal: decimal)
     }
+
+    private static func real(of number: NSNumber) -> Double? {
+        (number as? NSDecimalNumber).map { real(of: $0.decimalValue) } ?? number.doubleValue
+    }
+
+    /// The nearest real, by way of the digits: Foundation's may be the one beside it.
+    private static func real(of number: Decimal) -> Double? { Double("\(number)") }
 
     private static func integer(ofReal number: Double) -> Int64? {
         guard number.isFinite else { return nil }

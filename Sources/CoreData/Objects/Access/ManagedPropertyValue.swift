@@ -82,7 +82,9 @@ extension SlotRepresentable where Self: FixedWidthInteger {
         case .real(let number):
             guard let exact = Self(exactly: number.rounded(.towardZero)) else { return nil }
             self = exact
-        case .decimal(let number): self = Self(truncatingIfNeeded: number.int64Value)
+        case .decimal(let number):
+            guard let whole = NumberCoercion.integer(number) else { return nil }
+            self = Self(truncatingIfNeeded: whole)
         default: return nil
         }
     }
@@ -104,7 +106,7 @@ extension SlotRepresentable where Self: BinaryFloatingPoint {
         switch slot {
         case .real(let number): self = Self(number)
         case .integer(let number): self = Self(number)
-        case .decimal(let number): self = Self(number.doubleValue)
+        case .decimal(let number): self = Self(NumberCoercion.real(number) ?? .nan)
         default: return nil
         }
     }
