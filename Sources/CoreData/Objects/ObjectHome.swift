@@ -2,7 +2,7 @@
 /// object stands for its layout, its context and the family of its ID. A list of a million objects takes 16 MB less for it.
 ///
 /// There are four kinds of homes:
-/// - one for each layout, of the objects that no context ever had;
+/// - one for each layout, of the objects that no context ever had, which keep the layout and its entity;
 /// - one for each context and family of IDs;
 /// - one for each of these, of the objects that left the context;
 /// - homes of single objects, whose ID was asked for.
@@ -116,6 +116,7 @@ final class ObjectHome: @unchecked Sendable {
         @inline(__always)
         init(owning home: ObjectHome) {
             if home.isOfLayout {
+                home.layoutReference.with(Self.keepEntity(of:))
                 home.layoutReference.retain()
             } else {
                 Unretained(home).retain()
@@ -127,9 +128,14 @@ final class ObjectHome: @unchecked Sendable {
         @inline(__always)
         init(of layout: consuming EntityLayout) {
             let home = layout.withTraits { Unretained($0.home) }
+            Self.keepEntity(of: layout)
             _ = Unretained(retaining: consume layout)
             bits = UInt(bitPattern: home.address) | Self.owned
         }
+
+        /// A share in a layout is one in its entity too, which a layout does not own: an object may outlive its model.
+        @inline(__always)
+        private static func keepEntity(of layout: EntityLayout) { Unretained(layout.entity).retain() }
 
         @inline(__always)
         var isOwned: Bool { bits & Self.owned != 0 }
@@ -144,7 +150,10 @@ final class ObjectHome: @unchecked Sendable {
         func release() {
             guard isOwned, let home else { return }
             let layout = home.with { $0.isOfLayout ? $0.layoutReference : nil }
-            if let layout { layout.release() } else { home.release() }
+            guard let layout else { return home.release() }
+            let entity = layout.with { Unretained($0.entity) }
+            layout.release()
+            entity.release()
         }
     }
 }
