@@ -1,0 +1,85 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Testing
+
+    /// A server that is away, and one that comes back without its last commits (`synchronous_commit = off`, a replica that was behind).
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerLostCommitsTests {
+        private func label(_ context: NSManagedObjectContext) throws -> NSManagedObject {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+            request.includesPropertyValues = false
+            return try #require(try context.fetch(request).first)
+        }
+
+        /// Nothing that cannot be read is taken for deleted, and nothing of it is deleted by a save.
+        @Test func whatCannotBeReadIsNotGone() throws {
+            let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+            try coordinator.addPersistentStore(type: .postgreSQL, at: cluster.url(schema: "away"))
+            let writer = ServerStack.context(coordinator)
+            try writer.performAndWait {
+                let goods = (0..<50).map { writer.insert("Good", ["code": "\($0)"]) }
+                for number in 0..<50 { writer.insert("Label", ["text": "\(number)", "goods": Set(goods)]) }
+                try writer.save()
+            }
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                let label = try label(context)
+                let known = try #require(try context.rows("Good").first)
+                try cluster.stop()
+                #expect(
+                    label.value(forKey: "text") == nil && (label.value(forKey: "goods") as? Set<NSManagedObject>) == [])
+                #expect((known.value(forKey: "labels") as? Set<NSManagedObject>) == [])
+                context.refresh(known, mergeChanges: true)
+                context.refreshAllObjects()
+                #expect(code { _ = try context.existingObject(with: label.objectID) } != nil)
+                for object in [label, known] { #expect(!object.isDeleted) }
+                #expect(!context.hasChanges && context.deletedObjects.isEmpty)
+                try cluster.start()
+                // The server is not asked at once after a failure.
+                for _ in 0..<500 where label.value(forKey: "text") == nil { usleep(10_000) }
+                #expect((label.value(forKey: "goods") as? Set<NSManagedObject>)?.count == 50)
+                #expect((known.value(forKey: "labels") as? Set<NSManagedObject>)?.count == 50)
+                #expect(!context.hasChanges)
+                try context.save()
+            }
+            #expect(try cluster.psql("SELECT count(*) FROM away._changes WHERE kind = 2") == "0")
+        }
+
+        /// Rows that the server has lost are gone, and a save deletes nothing in their place.
+        @Test func whatTheServerLostIsGoneAndNothingElseIsDeleted() throws {
+            let cluster = try #require(PostgreSQLCluster.make())
+            try cluster.psql("ALTER SYSTEM SET wal_writer_delay = '10s'")
+            try cluster.psql("SELECT pg_reload_conf()")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+            try coordinator.addPersistentStore(type: .postgreSQL, at: cluster.url(schema: "lost"))
+            try cluster.psql("CHECKPOINT")
+            let writer = ServerStack.context(coordinator)
+            try writer.performAndWait {
+                writer.insert("Label", ["text": "a"])
+                try writer.save()
+            }
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                let label = try label(context)
+                try cluster.stop()
+                #expect(label.value(forKey: "text") == nil && !label.isDeleted)
+                try cluster.start()
+                for _ in 0..<500 where !label.isDeleted {
+                    _ = label.value(forKey: "text")
+                    usleep(10_000)
+                }
+                #expect(try cluster.psql("SELECT count(*) FROM lost.\"Label\"") == "0")
+                #expect(label.isDeleted)
+                // The same key is given to another row.
+                try cluster.psql(
+                    "INSERT INTO lost.\"Label\" (_id, _entity, _version) SELECT \(label.objectID.uriRepresentation().lastPathComponent.dropFirst()), number, 1 FROM lost._entities WHERE name = 'Label'"
+                )
+                try context.save()
+                #expect(try cluster.psql("SELECT count(*) FROM lost.\"Label\"") == "1")
+            }
+        }
+    }
+#endif
