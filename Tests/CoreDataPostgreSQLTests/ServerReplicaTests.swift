@@ -34,6 +34,43 @@
             try savesAreThereAfterAFailover(pair)
         }
 
+        /// What was read from the server itself is not gone because a replica does not have it yet.
+        @Test func aRowThatAReplicaLacksIsReadFromTheServer() throws {
+            let pair = try Pair()
+            let place = pair.primary.url(schema: "shop").absoluteString
+            let writer = ServerStack.context(try coordinator(url(place)))
+            try writer.performAndWait {
+                writer.insert("Shelf", ["name": "early"])
+                try writer.save()
+            }
+            #expect(wait { (try? pair.replica.psql("SELECT count(*) FROM shop.\"Shelf\"")) == "1" })
+            try pair.replica.psql("SELECT pg_wal_replay_pause()")
+            try writer.performAndWait {
+                writer.insert("Label", ["text": "late"])
+                try writer.save()
+            }
+            let context = ServerStack.context(
+                try coordinator(
+                    url("\(place)&application_name=late&replica=\(pair.replica.folder.path):\(pair.replica.port)")))
+            try context.performAndWait {
+                // Its connection is made in the background: until then the server itself is read.
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+                request.includesPropertyValues = false
+                let label = try #require(try context.fetch(request).first)
+                #expect(label.isFault)
+                let asked =
+                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'late' AND query LIKE '%Shelf%'"
+                let isAsked = try wait {
+                    #expect(try context.rows("Shelf").count == 1)
+                    return try pair.replica.psql(asked) != "0"
+                }
+                #expect(isAsked)
+                #expect(label.value(forKey: "text") as? String == "late")
+                #expect(!label.isDeleted && !context.hasChanges)
+            }
+            try pair.replica.psql("SELECT pg_wal_replay_resume()")
+        }
+
         private func readsSeeWhatWasWritten(_ pair: Pair) throws {
             let place = pair.primary.url(schema: "shop").absoluteString
             let context = ServerStack.context(
