@@ -51,12 +51,23 @@
             }
         }
 
+        /// Opens a connection with ``SearchPath``. A pooler may refuse settings of the server's process: then the connection
+        /// starts without, and the session sets the path in each transaction.
+        private static func opened(_ settings: ConnectionSettings) throws -> PostgreSQLConnection {
+            if let own = settings.starting(with: SearchPath.option) {
+                do { return try PostgreSQLConnection(own) } catch let error as PostgreSQLError
+                    where error.state == SearchPath.refusal
+                {}
+            }
+            return try PostgreSQLConnection(settings)
+        }
+
         package func connect(to place: ServerPlace) throws -> any ServerConnection {
             do {
                 let settings = try ConnectionSettings(
                     place.url, leavingOut: ServerPlace.ownParameters,
                     applicationName: ProcessInfo.processInfo.processName)
-                let connection = try PostgreSQLConnection(settings)
+                let connection = try Self.opened(settings)
                 guard connection.serverVersion >= Self.oldestVersion else {
                     throw PostgreSQLError(
                         message: "the server is of version \(connection.serverVersion / 10_000); 15 or later is needed")

@@ -6,6 +6,7 @@
     /// A connection as stores on a server use it.
     final class PostgreSQLSession: ServerConnection {
         private let connection: PostgreSQLConnection
+        private var path = SearchPath()
         /// Statements as the server gets them (``ServerStatementText``), by their texts.
         private var numbered: [String: String] = [:]
         private static let mostNumbered = 500
@@ -16,12 +17,14 @@
 
         func run(_ statements: [ServerStatement]) throws -> [any ServerResult] {
             try Self.translating {
-                try connection.run(
-                    statements.map { statement in
-                        PostgreSQLConnection.Statement(
-                            text(statement.text), statement.arguments.map(PostgreSQLArgument.init))
-                    }
-                ).map(PostgreSQLRows.init)
+                var sent = statements.map { statement in
+                    PostgreSQLConnection.Statement(
+                        text(statement.text), statement.arguments.map(PostgreSQLArgument.init))
+                }
+                let place = connection.isInTransaction ? nil : path.add(to: &sent)
+                var results = try connection.run(sent)
+                path.take(place, from: &results)
+                return results.map(PostgreSQLRows.init)
             }
         }
 

@@ -45,6 +45,16 @@
             self.parameters = parameters
         }
 
+        /// The same with a setting that the server's process starts with; `nil` if a service is named, whose own settings are not
+        /// known before the library connects.
+        package func starting(with option: String) -> ConnectionSettings? {
+            guard parameters["service"] == nil else { return nil }
+            var settings = self
+            let known = parameters["options"] ?? Self.environment()["options"]
+            settings.parameters["options"] = [known, option].compactMap { $0 }.joined(separator: " ")
+            return settings
+        }
+
         /// What the library takes from the process's environment, and from the service that this names.
         private static func environment() -> [String: String] {
             guard let list = PQconndefaults() else { return [:] }

@@ -58,6 +58,17 @@
             for aggregate in ["sum", "max", "min"] {
                 text += "CREATE AGGREGATE \(own).\(aggregate)(integer) (SFUNC = pg_catalog.int4mi, STYPE = integer); "
             }
+            // Operators are looked up as functions are, also those of IN and of comparisons of texts.
+            for (left, right) in [
+                ("text", "text"), ("integer", "integer"), ("integer", "bigint"), ("bigint", "bigint"),
+            ] {
+                let name = "\(own).no_\(left)_\(right)"
+                text += "CREATE FUNCTION \(name)(\(left), \(right)) RETURNS boolean LANGUAGE sql AS 'SELECT false'; "
+                for sign in ["=", "<>", "<", ">", "<=", ">="] {
+                    text +=
+                        "CREATE OPERATOR \(own).\(sign) (LEFTARG = \(left), RIGHTARG = \(right), FUNCTION = \(name)); "
+                }
+            }
             text += "CREATE TYPE \(own).float8 AS ENUM ('x'); CREATE TYPE \(own).int8 AS ENUM ('x'); "
             text += "ALTER ROLE \(role) SET search_path = \(own), pg_catalog; GRANT USAGE ON SCHEMA \(own), "
             text += "\"\(stack.schema)\" TO \(role); GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "
@@ -70,7 +81,10 @@
                 type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: role, password: "s3cret"))
             let context = ServerStack.context(coordinator)
             try context.performAndWait {
-                for predicate in ["code CONTAINS 'b'", "code ENDSWITH 'c'", "stock == 3", "stock > 1"] {
+                for predicate in [
+                    "code CONTAINS 'b'", "code ENDSWITH 'c'", "stock == 3", "stock > 1", "code == 'abc'",
+                    "code IN {'abc', 'd'}", "stock IN {3, 4}", "code > 'a'",
+                ] {
                     #expect(try context.rows("Good", predicate).count == 1, "\(predicate)")
                 }
                 let request = NSFetchRequest<NSDictionary>(entityName: "Good")

@@ -79,6 +79,42 @@
             }
         }
 
+        /// A pooler that refuses settings of the server's process, or drops them without a word: each transaction has its own.
+        @Test(arguments: [false, true]) func operatorsOfARoleAreNotCalledThroughIt(dropsSettings: Bool) throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let pooler = try ConnectionPooler(before: cluster, connections: 1, dropsSettings: dropsSettings)
+            let own = "tricks_\(UInt32.random(in: 0 ... .max))"
+            let stack = try ServerStack(Shop.model())
+            let context = ServerStack.context(
+                try {
+                    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+                    try coordinator.addPersistentStore(type: .postgreSQL, at: pooler.url(schema: stack.schema))
+                    return coordinator
+                }())
+            defer { _ = try? stack.psql("DROP SCHEMA IF EXISTS \(own) CASCADE") }
+            try context.performAndWait {
+                context.insert("Good", ["code": "abc"])
+                try context.save()
+                // What another client of the pooler has set: it stays in the server's process.
+                _ = try stack.psql(
+                    "CREATE SCHEMA \(own); CREATE FUNCTION \(own).no(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT false'; "
+                        + "CREATE OPERATOR \(own).= (LEFTARG = text, RIGHTARG = text, FUNCTION = \(own).no)")
+                let path = "SET search_path = \(own), pg_catalog"
+                #expect(try cluster.psql("\(path); SELECT 'a' = 'a'::text", at: pooler) == "f")
+                #expect(try cluster.psql("SELECT 'a' = 'a'::text", at: pooler) == "f")
+                for _ in 0..<3 { #expect(try context.rows("Good", "code == 'abc'").count == 1) }
+                context.insert("Good", ["code": "abd"])
+                try context.save()
+                try context.setQueryGenerationFrom(.current)
+                #expect(try context.rows("Good", "code IN {'abc', 'abd'}").count == 2)
+                // It has the one connection.
+                try context.setQueryGenerationFrom(nil)
+            }
+            #expect(
+                try cluster.psql("SELECT 'a' = 'a'::text", at: pooler) == "f", "the other client's setting is as it was"
+            )
+        }
+
         @Test func batchesMigrationsAndGroupsGoThroughIt() throws {
             let pooler = try ConnectionPooler(before: try #require(PostgreSQLCluster.shared), connections: 1)
             let stack = try ServerStack(Shop.model())

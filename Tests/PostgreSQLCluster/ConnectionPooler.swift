@@ -8,13 +8,15 @@ public final class ConnectionPooler {
     private static let program = "/usr/sbin/pgbouncer"
     public static var isInstalled: Bool { access(program, X_OK) == 0 }
 
-    private let port: Int
+    let port: Int
     private let folder: URL
     /// Closed by the system when this process ends: then the guardian ends the pooler.
     private let lifeline = Pipe()
 
-    /// - Parameter connections: how many of the server's there are for all clients.
-    public init(before cluster: PostgreSQLCluster, connections: Int) throws {
+    /// - Parameters:
+    ///   - connections: how many of the server's there are for all clients.
+    ///   - dropsSettings: whether settings that a client wants are dropped; they are refused otherwise.
+    public init(before cluster: PostgreSQLCluster, connections: Int, dropsSettings: Bool = false) throws {
         port = try PostgreSQLCluster.freePort()
         // Where the server's user may read it, and no other user.
         folder = cluster.folder.appendingPathComponent("pooler-\(port)")
@@ -30,6 +32,7 @@ public final class ConnectionPooler {
             auth_type = any
             pool_mode = transaction
             default_pool_size = \(connections)
+            \(dropsSettings ? "ignore_startup_parameters = options" : "")
             """
         try Data(settings.utf8).write(to: file)
         if let owner = getpwnam("postgres") ?? getpwnam("nobody"), getuid() == 0 {

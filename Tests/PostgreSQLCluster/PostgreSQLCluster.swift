@@ -262,11 +262,15 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     }
 
     /// Runs SQL by `psql` and gives what it prints, without headings.
+    ///
+    /// - Parameter pooler: a pooler before the server to go through; `nil` for the server's socket.
     @discardableResult
-    public func psql(_ sql: String, database: String = "postgres") throws -> String {
+    public func psql(
+        _ sql: String, database: String = "postgres", at pooler: ConnectionPooler? = nil
+    ) throws -> String {
         let arguments = [
-            "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)", "-U", user, "-d",
-            database, "-c", sql,
+            "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", pooler == nil ? folder.path : "127.0.0.1", "-p",
+            "\(pooler?.port ?? port)", "-U", user, "-d", database, "-c", sql,
         ]
         let ended = try ChildProgram(programs.appendingPathComponent("psql"), arguments)
         guard ended.status == 0 else { throw Failure(description: ended.output) }
