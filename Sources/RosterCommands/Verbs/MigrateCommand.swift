@@ -122,6 +122,7 @@ public struct MigrateCommand {
         let session = try StoreSession(
             StoreLocation(store: store.store), for: .reading, in: surroundings, model: step.source.model)
         let missing = MissingValues(step: step, session: session, surroundings: surroundings)
+        let repeated = RepeatedValues(step: step, session: session, surroundings: surroundings)
         let found = try session.perform {
             var counts: [String: Int] = [:]
             for name in step.source.model.entitiesByName.keys where session.model.entitiesByName[name] != nil {
@@ -130,7 +131,7 @@ public struct MigrateCommand {
                 request.includesSubentities = false
                 counts[name] = try session.context.count(for: request)
             }
-            return (counts, isDryRun ? try missing.sentences() : [])
+            return (counts, isDryRun ? try missing.sentences() + repeated.sentences() : [])
         }
         try session.close()
         return found

@@ -196,6 +196,27 @@ import Testing
         #expect(try rows(Self.first()).count == 3)
     }
 
+    /// The dry run ends as the migration does.
+    @Test func aDryRunFindsValuesThatShallBeUnique() throws {
+        for (number, names) in [["size"], ["title", "size"], ["title"]].enumerated() {
+            let model = Self.model([("title", .stringAttributeType, "name"), ("size", .stringAttributeType, nil)])
+            model.entitiesByName["Person"]?.uniquenessConstraints = [names]
+            let path = folder.path("Unique \(number).mom")
+            try model.write(to: URL(fileURLWithPath: path))
+            guard names == ["size"] else {
+                _ = try migrate(path, dryRun: true)
+                continue
+            }
+            for dryRun in [true, false] {
+                let error = try #require(throws: CommandError.self) { try migrate(path, dryRun: dryRun) }
+                #expect(
+                    error.message.contains("1 value of Person would be in several records, and Person.size is unique")
+                        == dryRun, "\(error.message)")
+            }
+        }
+        #expect(try rows(Self.first()).count == 3)
+    }
+
     /// Renaming identifiers that outlive the name they stood for: the plan tells what the migration does.
     @Test func aPlanFollowsRenamingIdentifiersAsTheMigrationDoes() throws {
         let titled = Self.model([("title", .stringAttributeType, "name"), ("size", .stringAttributeType, nil)])
