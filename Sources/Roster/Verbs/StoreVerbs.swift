@@ -88,6 +88,37 @@ enum RepairFlag: CommandFlag {
     typealias Value = Bool
 }
 
+enum GrantsVerb: CommandVerb {
+    static let name = "grants"
+    static let summary = "Print the least rights that a role needs on a server's store, as SQL."
+    static let operands: [Operand] = [.store]
+    static let flags: [any CommandFlag.Type] = [RoleFlag.self, ReadFlag.self, ModelFlag.self]
+    static let notes = """
+        Changes nothing: pipe the lines into psql. Without --role they name psql's variable role (psql -v role=NAME).
+        Example: roster grants "postgresql://db.example/app?schema=app" --role clerk | psql -h db.example app
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try GrantsCommand(
+            store: arguments.store, role: arguments.value(RoleFlag.self), readOnly: arguments.has(ReadFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum RoleFlag: CommandFlag {
+    static let name = "role"
+    static let placeholder: String? = "NAME"
+    static let help = "The role of the server that gets the rights."
+    typealias Value = String
+}
+
+enum ReadFlag: CommandFlag {
+    static let name = "read"
+    static let help = "Only the rights of a role that changes nothing."
+    typealias Value = Bool
+}
+
 enum MigrateVerb: CommandVerb {
     static let name = "migrate"
     static let summary = "Bring a store to another version of its model."

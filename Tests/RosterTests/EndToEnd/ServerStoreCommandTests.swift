@@ -158,6 +158,40 @@ import Testing
             #expect(!process.lines.contains { $0.contains("\"teamName\":null") }, "\(process.lines)")
         }
 
+        /// The lines go into psql as they are, and the role can do with the program what they say.
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func grantsAreTheRightsThatVerbsNeed() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let number = UInt32.random(in: 0 ... .max)
+            let (schema, reader, writer) = ("granted_\(number)", "reader_\(number)", "writer_\(number)")
+            defer {
+                _ = try? cluster.psql(
+                    "DROP SCHEMA IF EXISTS \(schema) CASCADE; DROP ROLE \(reader); DROP ROLE \(writer)")
+            }
+            let store = cluster.url(schema: schema).absoluteString
+            _ = try run("create", store, "--model", SampleFolder.model)
+            _ = try run("insert", store, "Team", "teamName=Japan", "qualifyingZone=AFC", "wins=1")
+            for role in [reader, writer] { try cluster.psql("CREATE ROLE \(role) LOGIN PASSWORD 's3cret'") }
+            try cluster.psql(try run("grants", store, "--role", reader, "--read").output)
+            try cluster.psql(try run("grants", store, "--role", writer).output)
+            #expect(try run("grants", store).output.contains(" TO :\"role\";"))
+            func url(_ role: String) -> String {
+                cluster.networkURL(schema: schema, user: role, password: "s3cret").absoluteString
+            }
+            for role in [reader, writer] {
+                #expect(try run("count", url(role), "Team").output == "1")
+                _ = try run("list", url(role), "Team", "--section", "qualifyingZone")
+                #expect(try run("check", url(role)).output.hasPrefix("nothing is wrong"))
+                _ = try run("history", url(role))
+            }
+            let refused = try RosterProcess.run(["update", url(reader), "Team", "--where", "wins == 1", "wins=2"])
+            #expect(refused.status == 1 && refused.errorLines.count == 1, "\(refused.errors)")
+            _ = try run("insert", url(writer), "Team", "teamName=Iran", "qualifyingZone=AFC", "wins=1")
+            _ = try run("update", url(writer), "Team", "--where", "wins == 1", "wins=2")
+            _ = try run("delete", url(writer), "Team", "--where", "teamName == 'Iran'")
+            let file = try RosterProcess.run(["grants", SampleFolder().store, "--role", reader])
+            #expect(file.status == 1 && file.errorLines.count == 1, "\(file.errors)")
+        }
+
         @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func statementsToAServerAreWrittenDown() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let sample = try SampleFolder()

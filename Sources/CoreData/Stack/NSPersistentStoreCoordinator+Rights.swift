@@ -1,0 +1,28 @@
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// SQL statements that give a role of a database server the least rights with which it reads `store`, or also saves to it. An
+    /// addition to Apple's API. May be called on any queue.
+    ///
+    /// - Parameters:
+    ///   - role: The name of the role; `nil` for psql's variable `role`.
+    ///   - readOnly: Whether the role saves nothing.
+    /// - Throws: 134060 for a store that is not on a server, or of another coordinator.
+    public func grantStatements(
+        for role: String?, in store: NSPersistentStore, readOnly: Bool = false
+    ) throws -> [String] {
+        try withLock {
+            guard store.persistentStoreCoordinator === self, let granting = store as? any GrantingStore else {
+                throw CoreDataError.make(
+                    134060, "The store \(store.placeName) has no roles: the rights on a file are those of the system.")
+            }
+            return try granting.grants(to: role, readOnly: readOnly)
+        }
+    }
+}
+
+/// A store whose server has roles.
+protocol GrantingStore: AnyObject {
+    /// Called under the coordinator's lock.
+    func grants(to role: String?, readOnly: Bool) throws -> [String]
+}

@@ -1,0 +1,104 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Testing
+
+    /// The rights that the framework says a role needs are enough, and none of them is too much.
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerGrantsTests {
+        private func model(derives: Bool) -> NSManagedObjectModel {
+            let model = Shop.model()
+            guard derives else { return model }
+            let count = NSDerivedAttributeDescription()
+            count.name = "size"
+            count.attributeType = .integer32AttributeType
+            count.isOptional = true
+            count.derivationExpression = NSExpression(format: "goods.@count")
+            model.entitiesByName["Shelf"]?.properties.append(count)
+            return model
+        }
+
+        /// Runs `body` with a context of a role that has these rights.
+        private func asRole<Result>(
+            _ stack: ServerStack, _ statements: (String) throws -> [String],
+            _ body: (NSManagedObjectContext) throws -> Result
+        ) throws -> Result {
+            let role = "Clerk \"\(UInt32.random(in: 0 ... .max))"
+            let quoted = "\"\(role.replacingOccurrences(of: "\"", with: "\"\""))\""
+            defer { _ = try? stack.psql("DROP OWNED BY \(quoted); DROP ROLE \(quoted)") }
+            _ = try stack.psql(
+                (["CREATE ROLE \(quoted) LOGIN PASSWORD 's3cret'"] + statements(role)).joined(separator: "; "))
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let user = try #require(role.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: user, password: "s3cret"))
+            let context = ServerStack.context(coordinator)
+            return try context.performAndWait { try body(context) }
+        }
+
+        private func read(_ context: NSManagedObjectContext) throws {
+            for entity in ["Shelf", "Label"] { _ = try context.rows(entity) }
+            for good in try context.rows("Good") { _ = good.value(forKey: "labels").map { "\($0)" } }
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            _ = try context.execute(request)
+        }
+
+        private func write(_ context: NSManagedObjectContext) throws {
+            let shelf = context.insert("Shelf", ["name": "s"])
+            let good = context.insert("Good", ["code": "a", "shelf": shelf])
+            let label = context.insert("Label", ["text": "l", "goods": Set([good])])
+            try context.save()
+            good.setValue(3, forKey: "stock")
+            good.setValue(nil, forKey: "shelf")
+            label.setValue(Set<NSManagedObject>(), forKey: "goods")
+            try context.save()
+            for object in [shelf, good, label] { context.delete(object) }
+            try context.save()
+        }
+
+        @Test(arguments: [false, true]) func aWriterCanReadAndSave(derives: Bool) throws {
+            let stack = try ServerStack(model(derives: derives))
+            let (coordinator, store) = (stack.coordinator, stack.store)
+            let count = try coordinator.grantStatements(for: nil, in: store).count
+            for left in -1..<count {
+                var rights: [String] = []
+                let refused = code {
+                    try asRole(
+                        stack,
+                        { role in
+                            rights = try coordinator.grantStatements(for: role, in: store)
+                            return rights.enumerated().filter { $0.offset != left }.map(\.element)
+                        }
+                    ) { context in
+                        try read(context)
+                        try write(context)
+                    }
+                }
+                #expect(
+                    (refused == nil) == (left == -1), "without \(left < 0 ? "nothing" : rights[left]): \(refused ?? 0)")
+            }
+        }
+
+        @Test func aReaderCanReadAlone() throws {
+            let stack = try ServerStack(model(derives: false))
+            let (coordinator, store) = (stack.coordinator, stack.store)
+            try stack.inContext { context in
+                context.insert("Label", ["text": "a"])
+                try context.save()
+            }
+            try asRole(stack, { try coordinator.grantStatements(for: $0, in: store, readOnly: true) }) { context in
+                try read(context)
+                context.insert("Label", ["text": "b"])
+                #expect(code { try context.save() } == 513)
+            }
+        }
+
+        @Test func aFileHasNoRoles() throws {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+            let store = try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))
+            #expect(code { _ = try coordinator.grantStatements(for: "x", in: store) } == 134060)
+        }
+    }
+#endif
