@@ -49,6 +49,91 @@
             }
         }
 
+        /// Apple's stores, where this machine has them: in `ROSTER_CORPUS`, or in `shared/corpus` beside the project.
+        private static let stores: [URL] = {
+            let root = ProcessInfo.processInfo.environment["ROSTER_CORPUS"].map { URL(fileURLWithPath: $0) }
+            let beside = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus")
+            let folder = (root ?? beside).appendingPathComponent("stores")
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            return names.filter { $0.hasPrefix("swiftdata-") }.sorted().compactMap { name in
+                let place = folder.appendingPathComponent(name)
+                let files = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+                return files.first { $0.hasSuffix(".store") || $0.hasSuffix(".sqlite") }
+                    .map(place.appendingPathComponent)
+            }
+        }()
+
+        /// Structs and enums of SwiftData are composite attributes: each of their elements comes there and back.
+        @Test(
+            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            .enabled(if: !stores.isEmpty, "set ROSTER_CORPUS to the folder with Apple's stores"), arguments: stores)
+        func compositeAttributesGoToAServerAndBack(original: URL) throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let file = folder.appendingPathComponent("a.sqlite")
+            try FileManager.default.copyItem(at: original, to: file)
+            let schema = "swiftdata_\(UInt32.random(in: 0 ... .max))"
+            let cluster = try #require(PostgreSQLCluster.shared)
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
+            let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: file)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(type: .sqlite, at: file)
+            let known = try Self.contents(coordinator)
+            if original.path.contains("swiftdata-cocktails-1414") {
+                #expect(known["Cocktail"]?.contains("author={id: ") == true)
+            }
+            try copy(coordinator, to: cluster.url(schema: schema), .postgreSQL)
+            #expect(try Self.contents(coordinator) == known)
+            // As another program reads it.
+            let other = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try other.addPersistentStore(type: .postgreSQL, at: cluster.url(schema: schema))
+            #expect(try Self.contents(other) == known)
+            try copy(other, to: folder.appendingPathComponent("b.sqlite"), .sqlite)
+            #expect(try Self.contents(other) == known)
+        }
+
+        /// The values of all objects, and those of what they are related to, by entity, in an order of their own.
+        private static func contents(_ coordinator: NSPersistentStoreCoordinator) throws -> [String: String] {
+            let context = ServerStack.context(coordinator)
+            return try context.performAndWait {
+                var found: [String: String] = [:]
+                for (name, entity) in coordinator.managedObjectModel.entitiesByName where !entity.isAbstract {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: name)
+                    request.includesSubentities = false
+                    found[name] = try context.fetch(request).map { object in
+                        let related = entity.relationshipsByName.keys.sorted().map { key -> String in
+                            let value = object.value(forKey: key)
+                            let objects =
+                                (value as? NSManagedObject).map { [$0] } ?? (value as? NSOrderedSet)?.array
+                                as? [NSManagedObject] ?? (value as? Set<NSManagedObject>).map { Array($0) } ?? []
+                            return "\(key): " + objects.map(text(of:)).sorted().joined(separator: "; ")
+                        }
+                        return text(of: object) + " " + related.joined(separator: " ")
+                    }.sorted().joined(separator: "\n")
+                }
+                return found
+            }
+        }
+
+        private static func text(of object: NSManagedObject) -> String {
+            object.entity.attributesByName.filter { !$0.value.isTransient }.keys.sorted()
+                .map { "\($0)=\(text(of: object.value(forKey: $0)))" }.joined(separator: " ")
+        }
+
+        private static func text(of value: Any?) -> String {
+            switch value {
+            case nil, is NSNull: return "nil"
+            case let date as Date: return "\(date.timeIntervalSinceReferenceDate)"
+            case let data as Data: return data.base64EncodedString()
+            case let elements as [String: Any]:
+                return "{" + elements.keys.sorted().map { "\($0): \(text(of: elements[$0]))" }.joined(separator: ", ")
+                    + "}"
+            default: return "\(value!)"
+            }
+        }
+
         /// A model that was made up from tables says too little to write with, wherever the copy is to be.
         @Test(
             .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
