@@ -20,9 +20,3 @@ extension NSPersistentStoreCoordinator {
         }
     }
 }
-
-/// A store whose server has roles.
-protocol GrantingStore: AnyObject {
-    /// Called under the coordinator's lock.
-    func grants(to role: String?, readOnly: Bool) throws -> [String]
-}
