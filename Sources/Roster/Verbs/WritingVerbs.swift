@@ -32,7 +32,9 @@ enum UpdateVerb: CommandVerb {
     static let operands: [Operand] = [
         .store, .entity, Operand(name: "key=value", repeats: true, completion: .assignment),
     ]
-    static let flags: [any CommandFlag.Type] = [WhereFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag.Type] = [
+        WhereFlag.self, DryRunFlag.self, RetryFlag.self, FormatFlag.self, ModelFlag.self,
+    ]
     static let requiredFlags: [any CommandFlag.Type] = [WhereFlag.self]
     static let notes = assignmentNotes + "\n--where TRUEPREDICATE means all records."
     static let stopsCleanly = true
@@ -41,10 +43,18 @@ enum UpdateVerb: CommandVerb {
         try UpdateCommand(
             store: arguments.store, entity: arguments.operands[1], predicate: arguments.required(WhereFlag.self),
             assignments: arguments.operands.dropFirst(2).map(Assignment.init),
-            isDryRun: arguments.has(DryRunFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+            isDryRun: arguments.has(DryRunFlag.self), retries: arguments.value(RetryFlag.self) ?? 0,
+            format: arguments.value(FormatFlag.self) ?? .table
         ).run(in: surroundings)
         return .done
     }
+}
+
+enum RetryFlag: CommandFlag {
+    static let name = "retry"
+    static let placeholder: String? = "N"
+    static let help = "Read and set again, up to N times, where another program changes the same records."
+    typealias Value = Int
 }
 
 enum DeleteVerb: CommandVerb {

@@ -13,19 +13,22 @@ public struct UpdateCommand {
     public var assignments: [Assignment]
     /// Whether it is only printed what would change.
     public var isDryRun: Bool
+    /// How many times it is done again where other programs change the same records meanwhile.
+    public var retries: Int
     /// The form of the output.
     public var format: OutputFormat
 
     /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, predicate: String, assignments: [Assignment], isDryRun: Bool = false,
-        format: OutputFormat = .table
+        retries: Int = 0, format: OutputFormat = .table
     ) {
         self.store = store
         self.entity = entity
         self.predicate = predicate
         self.assignments = assignments
         self.isDryRun = isDryRun
+        self.retries = retries
         self.format = format
     }
 
@@ -34,32 +37,46 @@ public struct UpdateCommand {
     public func run(in surroundings: CommandSurroundings) throws {
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
-            let entity = try session.entity(named: entity)
-            let request = try RecordQuery(predicate: predicate).preferablyOrdered(for: entity).request(for: entity)
-            let applier = AssignmentApplier(context: session.context)
-            let objects = try RecordQuery.asking { try session.context.fetch(request) }
-            for object in objects {
-                if surroundings.interruption.isRaised { throw CommandError.failure("interrupted; nothing was changed") }
-                try applier.apply(assignments, to: object)
-            }
-            session.context.processPendingChanges()
-            // A row that is gone when its values are read makes its object a deleted one.
-            guard !objects.contains(where: \.isDeleted) else {
-                throw CommandError.failure(
-                    "another program deleted some of the records; nothing was changed: try again")
-            }
-            let changes = objects.map { ($0, ChangeReport.differences(of: $0)) }.filter { !$0.1.isEmpty }
-            if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
-            try SavedReport.telling(!isDryRun) {
-                let report = ChangeReport(format: format, surroundings: surroundings)
-                try report.begin()
-                let type = isDryRun ? "would update" : "updated"
-                for (object, differences) in changes { try report.changed(object, type, differences) }
-                if format == .table {
-                    try surroundings.output.write("\(type) \(changes.count) of \(objects.count) that match\n")
+            for left in (0...max(retries, 0)).reversed() {
+                do { return try update(in: session, surroundings) } catch  where left > 0 && Self.isConflict(error) {
+                    session.context.reset()
                 }
-                try surroundings.output.flush()
             }
+        }
+    }
+
+    private static let gone = CommandError.failure(
+        "another program deleted some of the records; nothing was changed: try again")
+
+    /// Whether another program changed or deleted a record after it was read.
+    private static func isConflict(_ error: any Error) -> Bool {
+        if let error = error as? CommandError { return error.message == gone.message }
+        return (error as? CocoaError)?.code == .managedObjectMerge
+    }
+
+    private func update(in session: StoreSession, _ surroundings: CommandSurroundings) throws {
+        let entity = try session.entity(named: entity)
+        let request = try RecordQuery(predicate: predicate).preferablyOrdered(for: entity).request(for: entity)
+        let applier = AssignmentApplier(context: session.context)
+        let objects = try RecordQuery.asking { try session.context.fetch(request) }
+        for object in objects {
+            if surroundings.interruption.isRaised { throw CommandError.failure("interrupted; nothing was changed") }
+            try applier.apply(assignments, to: object)
+        }
+        session.context.processPendingChanges()
+        // A row that is gone when its values are read makes its object a deleted one.
+        guard !objects.contains(where: \.isDeleted) else { throw Self.gone }
+        let changes = objects.map { ($0, ChangeReport.differences(of: $0)) }.filter { !$0.1.isEmpty }
+        if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
+        try SavedReport.telling(!isDryRun) {
+            let report = ChangeReport(format: format, surroundings: surroundings)
+            try report.begin()
+            let type = isDryRun ? "would update" : "updated"
+            for (object, differences) in changes { try report.changed(object, type, differences) }
+            if format == .table {
+                try surroundings.output.write("\(type) \(changes.count) of \(objects.count) that match\n")
+            }
+            try surroundings.output.flush()
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 @testable import RosterCommands
@@ -189,6 +190,50 @@ import Testing
     }
 
     // MARK: update
+
+    /// Another program saves between the reading and the saving, twice.
+    @Test(arguments: [0, 1, 2]) func conflictsAreTriedAgain(retries: Int) throws {
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(
+                at: URL(fileURLWithPath: sample.location.store)))
+        try coordinator.addPersistentStore(type: .sqlite, at: URL(fileURLWithPath: sample.location.store))
+        let other = NSManagedObjectContext(.privateQueue)
+        other.persistentStoreCoordinator = coordinator
+        let saves = Mutex(0)
+        let path = sample.location.store
+        let observer = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.willSaveObjectsNotification, object: nil, queue: nil
+        ) { notification in
+            let saving = (notification.object as? NSManagedObjectContext)?.persistentStoreCoordinator
+            guard let saving, saving !== coordinator, saving.persistentStores.first?.url?.path == path else { return }
+            guard
+                saves.withLock({
+                    $0 += 1; return $0 <= 2
+                })
+            else { return }
+            try? other.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+                request.predicate = NSPredicate(format: "teamName == 'Japan'")
+                let team = try other.fetch(request).first
+                team?.setValue((team?.value(forKey: "draws") as? Int ?? 0) + 1, forKey: "draws")
+                try other.save()
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let before = Int(try sample.value("draws", ofTeam: "Japan") ?? "") ?? 0
+        let command = UpdateCommand(
+            store: sample.location, entity: "Team", predicate: "teamName == 'Japan'",
+            assignments: [try Assignment("wins=77")], retries: retries)
+        if retries < 2 {
+            let error = try #require(throws: CocoaError.self) { try command.run(in: surroundings.surroundings()) }
+            #expect(error.code == .managedObjectMerge)
+        } else {
+            try command.run(in: surroundings.surroundings())
+            #expect(surroundings.lines.last == "updated 1 of 1 that match")
+        }
+        #expect((try sample.value("wins", ofTeam: "Japan") == "77") == (retries == 2))
+        #expect(try sample.value("draws", ofTeam: "Japan") == "\(before + min(retries + 1, 2))")
+    }
 
     @Test func updatesAllThatMatch() throws {
         try update("qualifyingZone == 'OFC'", ["wins=3", "localName=NULL", "bestFinish=\\NULL"])
