@@ -2,10 +2,11 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import TestSupport
     import Testing
 
     /// A server that is away, and one that comes back without its last commits (`synchronous_commit = off`, a replica that was behind).
-    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerLostCommitsTests {
         private func label(_ context: NSManagedObjectContext) throws -> NSManagedObject {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Label")

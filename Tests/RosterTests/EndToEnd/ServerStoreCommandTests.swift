@@ -131,7 +131,8 @@ import Testing
         }
 
         /// What is printed was read: no record without values while the server is away, and what came meanwhile afterwards.
-        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func watchPrintsNothingThatItCannotRead() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
+        func watchPrintsNothingThatItCannotRead() throws {
             let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
             let store = cluster.url(schema: "outage").absoluteString
             _ = try run("create", store, "--model", SampleFolder.model)
@@ -159,7 +160,8 @@ import Testing
         }
 
         /// The lines go into psql as they are, and the role can do with the program what they say.
-        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func grantsAreTheRightsThatVerbsNeed() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
+        func grantsAreTheRightsThatVerbsNeed() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)
             let (schema, reader, writer) = ("granted_\(number)", "reader_\(number)", "writer_\(number)")
@@ -192,7 +194,8 @@ import Testing
             #expect(file.status == 1 && file.errorLines.count == 1, "\(file.errors)")
         }
 
-        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func statementsToAServerAreWrittenDown() throws {
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
+        func statementsToAServerAreWrittenDown() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let sample = try SampleFolder()
             let schema = "statements_\(UInt32.random(in: 0 ... .max))"
