@@ -43,7 +43,10 @@
                 writer.insert("Shelf", ["name": "early"])
                 try writer.save()
             }
-            #expect(wait { (try? pair.replica.psql("SELECT count(*) FROM shop.\"Shelf\"")) == "1" })
+            #expect(
+                eventually("the list follows") {
+                    (try? pair.replica.psql("SELECT count(*) FROM shop.\"Shelf\"")) == "1"
+                })
             try pair.replica.psql("SELECT pg_wal_replay_pause()")
             try writer.performAndWait {
                 writer.insert("Label", ["text": "late"])
@@ -60,7 +63,7 @@
                 #expect(label.isFault)
                 let asked =
                     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'late' AND query LIKE '%Shelf%'"
-                let isAsked = try wait {
+                let isAsked = try eventually("the standby is asked") {
                     #expect(try context.rows("Shelf").count == 1)
                     return try pair.replica.psql(asked) != "0"
                 }
