@@ -36,7 +36,7 @@ final class RecordFileReader {
     ///   - key: what the only field of each line is called where the first line has one field and that is a number, which names
     ///     nothing; `nil` where the first line always has the keys.
     ///   - delimiter: one ASCII character between the fields of CSV or TSV; `nil` for a comma or a tab.
-    ///   - escapes: whether backslashes in TSV begin escapes.
+    ///   - escapes: whether backslashes in TSV begin escapes. In a file they do not where one of them begins none.
     ///   - interruption: ends the records with an error when it is raised.
     /// - Throws: ``CommandError`` when the file cannot be read or is none of these.
     init(
@@ -55,7 +55,9 @@ final class RecordFileReader {
             let reader = DelimitedReader(bytes, kind: .csv, separator: separator)
             (source, first) = try Self.delimited(reader, bytes, key)
         case .tsv:
-            let reader = DelimitedReader(bytes, kind: .tsv, separator: separator, escapes: escapes)
+            let reader = DelimitedReader(
+                bytes, kind: .tsv, separator: separator,
+                escapes: try escapes && Self.hasEscapesOnly(path, interruption))
             (source, first) = try Self.delimited(reader, bytes, key)
         case .table: throw CommandError.misuse("a table cannot be read: the format is json, csv or tsv")
         }
@@ -65,6 +67,20 @@ final class RecordFileReader {
             try checkEnd(parser)
         }
         try bytes.throwIfFailed()
+    }
+
+    /// Whether each backslash in a file begins an escape. Other programs write those of Windows' paths as they are. A pipe cannot be
+    /// looked through before.
+    private static func hasEscapesOnly(_ path: String, _ interruption: (any Interruption)?) throws -> Bool {
+        guard path != "-" else { return true }
+        let bytes = try ByteReader(path: path, interruption: interruption, greatestRecord: .max)
+        guard bytes.length != nil else { return true }
+        try bytes.skipByteOrderMark()
+        while let byte = bytes.next() {
+            if byte == 0x5C, bytes.next().map(DelimitedReader.endsEscape) != true { return false }
+        }
+        try bytes.throwIfFailed()
+        return true
     }
 
     /// How much of the file has been read, from 0 to 1; `nil` for a pipe.

@@ -224,6 +224,15 @@ import Testing
         #expect(surroundings.lines.last == "C:\\Users\\new")
     }
 
+    /// The same in a file; where all backslashes begin escapes, as in what is exported, they are read as such.
+    @Test(arguments: [
+        ("C:\\Users\\new", "C:\\Users\\new"), ("a\\tb\\\\c", "a\tb\\c"), ("C:\\Users\\\\x", "C:\\Users\\\\x"),
+    ]) func backslashesOfWindowsArePartOfAFilesText(cell: String, value: String) throws {
+        let store = try store("Samples.sqlite")
+        try load(folder.file("a.tsv", "name\tcount\n\(cell)\t1\n"), into: store)
+        #expect(try list(store, columns: ["name"]) == ["name", value])
+    }
+
     @Test func aModelsTextHasTheLimits() throws {
         let surroundings = TestSurroundings()
         try ModelCommand(path: try store("Samples.sqlite").store).run(in: surroundings.surroundings())
