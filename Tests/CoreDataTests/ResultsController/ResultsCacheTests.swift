@@ -54,6 +54,21 @@ import Testing
         }
     }
 
+    /// A pipe or a device in its place is passed over at once, and replaced; a folder stays.
+    @Test(arguments: ["pipe", "device", "folder"]) func whatIsNoFileIsPassedOver(_ kind: String) throws {
+        try onStaff { staff in
+            try FileManager.default.removeItem(atPath: path)
+            switch kind {
+            case "pipe": try #require(mkfifo(path, 0o600) == 0)
+            case "device": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
+            default: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
+            staff.context.reset()
+            for _ in 0..<2 { try #expect(fetch(staff).text == "E: Alice Bob | S: Sam") }
+        }
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
     @Test func flatListIsReadFromDisk() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
