@@ -25,6 +25,15 @@ struct PipeTerminalTests {
         try await other.wait(for: "the cancelled answer") { $0.contains("[ 1]") }
     }
 
+    @Test func valuesWithLineBreaksArePickedForXargs() async throws {
+        let terminal = try shell(
+            "printf '{\"name\":\"a\\\\nb\"}{\"name\":\"c\"}' | $roster --pick=name --null | xargs -0 printf '<%s>' | od -c"
+        )
+        try await terminal.wait(for: "the records") { $0.contains("a␊b") }
+        try terminal.keys("Enter")
+        try await terminal.wait(for: "the answer") { $0.contains("<   a  \\n   b   >") }
+    }
+
     @Test func recordsOfAPipeAreShownAndPicked() async throws {
         let terminal = try shell(
             "printf 'Full Name,Age,Since\\nAda,36,1815-12-10\\n东京,7,1999-01-01\\n' | $roster --pick=fullName > out$$; "
