@@ -44,6 +44,8 @@ public struct MigrateCommand {
         }
         if !isDryRun, !place.isOnServer { StoreCopies.removeLeft(besides: url) }
         if isOfStore(versions.destination.model) {
+            // Removes the external values that a killed migration left.
+            if !isDryRun, place.type == .sqlite { try? open(url, versions.destination.model) }
             return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
         }
         let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(place, surroundings)

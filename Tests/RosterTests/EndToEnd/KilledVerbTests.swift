@@ -9,7 +9,7 @@ import Testing
     private static let kills = 3 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
     /// `RANDOM_SEED` names another one.
     private static let seed = ProcessInfo.processInfo.environment["RANDOM_SEED"].flatMap { UInt64($0) } ?? 41
-    private static let count = 24
+    private static let count = 10
 
     private let original: SampleFolder
     private let folder: URL
@@ -17,10 +17,15 @@ import Testing
     init() throws {
         original = try SampleFolder()
         folder = original.url.appendingPathComponent("work")
-        for name in try FileManager.default.contentsOfDirectory(atPath: original.url.path) {
-            try FileManager.default.removeItem(atPath: original.path(name))
+        let made = original.url.appendingPathComponent("made")
+        try fill(made)
+        try FileManager.default.moveItem(atPath: original.store, toPath: made.path + "/WorldCup.sqlite")
+        let source = made.appendingPathComponent("Source")
+        try FileManager.default.createDirectory(at: source, withIntermediateDirectories: true)
+        for number in 0..<20 {
+            try Data("class A\(number): NSManagedObject { @NSManaged var name: String }\n".utf8)
+                .write(to: source.appendingPathComponent("A\(number).swift"))
         }
-        try fill(original.url.appendingPathComponent("made"))
     }
 
     private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
@@ -43,13 +48,20 @@ import Testing
         try PropertyListSerialization.data(fromPropertyList: marker, format: .xml, options: 0)
             .write(to: bundle.appendingPathComponent(".xccurrentversion"))
         try Self.mapping(models[1], models[2]).write(to: made.appendingPathComponent("Clips.cdm"))
-        var lines = "name,note,content\n"
-        for number in 0..<Self.count {
-            let content = Data(repeating: UInt8(number), count: 200_000).base64EncodedString()
-            lines += "Clip \(number),\(number),\(content)\n"
+        func write(_ numbers: Range<Int>, _ byte: UInt8, to name: String) throws -> URL {
+            let lines = numbers.map { number in
+                let content = Data(repeating: byte &+ UInt8(number), count: 110_000).base64EncodedString()
+                return "Clip \(number),\(number),\(content)\n"
+            }
+            let place = made.appendingPathComponent(name)
+            try Data(("name,note,content\n" + lines.joined()).utf8).write(to: place)
+            return place
         }
-        let (records, first) = (made.appendingPathComponent("clips.csv"), bundle.path + "/Clips 1.xcdatamodel")
-        try Data(lines.utf8).write(to: records)
+        let (records, first) = (
+            try write(0..<Self.count, 0, to: "clips.csv"), bundle.path + "/Clips 1.xcdatamodel"
+        )
+        // Half of them are in the stores, with other contents.
+        _ = try write(5..<Self.count + 5, 100, to: "more.csv")
         for name in ["Clips.sqlite", "Old.xml"] {
             let store = made.appendingPathComponent(name).path
             // A store in XML keeps no model of its own.
@@ -124,7 +136,8 @@ import Testing
         var store: String?
         /// The version of the model that the store has then.
         var version = 1
-        var count = KilledVerbTests.count
+        /// How many records it has then; `nil` where each run adds some.
+        var count: Int? = KilledVerbTests.count
     }
 
     private var verbs: [Verb] {
@@ -148,17 +161,49 @@ import Testing
             Verb(
                 name: "migrate xml", arguments: ["migrate", path("Old.xml"), "--to", model], store: "Old.xml",
                 version: 3),
+            Verb(
+                name: "import others", arguments: ["import", store, "Clip", path("more.csv")], store: "Clips.sqlite",
+                count: Self.count + 5),
+            Verb(
+                name: "import xml",
+                arguments: ["import", path("Old.xml"), "Clip", path("more.csv"), "--model", first], store: "Old.xml",
+                count: Self.count + 5),
+            Verb(
+                name: "insert", arguments: ["insert", store, "Clip", "name=New"], store: "Clips.sqlite",
+                count: Self.count + 1),
+            Verb(
+                name: "update",
+                arguments: ["update", store, "Clip", "note=x", "content=NULL", "--where", "note > '1'"],
+                store: "Clips.sqlite"),
+            Verb(
+                name: "delete", arguments: ["delete", store, "Clip", "--where", "name ENDSWITH '1'"],
+                store: "Clips.sqlite", count: Self.count - 1),
+            Verb(
+                name: "simulate", arguments: ["simulate", path("WorldCup.sqlite"), "--count", "60"],
+                store: "WorldCup.sqlite", count: nil),
+            Verb(
+                name: "history", arguments: ["history", path("WorldCup.sqlite"), "--delete-before", "2"],
+                store: "WorldCup.sqlite", count: nil),
+            Verb(name: "check", arguments: ["check", store, "--repair"], store: "Clips.sqlite"),
+            Verb(name: "port", arguments: ["port", "--in-place", path("Source")]),
             Verb(name: "model", arguments: ["model", store, "-o", path("Out.xcdatamodeld")]),
             Verb(name: "model compile", arguments: ["model", "compile", model, "-o", path("Out.momd")]),
-            Verb(name: "model generate", arguments: ["model", "generate", model, "--all", "-o", path("Classes")]),
+            Verb(
+                name: "model generate",
+                arguments: ["model", "generate", SampleFolder.model, "--all", "-o", path("Classes")]),
         ]
     }
 
     private func check(_ verb: Verb, _ about: String) throws {
         guard let store = verb.store else { return }
+        if store.hasSuffix(".sqlite") {
+            let found = try RosterProcess.run(["check", path(store)])
+            #expect(found.status == 0, "\(about): \(found)")
+        }
+        guard let expected = verb.count else { return }
         let model = ["--model", path("Clips.xcdatamodeld/Clips \(verb.version).xcdatamodel")]
         let count = try RosterProcess.run(["count", path(store), "Clip"] + model)
-        #expect(count.output == "\(verb.count)", "\(about): \(count.errors)")
+        #expect(count.output == "\(expected)", "\(about): \(count.errors)")
         let read = try RosterProcess.run(["export", path(store), "Clip", "--columns", "name,content"] + model)
         #expect(read.status == 0, "\(about): \(read.errors)")
     }

@@ -197,7 +197,8 @@ struct SupportFolder {
             userInfo: [NSFilePathErrorKey: place.values.url.path])
     }
 
-    /// Whether a file stands beside the store whose external data would be in the same folder.
+    /// Whether a store is beside this one whose external data would be in the same folder. Models and exports of the same name have
+    /// none.
     var isShared: Bool {
         let store = URL(fileURLWithPath: storePath)
         let stem = store.deletingPathExtension().lastPathComponent
@@ -208,6 +209,7 @@ struct SupportFolder {
             !own.contains { store.lastPathComponent + $0 == name }
                 && !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
                 && URL(fileURLWithPath: name).deletingPathExtension().lastPathComponent == stem
+                && StoreHeader.mayBeStore(store.deletingLastPathComponent().appendingPathComponent(name).path)
         }
     }
 }

@@ -30,6 +30,13 @@ enum StoreHeader {
         return journal.starts(with: mark) && journal[16...].allSatisfy { $0 == 0 }
     }
 
+    /// Whether a file is a database, or none can say what it is: an empty file may become one.
+    static func mayBeStore(_ path: String) -> Bool {
+        var facts = stat()
+        guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return false }
+        return start(of: path).map { $0.isEmpty || $0 == mark } ?? true
+    }
+
     /// Whether the header says that the store has a write-ahead log.
     static func usesLog(_ path: String) -> Bool { start(of: path, count: 20)?.suffix(2) == [2, 2] }
 
