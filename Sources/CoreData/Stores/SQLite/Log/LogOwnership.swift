@@ -46,8 +46,13 @@ struct LogOwnership {
         }
     }
 
-    /// Length and time of the store's file, its log and its journal.
-    private var state: [FileFacts?] { ["", "-wal", "-journal"].map { FileFacts(path + $0) } }
+    /// Number, length and time of the store's file, its log and its journal. The second time is not of them: where root opens a log,
+    /// SQLite sets its owner.
+    private var state: [[Int64]?] {
+        ["", "-wal", "-journal"].map {
+            FileFacts(path + $0).map { [Int64(bitPattern: $0.node), $0.size, $0.modified] }
+        }
+    }
 
     private func compareJournal() throws {
         guard JournalContents.isLeft(at: path + "-journal") else { return }
@@ -83,7 +88,9 @@ struct LogOwnership {
             }
             if let page = otherKind(contents) { throw foreign("-wal", "it has other tables (page \(page))") }
         }
-        guard let logged = try? Connection(path: path, access: .recovering) else { return }
+        // An index that is the log's stays as it is.
+        let hasIndex = LogState(indexAt: path + "-shm")?.salts == LogContents.salts(ofLogAt: path + "-wal")
+        guard let logged = try? Connection(path: path, access: hasIndex ? .readOnly : .recovering) else { return }
         defer { logged.close() }
         let isSmall = max(size, contents.size) <= Self.checkedPages
         switch Self.identifier(logged) {
@@ -92,8 +99,9 @@ struct LogOwnership {
         case .damaged(let text): throw foreign("-wal", "with it the store would be damaged (\(text))")
         case .missing: throw foreign("-wal", "with it the store would have no metadata")
         case .found(identifier):
-            guard changesStructure, isSmall else { return }
-            try compare(logged, alone, "PRAGMA quick_check(1)")
+            guard isSmall else { return }
+            // Without a first page nothing says for which state the log was written: indexes have to fit the rows, too.
+            try compare(logged, alone, changesStructure ? "PRAGMA quick_check(1)" : "PRAGMA integrity_check(1)")
         case .found(let other):
             // A store may be given another UUID. Then the rest is its own: it fits, and not everything is written anew.
             guard isSmall, contents.size != contents.firstBytes.count else {
@@ -104,6 +112,8 @@ struct LogOwnership {
     }
 
     private func compare(_ logged: Connection, _ alone: Connection, _ check: String) throws {
+        // Indexes may use them.
+        for connection in [logged, alone] { try? SQLFunctions.register(on: connection) }
         guard let damage = Self.damage(logged, check), Self.damage(alone, check) == nil else { return }
         throw foreign("-wal", "with it the store would be damaged (\(damage))")
     }
