@@ -20,25 +20,6 @@
             return model
         }
 
-        /// Runs `body` with a context of a role that has these rights.
-        private func asRole<Result>(
-            _ stack: ServerStack, _ statements: (String) throws -> [String],
-            _ body: (NSManagedObjectContext) throws -> Result
-        ) throws -> Result {
-            let role = "Clerk \"\(UInt32.random(in: 0 ... .max))"
-            let quoted = "\"\(role.replacingOccurrences(of: "\"", with: "\"\""))\""
-            defer { _ = try? stack.psql("DROP OWNED BY \(quoted); DROP ROLE \(quoted)") }
-            _ = try stack.psql(
-                (["CREATE ROLE \(quoted) LOGIN PASSWORD 's3cret'"] + statements(role)).joined(separator: "; "))
-            let cluster = try #require(PostgreSQLCluster.shared)
-            let user = try #require(role.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: user, password: "s3cret"))
-            let context = ServerStack.context(coordinator)
-            return try context.performAndWait { try body(context) }
-        }
-
         private func read(_ context: NSManagedObjectContext) throws {
             for entity in ["Shelf", "Label"] { _ = try context.rows(entity) }
             for good in try context.rows("Good") { _ = good.value(forKey: "labels").map { "\($0)" } }
@@ -66,13 +47,12 @@
             for left in -1..<count {
                 var rights: [String] = []
                 let refused = code {
-                    try asRole(
-                        stack,
+                    try stack.asRole(
                         { role in
-                            rights = try coordinator.grantStatements(for: role, in: store)
+                            rights = try coordinator.grantStatements(for: role.name, in: store)
                             return rights.enumerated().filter { $0.offset != left }.map(\.element)
-                        }
-                    ) { context in
+                        }, named: "Clerk \""
+                    ) { context, _ in
                         try read(context)
                         try write(context)
                     }
@@ -89,7 +69,8 @@
                 context.insert("Label", ["text": "a"])
                 try context.save()
             }
-            try asRole(stack, { try coordinator.grantStatements(for: $0, in: store, readOnly: true) }) { context in
+            try stack.asRole({ try coordinator.grantStatements(for: $0.name, in: store, readOnly: true) }) {
+                context, _ in
                 try read(context)
                 context.insert("Label", ["text": "b"])
                 #expect(code { try context.save() } == 513)

@@ -52,23 +52,14 @@
         /// A right that was taken away is no loss of the tables.
         @Test func aMissingRightIsSaidAsSuch() throws {
             let stack = try ServerStack(model(1))
-            let number = UInt32.random(in: 0 ... .max)
-            let role = "clerk_\(number)"
-            defer { _ = try? stack.psql("DROP OWNED BY \(role); DROP ROLE \(role)") }
-            let rights = "ALL TABLES IN SCHEMA \"\(stack.schema)\""
-            _ = try stack.psql(
-                "CREATE ROLE \(role) LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA \"\(stack.schema)\" TO \(role); "
-                    + "GRANT SELECT ON \(rights) TO \(role)")
-            let cluster = try #require(PostgreSQLCluster.shared)
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: role, password: "s3cret"))
-            let context = ServerStack.context(coordinator)
-            try context.performAndWait {
+            let rights = "SELECT ON ALL TABLES IN SCHEMA \"\(stack.schema)\""
+            try stack.asRole({
+                ["GRANT USAGE ON SCHEMA \"\(stack.schema)\" TO \($0.sql)", "GRANT \(rights) TO \($0.sql)"]
+            }) { context, role in
                 #expect(try context.rows("Item").isEmpty)
-                _ = try stack.psql("REVOKE SELECT ON \(rights) FROM \(role)")
+                _ = try stack.psql("REVOKE \(rights) FROM \(role.sql)")
                 #expect(code { _ = try context.rows("Item") } == 513)
-                _ = try stack.psql("GRANT SELECT ON \(rights) TO \(role)")
+                _ = try stack.psql("GRANT \(rights) TO \(role.sql)")
                 #expect(try context.rows("Item").isEmpty)
             }
         }
@@ -110,22 +101,13 @@
         /// The least rights with which a program saves: nothing of the store's own tables but what a save writes there.
         @Test func aWriterNeedsFewRights() throws {
             let stack = try ServerStack(model(1))
-            let number = UInt32.random(in: 0 ... .max)
-            let (role, schema) = ("writer_\(number)", "\"\(stack.schema)\"")
-            defer { _ = try? stack.psql("DROP OWNED BY \(role); DROP ROLE \(role)") }
-            _ = try stack.psql(
-                "CREATE ROLE \(role) LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA \(schema) TO \(role); "
-                    + "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role); "
-                    + "GRANT INSERT, UPDATE, DELETE ON \(schema).\"Item\" TO \(role); "
-                    + "GRANT UPDATE (changes) ON \(schema)._store TO \(role); "
-                    + "GRANT INSERT ON \(schema)._transactions, \(schema)._changes TO \(role); "
-                    + "GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(role)")
-            let cluster = try #require(PostgreSQLCluster.shared)
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: role, password: "s3cret"))
-            let context = ServerStack.context(coordinator)
-            try context.performAndWait {
+            let schema = "\"\(stack.schema)\""
+            let rights = [
+                "USAGE ON SCHEMA \(schema)", "SELECT ON ALL TABLES IN SCHEMA \(schema)",
+                "INSERT, UPDATE, DELETE ON \(schema).\"Item\"", "UPDATE (changes) ON \(schema)._store",
+                "INSERT ON \(schema)._transactions, \(schema)._changes", "USAGE ON ALL SEQUENCES IN SCHEMA \(schema)",
+            ]
+            try stack.asRole({ role in rights.map { "GRANT \($0) TO \(role.sql)" } }) { context, _ in
                 let item = context.insert("Item", ["text": "a"])
                 try context.save()
                 item.setValue("b", forKey: "text")

@@ -36,11 +36,8 @@
         @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func functionsOfARoleAreNotCalled() throws {
             let stack = try ServerStack(Shop.model())
-            let number = UInt32.random(in: 0 ... .max)
-            let (role, own) = ("tricky_\(number)", "tricks_\(number)")
-            defer {
-                _ = try? stack.psql("DROP SCHEMA \(own) CASCADE; DROP OWNED BY \(role); DROP ROLE \(role)")
-            }
+            let own = "tricks_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? stack.psql("DROP SCHEMA \(own) CASCADE") }
             try stack.inContext { context in
                 context.insert("Good", ["code": "abc", "stock": 3])
                 try context.save()
@@ -51,7 +48,7 @@
                 "hashtextextended(text, bigint) RETURNS bigint", "clock_timestamp() RETURNS timestamptz",
                 "nextval(regclass) RETURNS bigint", "generate_series(integer, integer) RETURNS SETOF integer",
             ]
-            var text = "CREATE ROLE \(role) LOGIN PASSWORD 's3cret'; CREATE SCHEMA \(own); "
+            var text = "CREATE SCHEMA \(own); "
             for function in functions {
                 text += "CREATE FUNCTION \(own).\(function) LANGUAGE plpgsql AS $$BEGIN RAISE 'called'; END$$; "
             }
@@ -70,17 +67,15 @@
                 }
             }
             text += "CREATE TYPE \(own).float8 AS ENUM ('x'); CREATE TYPE \(own).int8 AS ENUM ('x'); "
-            text += "ALTER ROLE \(role) SET search_path = \(own), pg_catalog; GRANT USAGE ON SCHEMA \(own), "
-            text += "\"\(stack.schema)\" TO \(role); GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "
-            text +=
-                "\"\(stack.schema)\" TO \(role); GRANT USAGE ON ALL SEQUENCES IN SCHEMA \"\(stack.schema)\" TO \(role)"
-            _ = try stack.psql(text)
-            let cluster = try #require(PostgreSQLCluster.shared)
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: role, password: "s3cret"))
-            let context = ServerStack.context(coordinator)
-            try context.performAndWait {
+            let schema = "\"\(stack.schema)\""
+            try stack.asRole({ role in
+                [
+                    text + "ALTER ROLE \(role.sql) SET search_path = \(own), pg_catalog",
+                    "GRANT USAGE ON SCHEMA \(own), \(schema) TO \(role.sql)",
+                    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(role.sql)",
+                    "GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(role.sql)",
+                ]
+            }) { context, _ in
                 for predicate in [
                     "code CONTAINS 'b'", "code ENDSWITH 'c'", "stock == 3", "stock > 1", "code == 'abc'",
                     "code IN {'abc', 'd'}", "stock IN {3, 4}", "code > 'a'",

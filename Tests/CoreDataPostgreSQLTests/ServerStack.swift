@@ -63,6 +63,34 @@
             return try context.performAndWait { try body(context) }
         }
 
+        /// A role that logs in with a password.
+        struct Role {
+            let name: String
+            /// As SQL has it.
+            var sql: String { "\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"" }
+        }
+
+        /// Runs `body` in a context of a new role, which is gone afterwards.
+        ///
+        /// - Parameters:
+        ///   - rights: statements that are run before the role opens the store.
+        ///   - prefix: how the role's name begins.
+        func asRole<Result>(
+            _ rights: (Role) throws -> [String], named prefix: String = "clerk_",
+            _ body: (NSManagedObjectContext, Role) throws -> Result
+        ) throws -> Result {
+            let role = Role(name: "\(prefix)\(UInt32.random(in: 0 ... .max))")
+            defer { _ = try? psql("DROP OWNED BY \(role.sql); DROP ROLE \(role.sql)") }
+            _ = try psql((["CREATE ROLE \(role.sql) LOGIN PASSWORD 's3cret'"] + rights(role)).joined(separator: "; "))
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let user = try #require(role.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: cluster.networkURL(schema: schema, user: user, password: "s3cret"))
+            let context = Self.context(coordinator)
+            return try context.performAndWait { try body(context, role) }
+        }
+
         func psql(_ sql: String) throws -> String { try #require(PostgreSQLCluster.shared).psql(sql) }
     }
 
