@@ -52,7 +52,7 @@ struct FolderException {
         NSPersistentContainer: NSManagedObjectContext mainQueueConcurrencyType privateQueueConcurrencyType = it makes contexts
         Model/: NSExpression NSFetchRequest NSFetchRequestResult withSubstitutionVariables = a model has these
         ModelAssembly+ ModelDisassembly+: NSFetchRequestResultType SortSelector sortDescriptors syntaxTree = so has its file
-        NSManagedObject. NSManagedObject+Home. ObjectHome. ObjectHomes.: NSManagedObjectContext = an object is made in a context
+        NSManagedObject. ContextHandle.: NSManagedObjectContext = an object is made in a context
         NSManagedObject.: NSFetchRequest NSFetchRequestResult = a class of objects makes the request for them
         NSManagedObjectID. PropertyRule.: NSPersistentStore RowStore idFamily cannotRead = an ID tells its store
         NSPersistentStoreRequest. NSFetchRequest.: NSPersistentStore = a request names the stores to ask

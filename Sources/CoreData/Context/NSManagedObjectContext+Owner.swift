@@ -4,10 +4,6 @@ extension NSManagedObjectContext: ObjectOwner {
 
     func knownObject(_ id: NSManagedObjectID) -> NSManagedObject? { registry.registered(id) }
 
-    /// The firer outlives what follows, and looks whether the context does.
-    @inline(__always)
-    func realise(_ object: NSManagedObject) { faults.realise(object) }
-
     func fire(_ object: NSManagedObject, for place: EntityLayout.Place?) { faults.fire(object, for: place) }
 
     func loadMembers(of object: NSManagedObject, number: Int) { faults.load([object], number: number) }

@@ -32,10 +32,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var fetchPipeline = FetchPipeline(context: self)
     final private(set) lazy var merger = ChangeMerger(context: self)
     final private(set) lazy var generation = ContextGeneration(context: self)
-    /// Tells whether reads of the context's objects are tracked.
-    // SAFETY: set on the context's queue alone, as a whole: no accesses overlap.
-    @exclusivity(unchecked)
-    final var readProbe = ObservationProbe()
     /// Where rows come from and changes go to; `nil` without a coordinator.
     final private(set) var source: (any ContextSource)?
     /// The mergers of the contexts whose parent this one is.
@@ -64,7 +60,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// A context of the main queue or of a queue of its own, without a coordinator yet.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
-    deinit { lifeCycle.abandonAll() }
+    /// Any thread can be the last to hold a context. Its objects belong to the queue, and end there.
+    deinit {
+        let remains = ContextRemains(frequent, settings.exchangeUndoManager(nil))
+        frequent = nil
+        queue.whenFree { remains.end() }
+    }
 
     /// The kind of queue that the context works on.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
@@ -428,11 +429,30 @@ private struct FrequentCollaborators {
     let lifeCycle: ObjectLifeCycle
 
     init(of context: NSManagedObjectContext) {
-        homes = ObjectHomes(context: context)
-        registry = ObjectRegistry(context: context, homes: homes)
         events = EventProcessor(context: context)
         changes = ChangeTracker(context: context, events: events)
-        faults = FaultFirer(context: context)
+        faults = FaultFirer(context: context, changes: changes)
+        homes = ObjectHomes(context: faults)
+        registry = ObjectRegistry(context: context, homes: homes)
         lifeCycle = ObjectLifeCycle(context: context, homes: homes, registry: registry, changes: changes)
+    }
+}
+
+/// The objects of a context that is gone, and what holds them, until its queue comes to them.
+// SAFETY: made by the last owner, and from then on used on the context's queue alone.
+private final class ContextRemains: @unchecked Sendable {
+    private var collaborators: FrequentCollaborators?
+    private var undoManager: UndoManager?
+
+    init(_ collaborators: FrequentCollaborators, _ undoManager: UndoManager?) {
+        self.collaborators = collaborators
+        self.undoManager = undoManager
+    }
+
+    /// All objects leave, and those that nobody else holds go away.
+    func end() {
+        collaborators?.lifeCycle.abandonAll()
+        undoManager = nil
+        collaborators = nil
     }
 }

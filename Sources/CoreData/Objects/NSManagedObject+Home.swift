@@ -2,8 +2,7 @@ import Glibc
 import Synchronization
 
 /// Where an object is, and how it moves: see ``ObjectHome``.
-// SAFETY: an object's home is kept by the object's share in it, or by the context, which all its objects leave before
-// it goes away. Only the object's queue replaces it; a home that takes its place keeps the old one, for threads that
+// SAFETY: an object's home is kept by the object's share in it, or with the context's handle, until all objects left. Only the object's queue replaces it; a home that takes its place keeps the old one, for threads that
 // are reading it.
 extension NSManagedObject {
     /// The home, without a count of references. For the object's queue alone: only there an object is given another one
@@ -33,13 +32,13 @@ extension NSManagedObject {
     @inline(__always)
     final func has(_ layout: EntityLayout) -> Bool { withLayout { $0 === layout } }
 
-    /// The context as it is kept: a look at it retains nothing.
+    /// The handle of the context: a look at it retains nothing.
     @inline(__always)
-    final var contextReference: Unretained<NSManagedObjectContext>? { home.with(\.context) }
+    final var contextReference: Unretained<ContextHandle>? { home.with(\.context) }
 
     /// Whether the object is registered in `context`.
     @inline(__always)
-    final func isRegistered(in context: Unretained<NSManagedObjectContext>) -> Bool {
+    final func isRegistered(in context: Unretained<ContextHandle>) -> Bool {
         contextReference == context
     }
 
@@ -77,6 +76,14 @@ extension NSManagedObject {
         if move(from: old, to: outside) { return }
         outside.release()
         leave()
+    }
+
+    /// Leaves a context that is gone, and what is known of its neighbours with it.
+    final func abandonContext() {
+        leave()
+        flags.subtract(.lists)
+        forgetRelations()
+        baseline = nil
     }
 
     /// Gives an object that no other thread knows its first identity, in a context, without making an ID.

@@ -16,8 +16,7 @@ extension NSManagedObject {
     /// Fires the fault and tells the context that the object is about to change.
     ///
     /// - Parameter place: The property that changes, if it is one.
-    // SAFETY: the object has a context, which it leaves before the context goes away, and only the context's queue runs
-    // this.
+    // SAFETY: the object leaves its context before the handle goes away, and only the context's queue runs this.
     @inline(__always)
     final func willChange(_ place: EntityLayout.Place? = nil) {
         fireIfNeeded(for: place)
@@ -25,7 +24,7 @@ extension NSManagedObject {
             // What is new is to be saved anyway. What was deleted and comes back is not.
             !flags.isSuperset(of: [.pendingInserted, .inserted])
         else { return }
-        contextReference.with { $0.noteChange(of: self) }
+        contextReference.with { $0.living?.noteChange(of: self) }
     }
 
     @inline(__always)
@@ -36,7 +35,7 @@ extension NSManagedObject {
     /// Makes a fault real.
     ///
     /// - Parameter place: The property that needs it, if it is one.
-    // SAFETY: what realises faults is a part of the context, and holds itself meanwhile; see `willChange`.
+    // SAFETY: what realises faults holds itself meanwhile; see `willChange`.
     @inline(never)
     final func fire(for place: EntityLayout.Place? = nil) {
         if hasRow, let contextReference { return contextReference.with { $0.realise(self) } }

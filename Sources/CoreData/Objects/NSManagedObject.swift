@@ -10,9 +10,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The context that the object is registered in; `nil` before it is inserted, after its deletion was saved, and once
     /// the context was reset or is gone.
     ///
-    /// A context clears this in all its objects before it goes away, so that the reference never dangles.
+    /// The reference never dangles: it is weak, and on its queue the objects leave a context that is gone.
     public final var managedObjectContext: NSManagedObjectContext? {
-        @inline(__always) get { contextReference?.object }
+        @inline(__always) get { contextReference?.with { $0.living } }
     }
 
     // All that an object has of its own: three words, which are 24 bytes in a list of a million.

@@ -7,12 +7,12 @@
 /// - one for each of these, of the objects that left the context;
 /// - homes of single objects, whose ID was asked for.
 ///
-/// A context keeps the homes of its objects, which do not count as owners: before it goes away, all its objects leave. In
+/// A context keeps the homes of its objects, which do not count as owners: before the homes go away, all objects leave. In
 /// every other home an object owns its share. Any thread may ask for an object's ID, and give it a home of its own by that;
 /// so a home keeps what it took the place of, which another thread may be reading.
 // SAFETY: immutable but for `context` and `left`, which only the context's queue changes.
 // SAFETY: `kept`, or for the home of a layout each object's share, keeps the layout; all objects leave a context before
-// it goes away, so `context` is not followed after. A `Word` names a home that the context keeps, or owns a share,
+// its handle goes away, so `context` is not followed after. A `Word` names a home that the context keeps, or owns a share,
 // released once.
 final class ObjectHome: @unchecked Sendable {
     private let layoutReference: Unretained<EntityLayout>
@@ -28,13 +28,13 @@ final class ObjectHome: @unchecked Sendable {
     /// Changes in homes of single objects only.
     // SAFETY: set on the context's queue alone, as a whole: no accesses overlap.
     @exclusivity(unchecked)
-    var context: Unretained<NSManagedObjectContext>?
+    var context: Unretained<ContextHandle>?
     /// The home of those that leave this one. For the context's queue alone.
     private var left: ObjectHome?
 
     private init(
         layout: Unretained<EntityLayout>, places: KnownPlaces.Reader, kept: AnyObject?, family: IDFamily?,
-        id: NSManagedObjectID?, context: Unretained<NSManagedObjectContext>?
+        id: NSManagedObjectID?, context: Unretained<ContextHandle>?
     ) {
         layoutReference = layout
         self.places = places
@@ -57,7 +57,7 @@ final class ObjectHome: @unchecked Sendable {
     /// - Parameter earlier: The home from which such objects come when they are saved, if there is one.
     convenience init(
         of family: IDFamily, _ layout: EntityLayout, after earlier: ObjectHome?,
-        in context: Unretained<NSManagedObjectContext>
+        in context: Unretained<ContextHandle>
     ) {
         self.init(
             layout: Unretained(layout), places: layout.withTraits { $0.knownPlaces.reader },

@@ -1,7 +1,7 @@
 /// The homes of the objects of one context.
 final class ObjectHomes {
-    // SAFETY: the context owns its homes, and tells objects to leave before it goes away.
-    let context: Unretained<NSManagedObjectContext>
+    // SAFETY: what owns the homes owns the handle, too, and lets all objects leave before it goes away.
+    let context: Unretained<ContextHandle>
     /// Those of saved objects, by families, and the last that was asked for.
     private var homes: [ObjectIdentifier: ObjectHome] = [:]
     private var last: ObjectHome?
@@ -9,7 +9,7 @@ final class ObjectHomes {
     private var homesOfNew: [ObjectIdentifier: ObjectHome] = [:]
     private var lastOfNew: ObjectHome?
 
-    init(context: NSManagedObjectContext) { self.context = Unretained(context) }
+    init(context: ContextHandle) { self.context = Unretained(context) }
 
     deinit {
         for home in homes.values { home.forgetHomeOutside() }

@@ -46,8 +46,7 @@ extension NSManagedObject: Observable {
 extension ObjectHome {
     /// Whether the thread records its reads of the objects that are here. Lets go of nothing that others see: it is
     /// part of functions that promise so (`ReadyValues`).
-    // SAFETY: a home with a context belongs to one that is there, and the context holds its probe; both on the
-    // context's queue.
+    // SAFETY: a home with a context has a handle that is there, and holds the probe; both on the context's queue.
     @inline(__always)
     var isReadRecorded: Bool {
         guard let context else { return false }
@@ -83,9 +82,9 @@ enum ObservedObjects {
     /// The first tracked read of an object.
     @inline(never)
     static func begin(_ object: NSManagedObject, _ place: EntityLayout.Place) {
-        guard let context = object.managedObjectContext else { return }
-        let probe = context.readProbe
-        context.readProbe = ObservationProbe()
+        guard let handle = object.contextReference else { return }
+        let probe = handle.with(\.readProbe)
+        handle.with { $0.readProbe = ObservationProbe() }
         object.flags.insert(.observed)
         probes.withLock { $0[ObjectIdentifier(object)] = probe }
         probe.registrar.access(object, keyPath: \NSManagedObject[object.layout.name(of: place)])

@@ -16,9 +16,6 @@ protocol ObjectOwner: AnyObject {
 
     // MARK: Firing
 
-    /// Makes a fault real whose row is at hand.
-    func realise(_ object: NSManagedObject)
-
     /// Reads the row of a fault.
     ///
     /// - Parameter place: The property that needs it, if it is one.
@@ -50,9 +47,6 @@ protocol ObjectOwner: AnyObject {
     func noteReplacement(inUnread owner: NSManagedObject, number: Int)
 
     // MARK: What the context keeps for its objects
-
-    /// Tells whether reads of the context's objects are tracked.
-    var readProbe: ObservationProbe { get set }
 
     /// What the next validation of an object is done with; `nil` during one.
     var validatedValue: ValidatedValue? { get set }

@@ -4,30 +4,54 @@ import Testing
 
 @testable import CoreData
 
-/// A context that nobody but a fetch beside its queue holds any more goes away on its queue.
+/// The objects of a context end on its queue, whoever lets go of the context last.
 @Suite struct LastHolderTests {
-    private final class Watched: NSManagedObjectContext, @unchecked Sendable {
-        static let ends = Mutex<(onQueue: Int, off: Int)>((0, 0))
+    /// Whether the objects that ended did so on their queue.
+    private final class Ends: Sendable {
+        private let noted = Mutex<[Bool]>([])
 
-        deinit {
-            let isOnQueue = queue.isCurrent
-            Self.ends.withLock { if isOnQueue { $0.onQueue += 1 } else { $0.off += 1 } }
+        var all: [Bool] { noted.withLock { $0 } }
+
+        func note(_ isOnQueue: Bool) { noted.withLock { $0.append(isOnQueue) } }
+
+        /// A new team that nobody but `context` holds.
+        func addTeam(in context: NSManagedObjectContext) {
+            let team = context.team()
+            let note = Note(ends: self, queue: context.queue)
+            team.onDidSave = { _ in withExtendedLifetime(note) {} }
         }
     }
 
-    @Test(.disabled("a context still ends off its queue at times")) func theFetchIsTheLastHolder() async throws {
+    /// Ends with the team that holds it.
+    private final class Note {
+        private let ends: Ends
+        private let queue: WorkQueue
+
+        init(ends: Ends, queue: WorkQueue) { (self.ends, self.queue) = (ends, queue) }
+
+        deinit { ends.note(queue.isCurrent) }
+    }
+
+    // SAFETY: handed from thread to thread, each of which waits for the other.
+    private final class Holder: @unchecked Sendable {
+        var context: NSManagedObjectContext?
+    }
+
+    @Test func theFetchIsTheLastHolder() async throws {
         let stack = try ClubStack()
         try stack.context().use { context in
             _ = context.team()
             try context.save()
         }
         let times = 200
+        let ends = Ends()
         for _ in 0..<times {
             await withCheckedContinuation { continuation in
-                let context = Watched(concurrencyType: .privateQueueConcurrencyType)
+                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
                 context.persistentStoreCoordinator = stack.coordinator
                 let queue = context.queue
                 context.perform {
+                    ends.addTeam(in: context)
                     let teams = NSFetchRequest<NSManagedObject>(entityName: "Team")
                     let request = NSAsynchronousFetchRequest(fetchRequest: teams) { _ in
                         // The context is let go of behind this block, before the next one of its queue at the latest.
@@ -37,8 +61,78 @@ import Testing
                 }
             }
         }
-        // What is still on its way was let go of by a queue.
-        let ends = Watched.ends.withLock { $0 }
-        #expect(ends.off == 0 && ends.onQueue > times / 2, "\(ends)")
+        // The last ones may still be on their way.
+        #expect(ends.all.count > times / 2 && ends.all.allSatisfy(\.self), "\(ends.all)")
     }
+
+    @Test func whoLetsGoDoesNotWaitForTheQueue() throws {
+        let stack = try ClubStack()
+        let ends = Ends()
+        let holder = Holder()
+        holder.context = stack.context()
+        holder.context?.performAndWait { if let context = holder.context { ends.addTeam(in: context) } }
+        weak let context = holder.context
+        let queue = try #require(holder.context).queue
+        let begun = DispatchSemaphore(value: 0)
+        let gate = DispatchSemaphore(value: 0)
+        queue.async {
+            begun.signal()
+            gate.wait()
+        }
+        begun.wait()
+        holder.context = nil
+        #expect(context == nil)
+        #expect(ends.all.isEmpty)
+        gate.signal()
+        queue.sync {}
+        #expect(ends.all == [true])
+    }
+
+    @Test func aClosureOfAnotherThreadIsTheLastHolder() throws {
+        let stack = try ClubStack()
+        let ends = Ends()
+        let group = DispatchGroup()
+        let times = 200
+        for _ in 0..<times {
+            let context = stack.context()
+            context.perform { ends.addTeam(in: context) }
+            DispatchQueue.global().async(group: group) { context.performAndWait { _ = context.hasChanges } }
+            DispatchQueue.global().async(group: group) { withExtendedLifetime(context) {} }
+        }
+        group.wait()
+        #expect(ends.all.count > times / 2 && ends.all.allSatisfy(\.self), "\(ends.all)")
+    }
+
+    @MainActor @Test func objectsOfTheMainQueueAreUsableWhenAnotherThreadLetGo() async throws {
+        let stack = try ClubStack()
+        let id = try stack.savedTeam(of: "Ada")
+        let ends = Ends()
+        let holder = Holder()
+        let (fault, new) = try {
+            let context = stack.context(.mainQueueConcurrencyType)
+            holder.context = context
+            ends.addTeam(in: context)
+            let found = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
+            return (try #require(found.first { $0.objectID == id }), context.team())
+        }()
+        #expect(fault.isFault)
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            holder.context = nil
+            done.signal()
+        }
+        Self.wait(for: done)
+        #expect(fault.managedObjectContext == nil)
+        #expect(!fault.name.isEmpty)
+        fault.wins = 3
+        new.wins = 4
+        let other = stack.context(.mainQueueConcurrencyType)
+        other.insert(new)
+        await withCheckedContinuation { turn in DispatchQueue.main.async { turn.resume() } }
+        #expect(ends.all == [true])
+        #expect(new.managedObjectContext === other && new.isInserted)
+        #expect(fault.wins == 3 && new.wins == 4)
+    }
+
+    @MainActor private static func wait(for done: DispatchSemaphore) { done.wait() }
 }

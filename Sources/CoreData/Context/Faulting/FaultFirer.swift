@@ -1,11 +1,12 @@
 import Foundation
 
 /// Makes faults real: rows of objects, contents of to-many relationships.
-final class FaultFirer {
-    // SAFETY: the context owns the firer; after code of the user's, `realise` looks whether it is still there.
+final class FaultFirer: ContextHandle {
+    // SAFETY: the context owns the firer; `realise`, which may run when it is gone, does without it.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
+    private let changes: ChangeTracker
     /// What could not be read.
     let unread: UnreadFaults
 
@@ -16,10 +17,12 @@ final class FaultFirer {
     /// The lists that are likely to be asked for next.
     let ahead: ListReadAhead
 
-    init(context: NSManagedObjectContext) {
+    init(context: NSManagedObjectContext, changes: ChangeTracker) {
         unretained = Unretained(context)
+        self.changes = changes
         ahead = ListReadAhead(context: context)
         unread = UnreadFaults(context: context)
+        super.init(context)
     }
 
     // MARK: Objects
@@ -69,23 +72,18 @@ final class FaultFirer {
 
     /// Makes a fault real that has its row.
     ///
-    /// Does without the context for the most part: to retain it for each object costs more than all the rest.
-    // SAFETY: an object that has a context leaves it before it goes away, and this runs on its queue.
-    func realise(_ object: NSManagedObject) {
-        if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
+    /// The firer is held meanwhile: `awakeFromFetch` is the user's code, and may give the context up.
+    override func realise(_ object: NSManagedObject) {
+        defer { withExtendedLifetime(self) {} }
+        if ConcurrencyChecking.isOn { living?.requireQueue("firing the fault of '\(object.objectID)'") }
         object.flags.remove(.fault)
         object.flags.insert(.awakening)
         object.awakeFromFetch()
         object.flags.remove(.awakening)
         object.adoptValuesAsSnapshot()
-        // `awakeFromFetch` is the user's code, and may give the context up.
-        guard let contextReference = object.contextReference else { return }
+        guard object.contextReference != nil else { return }
         unread.apply(to: object)
-        if object.layout.traits.toOneCount > 0,
-            contextReference.with({ $0.changes.hasChanges })
-        {
-            InverseReconciler.settle(object)
-        }
+        if object.layout.traits.toOneCount > 0, changes.hasChanges { InverseReconciler.settle(object) }
     }
 
     /// The row is gone: the object becomes a deleted one without values, or the program stops.

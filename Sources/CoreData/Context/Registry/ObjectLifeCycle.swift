@@ -30,10 +30,12 @@ final class ObjectLifeCycle {
     // MARK: Coming
 
     func insert(_ object: NSManagedObject) {
-        if object.isRegistered(in: unretained) {
+        if object.isRegistered(in: homes.context) {
             if object.isDeleted { changes.noteRevival(object) }
             return
         }
+        // Its context is gone, and the queue has not come to the object yet.
+        if let other = object.contextReference, other.with({ $0.living }) == nil { object.abandonContext() }
         precondition(
             object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
         if lastInserted.map(object.has) != true { requireOwnEntity(object.layout) }
@@ -116,14 +118,9 @@ final class ObjectLifeCycle {
         registry.tellStores()
     }
 
-    /// The context goes away: its objects do without it.
+    /// The context is gone: its objects do without it. On the queue.
     func abandonAll() {
-        context.registry.forEachWithDisplaced { object in
-            object.leave()
-            object.flags.subtract(.lists)
-            object.forgetRelations()
-            object.baseline = nil
-        }
+        registry.forEachWithDisplaced { if $0.isRegistered(in: homes.context) { $0.abandonContext() } }
     }
 
     func assign(_ object: Any, to store: NSPersistentStore) {

@@ -8,9 +8,9 @@ struct PendingIDAssignment {
     let areSomeAssigned: Bool
 
     /// Those of `objects` that are of the context and have temporary IDs.
-    // SAFETY: addresses of the context and of layouts are compared; a layout is looked at while `objects` hold it.
+    // SAFETY: addresses of the context's handle and of layouts are compared; a layout is looked at while `objects` hold it.
     init(among objects: [NSManagedObject], of context: NSManagedObjectContext) {
-        let reference = Unretained(context)
+        let reference = context.homes.context
         var waiting = objects
         var survey = Survey()
         if objects.containsHeld(where: { !survey.note($0, reference) }) {
@@ -31,12 +31,12 @@ struct PendingIDAssignment {
         private var layout: Unretained<EntityLayout>?
         private var count = 0
 
-        static func isWaiting(_ object: NSManagedObject, _ context: Unretained<NSManagedObjectContext>) -> Bool {
+        static func isWaiting(_ object: NSManagedObject, _ context: Unretained<ContextHandle>) -> Bool {
             object.isRegistered(in: context) && object.hasTemporaryID
         }
 
         /// - Returns: whether the object waits for an ID.
-        mutating func note(_ object: NSManagedObject, _ context: Unretained<NSManagedObjectContext>) -> Bool {
+        mutating func note(_ object: NSManagedObject, _ context: Unretained<ContextHandle>) -> Bool {
             guard Self.isWaiting(object, context) else { return false }
             if object.hasStore { areSomeAssigned = true }
             let own = object.withLayout { Unretained($0) }

@@ -111,7 +111,7 @@ final class UnreadFaults {
             }
             // The old destination, unknown until now, has to forget the object.
             var target: NSManagedObject?
-            if case .reference(let id) = value { target = context.registry.object(for: id) }
+            if case .reference(let id) = value { target = object.managedObjectContext?.registry.object(for: id) }
             InverseUpkeep.set(target, of: object, slot: slot)
         }
     }

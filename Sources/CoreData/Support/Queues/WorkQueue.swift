@@ -75,6 +75,15 @@ final class WorkQueue: Sendable {
         }
     }
 
+    /// Runs `block` on the queue without ever waiting for it: in place if the caller is on the queue or nobody is, or else some
+    /// time later.
+    func whenFree(_ block: @escaping () -> Void) {
+        if isCurrent { return block() }
+        guard !isMain, takeIfFree() else { return async(block) }
+        block()
+        end(nil)
+    }
+
     /// Runs `block` on the queue and waits for it; in place if the caller is on the queue.
     ///
     /// - Parameter reason: why the caller waits, which decides who waits on where threads wait for each other.
