@@ -130,35 +130,6 @@ import Testing
             )
         }
 
-        /// What is printed was read: no record without values while the server is away, and what came meanwhile afterwards.
-        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
-        func watchPrintsNothingThatItCannotRead() throws {
-            let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
-            let store = cluster.url(schema: "outage").absoluteString
-            _ = try run("create", store, "--model", SampleFolder.model)
-            _ = try run("insert", store, "Team", "teamName=Japan", "qualifyingZone=AFC", "wins=1")
-            let process = try LiveProcess(roster: [
-                "watch", store, "Team", "--sort", "wins", "--format", "json", "--timeout", "120",
-            ])
-            defer { process.killAtOnce() }
-            try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
-            for round in 2...4 {
-                _ = try run(
-                    "insert", store, "Team", "teamName=New \(round)", "qualifyingZone=AFC", "wins=\(round * 10)")
-                _ = try run("update", store, "Team", "--where", "teamName == 'Japan'", "wins=\(round)")
-                try cluster.stop()
-                try cluster.start()
-                #expect(
-                    process.wait(30) { lines in
-                        lines.contains { $0.contains("\"wins\":\(round),") || $0.contains("\"wins\":\(round)}") }
-                            && lines.contains { $0.contains("New \(round)") }
-                    }, "\(process.lines) \(process.errorLines)")
-            }
-            _ = try run("delete", store, "Team", "--where", "teamName BEGINSWITH 'New'")
-            #expect(process.wait(30) { $0.count { $0.contains("delete") } >= 3 }, "\(process.lines)")
-            #expect(!process.lines.contains { $0.contains("\"teamName\":null") }, "\(process.lines)")
-        }
-
         /// The lines go into psql as they are, and the role can do with the program what they say.
         @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
         func grantsAreTheRightsThatVerbsNeed() throws {
