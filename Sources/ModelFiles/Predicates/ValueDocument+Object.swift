@@ -39,6 +39,11 @@ extension ValueDocument {
     ///
     /// - Parameter kind: The type of the attribute whose default it is; decides the kind of number.
     package init(object: Any?, of kind: AttributeKind = .undefined) {
+        // Not by a cast to a set of Swift's, which stops where elements are equal in Swift only.
+        if let object, type(of: object) is AnyClass, let set = object as? NSSet {
+            self = .set(set.map { Self(object: $0) })
+            return
+        }
         switch object {
         case nil, is NSNull: self = .null
         case let text as String: self = kind == .uri ? .uri(text) : .string(text)

@@ -79,13 +79,29 @@ extension PredicateValue {
     }
 
     private init(collectionOrOther value: Any) {
+        // A cast between Foundation's collections and Swift's stops where elements are equal in one of them only.
+        if type(of: value) is AnyClass {
+            self.init(objectOrOther: value)
+        } else {
+            self.init(swiftCollectionOrOther: value)
+        }
+    }
+
+    private init(objectOrOther value: Any) {
         switch value {
-        case let list as [Any]: self = .collection(list.map { PredicateValue($0) })
-        case let set as Set<AnyHashable>: self = .collection(set.map { PredicateValue($0.base) })
         case let list as NSArray: self = .collection(list.map { PredicateValue($0) })
         case let set as NSSet: self = .collection(set.map { PredicateValue($0) })
         case let set as NSOrderedSet: self = .collection(set.map { PredicateValue($0) })
-        case is [AnyHashable: Any], is NSDictionary: self = .other(value)
+        case is NSDictionary: self = .other(value)
+        default: self.init(swiftCollectionOrOther: value)
+        }
+    }
+
+    private init(swiftCollectionOrOther value: Any) {
+        switch value {
+        case let list as [Any]: self = .collection(list.map { PredicateValue($0) })
+        case let set as Set<AnyHashable>: self = .collection(set.map { PredicateValue($0.base) })
+        case is [AnyHashable: Any]: self = .other(value)
         case let text as any StringProtocol: self = .text(String(text))
         case let values as any Collection: self = .collection(values.map { PredicateValue($0) })
         case let wrapped as any RawRepresentable: self.init(wrapped.rawValue)

@@ -105,6 +105,8 @@ enum BinaryStoreFormat: StoreFileFormat {
 enum StoredMetadata {
     /// - Throws: 134030 for a value that a property list cannot hold.
     static func plain(_ value: Any) throws -> PropertyListValue {
+        // Not by a cast to a set of Swift's, which stops where elements are equal in Swift only.
+        if type(of: value) is AnyClass, let set = value as? NSSet { return .array(try set.map(plain)) }
         switch value {
         case let text as String: return .string(text)
         case let data as Data: return .data(data)
