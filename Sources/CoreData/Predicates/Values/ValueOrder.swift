@@ -21,12 +21,23 @@ enum ValueOrder {
         case (.data(let left), .data(let right)): return left == right
         case (.entity(let left), .entity(let right)): return left === right || left.name == right.name
         case (.collection(let left), .collection(let right)):
-            return left.count == right.count && left.allSatisfy { element in right.contains { areEqual(element, $0) } }
+            return haveSameElements(left, right)
         case (.other(let left), .other(let right)): return areEqual(left, right)
         default:
             if let left = left.objectID, let right = right.objectID { return left.isEqual(right) }
             return compare(left, right) == .orderedSame
         }
+    }
+
+    /// In any order: of two collections it matters only how often each has an element.
+    private static func haveSameElements(_ left: [PredicateValue], _ right: [PredicateValue]) -> Bool {
+        guard left.count == right.count else { return false }
+        var rest = right
+        for element in left {
+            guard let place = rest.firstIndex(where: { areEqual(element, $0) }) else { return false }
+            rest.remove(at: place)
+        }
+        return true
     }
 
     private static func areEqual(_ left: Any, _ right: Any) -> Bool {
