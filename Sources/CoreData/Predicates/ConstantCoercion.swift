@@ -10,8 +10,16 @@ extension PredicateResolver {
         if tree.modifier == .direct { tree = tree.asMembership }
         let (left, right) = (try target(of: tree.left), try target(of: tree.right))
         if tree.modifier == .direct { try refuseToMany(tree, left: left, right: right) }
-        if let left { tree.right = try fitted(tree.right, to: left, tree) }
-        if let right { tree.left = try fitted(tree.left, to: right, tree) }
+        if tree.comparison == .between, right?.isMany == true {
+            throw refusedToMany("BETWEEN needs two bounds, and \(FormatPrinter.string(tree.right)) has no order")
+        }
+        // IN with a single value on its right looks for a text in a text.
+        let isSearch = tree.comparison == .in
+        if let left {
+            let isSearched = isSearch && !tree.right.isGivenCollection
+            tree.right = try fitted(tree.right, to: left, tree, isSearched)
+        }
+        if let right { tree.left = try fitted(tree.left, to: right, tree, isSearch && !right.isMany) }
         return tree
     }
 
@@ -70,9 +78,11 @@ extension PredicateResolver {
             refused = nil
         }
         guard let refused else { return }
-        throw CoreDataError.make(
-            CoreDataError.invalidPredicate,
-            "to-many key not allowed here: write ANY, ALL or NONE before \(FormatPrinter.string(refused))")
+        throw refusedToMany("write ANY, ALL or NONE before \(FormatPrinter.string(refused))")
+    }
+
+    private func refusedToMany(_ remedy: String) -> NSError {
+        CoreDataError.make(CoreDataError.invalidPredicate, "to-many key not allowed here: \(remedy)")
     }
 
     private func isNilOrCollection(_ tree: ExpressionTree) -> Bool {
@@ -84,23 +94,24 @@ extension PredicateResolver {
 
     /// The expression with its constant as a value of the target's kind.
     private func fitted(
-        _ tree: ExpressionTree, to other: (target: Target, isMany: Bool), _ comparison: ComparisonTree
+        _ tree: ExpressionTree, to other: (target: Target, isMany: Bool), _ comparison: ComparisonTree,
+        _ isSearched: Bool
     ) throws -> ExpressionTree {
         switch tree {
         case .aggregate(let elements):
-            return .aggregate(try elements.map { try fitted($0, to: other, comparison) })
+            return .aggregate(try elements.map { try fitted($0, to: other, comparison, isSearched) })
         case .constant(let value):
             if case .collection(let elements) = PredicateValue(value), !(value is any RowReadable) {
                 return .aggregate(
-                    try elements.map { try fitted(.constant($0.foundationValue), to: other, comparison) })
+                    try elements.map { try fitted(.constant($0.foundationValue), to: other, comparison, isSearched) })
             }
-            return .constant(try fitted(value, to: other, comparison))
+            return .constant(try fitted(value, to: other, comparison, isSearched))
         default: return tree
         }
     }
 
     private func fitted(
-        _ value: Any?, to other: (target: Target, isMany: Bool), _ comparison: ComparisonTree
+        _ value: Any?, to other: (target: Target, isMany: Bool), _ comparison: ComparisonTree, _ isSearched: Bool
     ) throws -> Any? {
         let given = PredicateValue(value)
         if given.isNull { return nil }
@@ -116,7 +127,7 @@ extension PredicateResolver {
                 }
                 return value
             }
-            guard let fitted = attribute.fitted(given, by: comparison.comparison) else {
+            guard let fitted = attribute.fitted(given, by: comparison.comparison, isSearched) else {
                 throw refusal(value, attribute.name, "it is \(attribute.kindName)", comparison)
             }
             return fitted.foundationValue
@@ -205,12 +216,14 @@ extension NSAttributeDescription {
     }
 
     /// The value as one of the attribute's kind; `nil` if it is none and does not spell one.
-    fileprivate func fitted(_ value: PredicateValue, by comparison: ComparisonOperator) -> PredicateValue? {
+    fileprivate func fitted(
+        _ value: PredicateValue, by comparison: ComparisonOperator, _ isSearched: Bool
+    ) -> PredicateValue? {
         if isOpaque { return value }
         switch attributeType {
         case .stringAttributeType:
             if case .text = value { return value }
-            return comparison.isOfEquality ? Self.digits(of: value) : nil
+            return comparison.isOfEquality && !isSearched ? Self.digits(of: value) : nil
         case .URIAttributeType:
             if case .text = value { return value }
             return nil
