@@ -2,18 +2,57 @@ import CoreData
 import Foundation
 import Testing
 
-/// Constant collections on either side of an operator: a fetch from an SQLite store finds the objects for which
-/// `evaluate(with:)` holds.
+/// Constants of every shape on either side of every operator: a fetch from an SQLite store finds the objects for which
+/// `evaluate(with:)` holds, and the negated predicate all others.
+///
+/// `ROSTER_LONG_TESTS=10` tries 30,000 predicates.
 @Suite struct ConstantAgreementTests {
-    /// The objects that a fetch finds; `nil` where the predicate is refused.
-    private static func fetched(_ predicate: NSPredicate, _ world: ConstantWorld) throws -> Set<NSManagedObject>? {
+    private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
+    private static let count = factor.map { $0 * 3_000 } ?? 1_000
+
+    private static func request(_ predicate: NSPredicate) -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
         request.predicate = predicate
+        return request
+    }
+
+    /// The objects that a fetch finds; `nil` where the predicate is refused.
+    private static func fetched(_ predicate: NSPredicate, _ world: ConstantWorld) throws -> Set<NSManagedObject>? {
         do {
-            return Set(try world.context.fetch(request))
+            return Set(try world.context.fetch(request(predicate)))
         } catch let error as CocoaError where error.errorCode == 134060 {
             return nil
         }
+    }
+
+    @Test func randomConstantsOnEitherSide() throws {
+        let world = try ConstantWorld()
+        var (checked, refused, selective) = (0, 0, 0)
+        try world.context.performAndWait { () throws in
+            var made = ConstantPredicates(world, seed: 41)
+            for round in 0..<Self.count {
+                let (format, arguments) = made.next()
+                let label = "round \(round): \(format) \(arguments)"
+                let predicate = try NSPredicate.parse(format: format, arguments: arguments)
+                guard let found = try Self.fetched(predicate, world) else {
+                    refused += 1
+                    continue
+                }
+                checked += 1
+                let expected = Set(world.teams.filter { predicate.evaluate(with: $0) })
+                if !expected.isEmpty && expected.count < world.teams.count { selective += 1 }
+                let others = try Self.fetched(NSCompoundPredicate(notPredicateWithSubpredicate: predicate), world)
+                #expect(found == expected, "\(label)")
+                #expect(others == Set(world.teams).subtracting(expected), "NOT of \(label)")
+                if found != expected || others != Set(world.teams).subtracting(expected) { return }
+            }
+        }
+        if Self.factor != nil {
+            print(
+                "\(checked) predicates with constants of any shape agree, \(refused) are refused, \(selective) tell apart"
+            )
+        }
+        #expect(checked > Self.count / 3 && selective > Self.count / 20, "\(checked) checked, \(selective) selective")
     }
 
     /// The forms in which a collection stands on the left of CONTAINS.
@@ -36,6 +75,44 @@ import Testing
                 #expect(found == Set(expected), "\(predicate)")
                 #expect(Set(world.teams.filter { predicate.evaluate(with: $0) }) == Set(expected), "\(predicate)")
             }
+        }
+    }
+
+    /// Foundation's sets tell apart what is equal in Swift.
+    @Test func setsOfEqualElementsAreTaken() throws {
+        let world = try ConstantWorld()
+        try world.context.performAndWait { () throws in
+            for (first, second) in [
+                (NSNull(), NSNull()), (NSArray(), NSSet()), (NSArray(object: 1), NSArray(object: 1.0)),
+                (NSSet(object: NSNull()), NSSet(object: NSNull())), (NSNumber(value: true), NSNumber(value: 1)),
+                (NSData(), NSData()),
+            ] as [(Any, Any)] {
+                let set = NSSet(array: [first, second])
+                let predicate = NSPredicate(format: "name IN %@ OR name == 'a'", set)
+                #expect(predicate.evaluate(with: world.teams[0]), "\(set)")
+                #expect(!predicate.formatString.isEmpty && predicate == predicate)
+                _ = try? world.context.fetch(Self.request(predicate))
+            }
+        }
+    }
+
+    @Test func collectionsAreEqualBothWays() {
+        let (bare, full): ([Any], [Any]) = ([NSNull(), NSNull()], [NSNull(), Data([1])])
+        for (left, right) in [(bare, full), (full, bare)] {
+            #expect(!NSPredicate(format: "%@ == %@", left, right).evaluate(with: nil))
+            #expect(!NSPredicate(format: "%@ IN {%@, SELF}", left, right).evaluate(with: 1))
+        }
+        #expect(NSPredicate(format: "%@ == %@", full, Array(full.reversed())).evaluate(with: nil))
+    }
+
+    /// A number is no text to search for or in, and a to-many key no pair of bounds.
+    @Test func senselessConstantsAreRefused() throws {
+        let world = try ConstantWorld()
+        try world.context.performAndWait { () throws in
+            for format in ["name IN 0", "SOME name IN[cd] NO", "5 IN name", "SOME {'a', 'b'} BETWEEN tags.word"] {
+                #expect(try Self.fetched(NSPredicate(format: format), world) == nil, "\(format)")
+            }
+            #expect(try Self.fetched(NSPredicate(format: "9 IN players.name"), world) == [])
         }
     }
 
