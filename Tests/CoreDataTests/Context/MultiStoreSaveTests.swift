@@ -13,10 +13,10 @@ import Testing
         let first: NSPersistentStore
         let second: NSPersistentStore
 
-        init(options: [AnyHashable: Any] = [:]) throws {
+        init(model: NSManagedObjectModel = StoreModels.league(), options: [AnyHashable: Any] = [:]) throws {
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("two-stores-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreModels.league())
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let folder = folder
             let coordinator = coordinator
             let stores = try ["a", "b"].map { name in
@@ -135,6 +135,30 @@ import Testing
             try context.save()
         }
         #expect(try pair.count(in: pair.first) == 1 && pair.count(in: pair.second) == 1)
+    }
+
+    @Test func aSaveInPartBringsTheDerivedValuesOfWhatWasSaved() throws {
+        let model = StoreModels.league()
+        let loud = NSDerivedAttributeDescription()
+        (loud.name, loud.attributeType) = ("loud", .stringAttributeType)
+        loud.derivationExpression = NSExpression(format: "uppercase:(name)")
+        model.entitiesByName["Team"]?.properties.append(loud)
+        let pair = try Pair(model: model, options: [NSSQLitePragmasOption: ["foreign_keys": "1"]])
+        try League.context(pair.coordinator).use { context in
+            let teams = pair.insert("Ghana", into: context)
+            try context.save()
+            #expect(teams.map { $0.value(forKey: "loud") as? String } == ["GHANA", "GHANA"])
+            try pair.breakCommits(of: pair.second)
+            _ = try pair.sql(
+                "CREATE TRIGGER BREAK2 AFTER UPDATE ON ZTEAM BEGIN INSERT INTO BROKEN VALUES (8); END", in: pair.second)
+            for team in teams { team.setValue("Mali", forKey: "name") }
+            #expect { try context.save() } throws: { code($0) == 134040 }
+            #expect(teams.map { $0.value(forKey: "loud") as? String } == ["MALI", "GHANA"])
+            #expect(!teams[0].hasChanges && teams[1].hasChanges)
+            _ = try pair.sql("DROP TRIGGER BREAK2", in: pair.second)
+            try context.save()
+            #expect(teams.map { $0.value(forKey: "loud") as? String } == ["MALI", "MALI"])
+        }
     }
 
     @Test func whoHearsOfASaveInPartMaySaveTheRest() throws {

@@ -63,6 +63,21 @@ import Testing
         }
     }
 
+    @Test func theURLIsReadWhileTheStoreMoves() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreModels.web())
+        let places = ["first", "second"].map { URL(string: "memory:///\($0)/\(String(repeating: $0, count: 50))")! }
+        let store = try coordinator.addPersistentStore(type: .inMemory, at: places[0])
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for round in 0..<2000 {
+                if thread == 0 { store.url = places[round % 2] }
+                if thread == 1 { coordinator.setURL(places[round % 2], for: store) }
+                guard thread > 1 else { continue }
+                let url = thread == 2 ? store.url : coordinator.url(for: store)
+                if url != places[0] && url != places[1] { Issue.record("\(String(describing: url))") }
+            }
+        }
+    }
+
     @Test func aStoreIsSavedAsAnother() throws {
         let world = try World()
         try world.fill(world.harness.url, "Full", StoreHarness.history)

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// A child's save for which the parent has to read what cannot be read: an error, and nothing is lost.
+@Suite struct ParentSaveFailureTests {
+    /// A root on a store of tests, a context above it, and a child of that.
+    private struct World {
+        let store: MemoryStore
+        let root: NSManagedObjectContext
+        let middle: NSManagedObjectContext
+        let child: NSManagedObjectContext
+
+        init() throws {
+            let stack = try League.memoryStack()
+            store = stack.store
+            root = League.context(stack.coordinator)
+            middle = root.child()
+            child = middle.child()
+        }
+    }
+
+    private static let failure = CoreDataError.make(259, "the file is damaged")
+
+    @Test func anObjectThatCannotBeReadRefusesTheSave() throws {
+        let world = try World()
+        let id = try world.root.use { root in
+            let team = root.addTeam("Ghana")
+            try root.save()
+            return team.objectID
+        }
+        try world.child.use { child in
+            let team = try child.existingObject(with: id)
+            team.setValue(7, forKey: "wins")
+            world.middle.performAndWait { world.middle.reset() }
+            world.root.performAndWait { world.root.reset() }
+            team.willChangeValue(forKey: "venue")
+            team.didChangeValue(forKey: "venue")
+            world.store.asked.readFailure = Self.failure
+            defer { world.store.asked.readFailure = nil }
+            do {
+                try child.save()
+            } catch {
+                #expect(code(error) == 259)
+                #expect(child.updatedObjects == [team] && team.value(forKey: "wins") as? Int == 7)
+            }
+            world.store.asked.readFailure = nil
+            if child.hasChanges { try child.save() }
+        }
+        for context in [world.middle, world.root] { try context.use { try $0.save() } }
+        try world.root.use { root in
+            root.reset()
+            let team = try root.existingObject(with: id)
+            #expect(team.value(forKey: "wins") as? Int == 7)
+        }
+    }
+
+    /// The root makes a venue, which the child refers to while it is not saved; when the child saves, the root has saved it
+    /// and let it go.
+    @Test func aDestinationThatWasSavedMeanwhileIsKept() throws {
+        let world = try World()
+        let venue = try world.root.use { root in
+            let venue = root.addVenue("Accra")
+            return venue.objectID
+        }
+        #expect(venue.isTemporaryID)
+        try world.child.use { child in
+            let team = child.addTeam("Ghana")
+            team.setValue(child.object(with: venue), forKey: "venue")
+            try world.root.use { root in
+                try root.save()
+                root.reset()
+            }
+            world.middle.performAndWait { world.middle.reset() }
+            world.store.asked.readFailure = Self.failure
+            do {
+                try child.save()
+            } catch {
+                #expect(code(error) == 259)
+                #expect(child.insertedObjects == [team] && team.value(forKey: "venue") != nil)
+                #expect(world.middle.performAndWait { !world.middle.hasChanges })
+            }
+            world.store.asked.readFailure = nil
+            if child.hasChanges { try child.save() }
+            #expect((team.value(forKey: "venue") as? NSManagedObject)?.value(forKey: "name") as? String == "Accra")
+        }
+        for context in [world.middle, world.root] { try context.use { try $0.save() } }
+        try world.root.use { root in
+            root.reset()
+            let teams = try root.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+            #expect(teams.map { $0.value(forKeyPath: "venue.name") as? String } == ["Accra"])
+        }
+    }
+}
