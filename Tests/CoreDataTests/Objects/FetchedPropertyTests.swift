@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct FetchedPropertyTests {
     /// `City` (name, district) with `clubs`, the clubs of its district by name; `Club` (name, district, wins).
-    private static let model: NSManagedObjectModel = {
+    private static let model = makeModel()
+
+    private static func makeModel() -> NSManagedObjectModel {
         let city = Club.entity(
             "City", [Club.attribute("name", .stringAttributeType), Club.attribute("district", .stringAttributeType)],
             className: "FetchingCity")
@@ -28,7 +30,7 @@ import Testing
         let model = NSManagedObjectModel()
         model.entities = [city, club]
         return model
-    }()
+    }
 
     private func withCity(_ body: (NSManagedObjectContext, FetchingCity) throws -> Void) throws {
         let stack = try ClubStack(model: Self.model)
@@ -53,6 +55,31 @@ import Testing
             #expect(city.value(forKeyPath: "clubs.@sum.wins") as? Int == 5)
             #expect(city.value(forKeyPath: "clubs.name") as? [String] == ["City", "Rovers"])
             #expect(!city.hasChanges && city.changedValues().isEmpty)
+        }
+    }
+
+    @Test func aChangedUserInfoIsRead() throws {
+        for isOfObject in [true, false] {
+            let model = Self.makeModel()
+            let stack = try ClubStack(model: model)
+            try stack.context().use { context in
+                let city = NSEntityDescription.insertNewObject(forEntityName: "City", into: context)
+                city.setValue("east", forKey: "district")
+                for wins in 1...3 { _ = context.make("Club", ["name": "\(wins)", "district": "east", "wins": wins]) }
+                try context.save()
+                func found() -> [String?]? {
+                    (city.value(forKey: "clubs") as? [NSManagedObject])?.map { $0.value(forKey: "name") as? String }
+                }
+                #expect(found() == ["2", "3"])
+                let entity = isOfObject ? city.entity : try #require(model.entitiesByName["City"])
+                let property = try #require(entity.propertiesByName["clubs"])
+                property.userInfo?["least"] = 3
+                context.refresh(city, mergeChanges: true)
+                #expect(found() == ["3"], "\(isOfObject)")
+                property.userInfo = ["least": 1]
+                context.refresh(city, mergeChanges: true)
+                #expect(found() == ["1", "2", "3"], "\(isOfObject)")
+            }
         }
     }
 
