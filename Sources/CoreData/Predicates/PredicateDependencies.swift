@@ -25,7 +25,9 @@ extension ExpressionTree {
         case .functionOn(let target, _, let arguments): target.keyPaths + arguments.flatMap(\.keyPaths)
         case .subquery(let collection, let variable, let predicate):
             // What the predicate looks at in the collection's elements is looked at behind the collection.
-            collection.keyPaths.flatMap { path in predicate.keyPaths(of: variable).map { path + $0 } + [path + ["@any"]]
+            collection.keyPaths.flatMap { path in
+                predicate.keyPaths(of: variable).map { path + $0 }
+                    + [predicate.looksOverKeyPathsOnly ? path : path + ["@any"]]
             }
                 + predicate.keyPaths
         case .index(let collection, _): collection.keyPaths
@@ -47,9 +49,29 @@ extension ExpressionTree {
         default: []
         }
     }
+
+    /// Whether ``keyPaths(of:)`` gives all that the expression looks at: objects themselves count as such, not by their values.
+    fileprivate var looksOverKeyPathsOnly: Bool {
+        switch self {
+        case .evaluatedObject, .constant, .variable, .keyPath, .keyPathOf(.variable, _): true
+        case .function(_, let arguments), .aggregate(let arguments): arguments.allSatisfy(\.looksOverKeyPathsOnly)
+        default: false
+        }
+    }
 }
 
 extension PredicateTree {
+    fileprivate var looksOverKeyPathsOnly: Bool {
+        switch self {
+        case .constant: true
+        case .opaque: false
+        case .comparison(let comparison):
+            comparison.left.looksOverKeyPathsOnly && comparison.right.looksOverKeyPathsOnly
+        case .and(let parts), .or(let parts): parts.allSatisfy(\.looksOverKeyPathsOnly)
+        case .not(let part): part.looksOverKeyPathsOnly
+        }
+    }
+
     fileprivate func keyPaths(of variable: String) -> [[String]] {
         switch self {
         case .constant, .opaque: []

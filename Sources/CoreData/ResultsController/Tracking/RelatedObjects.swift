@@ -39,16 +39,16 @@ struct RelatedObjects {
             else { return }
             isToMany = isToMany || relationship.isToMany
             let next = keys.dropFirst(index + 1).first
-            add(Array(keys[...index]), destination, isToMany, looksAt: Self.looked(at: next, over: relationship))
+            add(Array(keys[...index]), destination, isToMany, looksAt: Self.looked(at: next))
             entity = destination
         }
     }
 
-    /// What is looked at behind a relationship: a property, the membership itself, or anything.
-    private static func looked(at next: String?, over relationship: NSRelationshipDescription) -> Set<String>? {
-        if let next, !next.hasPrefix("@") { return [next] }
-        if let next, next != "@count" { return nil }
-        return relationship.isToMany ? relationship.inverseRelationship.map { [$0.name] } : []
+    /// What is looked at behind a relationship: a property, anything, or nothing where the membership itself counts, of which
+    /// the row is told as changed.
+    private static func looked(at next: String?) -> Set<String>? {
+        guard let next, next != "@count" else { return [] }
+        return next.hasPrefix("@") ? nil : [next]
     }
 
     private mutating func add(
