@@ -61,6 +61,8 @@ final class RowIdentities {
     /// The token of `id` if a list with `contents` holds it; nothing is added to the table.
     func token(of id: NSManagedObjectID, in contents: ListContents) -> RowToken? {
         if let token = knownToken(of: id), contents.contains(token) { return token }
+        // The object was saved since, and the list fetched again.
+        if let saved = id.successor { return token(of: saved, in: contents) }
         guard !unsaved.isEmpty, !id.isTemporaryID else { return nil }
         noteSavedObjects()
         return localNumbers[id].map(Self.local).flatMap { contents.contains($0) ? $0 : nil }
@@ -168,12 +170,12 @@ final class RowIdentities {
     }
 
     private func note(_ entry: UnsavedObject, _ number: Int) {
-        guard let object = entry.object else {
-            unsaved[number] = nil
+        // The object may be gone, saved and let go of.
+        let id = (entry.object?.objectID ?? localIDs[number]).latest
+        guard !id.isTemporaryID else {
+            if entry.object == nil { unsaved[number] = nil }
             return
         }
-        let id = object.objectID
-        guard !id.isTemporaryID else { return }
         localIDs[number] = id
         localNumbers[id] = number
         unsaved[number] = nil

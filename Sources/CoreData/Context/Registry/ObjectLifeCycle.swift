@@ -71,8 +71,9 @@ final class ObjectLifeCycle {
         inserted[ObjectIdentifier(layout)] = layout
     }
 
-    func existingObject(_ id: NSManagedObjectID) throws -> NSManagedObject {
+    func existingObject(_ asked: NSManagedObjectID) throws -> NSManagedObject {
         context.requireQueue("existingObject(with:)")
+        let id = asked.latest
         let registry = context.registry
         // A temporary ID means nothing in contexts that are not of the tree where it was made.
         guard !id.isTemporaryID || registry.sharesTemporaryIDs || registry.registered(id) != nil else {

@@ -180,9 +180,7 @@ final class ObjectRegistry {
 
     // SAFETY: see `context`.
     private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?, isLocal: Bool) -> NSManagedObject {
-        let id =
-            isLocal && !sharesTemporaryIDs
-            ? foreignID : context.localID(sharesTemporaryIDs ? foreignID.latest : foreignID)
+        let id = isLocal && !sharesTemporaryIDs ? foreignID : context.localID(foreignID.latest)
         if id !== foreignID, let known = registered(id) { return known }
         let entity = id.family.entity
         let type = unretained.with { $0.objectClass(of: entity) }
