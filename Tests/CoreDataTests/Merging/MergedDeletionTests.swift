@@ -27,6 +27,8 @@ import Testing
     private final class Heard: @unchecked Sendable {
         var deleted: Set<NSManagedObject> = []
         var save: Notification?
+        var inserted = 0
+        var gone = 0
     }
 
     /// Two teams, and two contexts that know them.
@@ -101,6 +103,55 @@ import Testing
                 fromRemoteContextSave: [NSDeletedObjectIDsKey: [pair.ids[1]]], into: [context])
             context.reset()
             #expect(context.deletedObjects.isEmpty)
+        }
+    }
+
+    /// An insertion that was merged and that nobody holds is as unknown to the context as a row that it never read.
+    @Test(arguments: [true, false]) func aMergedInsertionThatNobodyHoldsIsDeletedWithoutAWord(isHeld: Bool) throws {
+        let pair = try pair()
+        let context = pair.context
+        try context.performAndWait {
+            let counter = Heard()
+            let observer = NotificationCenter.default.addObserver(
+                forName: NSManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil
+            ) { notification in
+                let info = notification.userInfo ?? [:]
+                counter.inserted += (info[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0
+                counter.gone += (info[NSDeletedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0
+            }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            func merge(_ key: String) {
+                NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: [pair.ids[0]]], into: [context])
+            }
+            merge(NSInsertedObjectIDsKey)
+            #expect(counter.inserted == 1)
+            let holder = isHeld ? context.registeredObject(for: pair.ids[0]) : nil
+            #expect((holder != nil) == isHeld)
+            try pair.sibling.performAndWait {
+                pair.sibling.delete(pair.sibling.object(with: pair.ids[0]))
+                try pair.sibling.save()
+            }
+            merge(NSDeletedObjectIDsKey)
+            #expect(counter.gone == (isHeld ? 1 : 0))
+            #expect(context.deletedObjects.count == (isHeld ? 1 : 0))
+            withExtendedLifetime(holder) {}
+        }
+    }
+
+    /// The same of one that comes and goes before anything else is saved.
+    @Test func whatComesAndGoesInMergesIsNotTold() throws {
+        let pair = try pair()
+        let context = pair.context
+        context.performAndWait {
+            let counter = Heard()
+            let observer = NotificationCenter.default.addObserver(
+                forName: NSManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil
+            ) { counter.gone += ($0.userInfo?[NSDeletedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0 }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            for key in [NSInsertedObjectIDsKey, NSDeletedObjectIDsKey] {
+                NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: [pair.ids[0]]], into: [context])
+            }
+            #expect(counter.gone == 0 && context.deletedObjects.isEmpty)
         }
     }
 }

@@ -164,7 +164,15 @@ struct MergeWork {
     }
 
     private mutating func delete(_ id: NSManagedObjectID) {
+        // Whom nobody holds, nobody has to be told of.
+        forgetContents(pointingAt: id)
+        if context.registry.releaseIfUnused(id) { return }
         if let object = context.registry.registered(id) { delete(object) }
+    }
+
+    private mutating func forgetContents(pointingAt id: NSManagedObjectID) {
+        guard let object = context.registry.registered(id), let old = object.snapshot else { return }
+        forgetContents(pointingAt: object, old.values)
     }
 
     /// The object stays with its holders, marked deleted, its values readable.

@@ -360,6 +360,16 @@ final class ObjectRegistry {
         }
     }
 
+    /// Releases the object of a row if nothing else holds it.
+    ///
+    /// - Returns: whether it was there and did.
+    func releaseIfUnused(_ id: NSManagedObjectID) -> Bool {
+        guard !context.retainsRegisteredObjects, let key = id.rowKey, let table = tableIndex(of: id) else {
+            return false
+        }
+        return tables[table].rows.takeIfUnused(key) != nil
+    }
+
     /// Whether no object was ever registered, or all were forgotten.
     var isEmpty: Bool { tables.isEmpty && temporaries.objects.isEmpty }
 

@@ -266,6 +266,16 @@ final class UniquingTable {
         return unused
     }
 
+    /// Takes the object of `key` out if it has no other reference; its page stays for its neighbours' sake.
+    func takeIfUnused(_ key: RowKey) -> NSManagedObject? {
+        guard let page = page(Self.pageKey(key)), isKnownUniquelyReferenced(&page.objects[Self.place(key)]) else {
+            return nil
+        }
+        let unused = take(key)
+        unused?.leave()
+        return unused
+    }
+
     private func dropEmptyPages() {
         last = nil
         var living: [Page] = []
