@@ -173,8 +173,10 @@ struct SupportFolder {
 
     /// The names of the files that rows of a copy refer to, which was to be put in the store's place, and no row of the store.
     func namesOfCopy(_ copy: String) throws -> Set<String> {
+        // Beside the log or journal of a killed program, too.
         func names(_ path: String) throws -> Set<String> {
-            let connection = try Connection(path: path, access: .readOnly)
+            let url = URL(fileURLWithPath: path)
+            let connection = try StoreFile(url: url, options: StoreOptions(nil), isReadOnly: true).open()
             defer { connection.close() }
             return try referredNames(in: connection)
         }
