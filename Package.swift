@@ -77,7 +77,7 @@ let package = Package(
             name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
-        // What a test needs, and how it waits.
+        // The topics of tests, and waiting.
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         // A program that tests run to its end.
         .target(name: "ChildProgram", path: "Tests/ChildProgram"),

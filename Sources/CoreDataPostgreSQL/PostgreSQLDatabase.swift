@@ -56,7 +56,7 @@
         private static func opened(_ settings: ConnectionSettings) throws -> PostgreSQLConnection {
             if let own = settings.starting(with: SearchPath.option) {
                 do { return try PostgreSQLConnection(own) } catch let error as PostgreSQLError
-                    where error.state == SearchPath.refusal
+                    where error.state.map(SearchPath.refusals.contains) ?? false
                 {}
             }
             return try PostgreSQLConnection(settings)

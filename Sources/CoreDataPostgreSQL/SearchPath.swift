@@ -8,8 +8,8 @@
         private static let value = "pg_catalog,pg_temp"
         /// What a server's process is started with.
         static let option = "-c search_path=\(value)"
-        /// SQLSTATE of a pooler that does not take ``option``.
-        static let refusal = "08P01"
+        /// SQLSTATEs of poolers that do not take ``option``.
+        static let refusals: Set = ["08P01", "0A000"]
 
         /// Whether the connection started with the path; `nil` before the first answer. A pooler may drop ``option`` without a
         /// word.

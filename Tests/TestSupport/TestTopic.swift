@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a test needs beyond its own process. `Scripts/test` leaves such tests out, `--all` runs them, `--only TOPIC` runs one kind.
+/// Something that a test needs beyond its own process. `Scripts/test` leaves such tests out, `--all` runs them, `--only TOPIC` runs one kind.
 public enum TestTopic: String, CaseIterable, Sendable {
     /// Programs are started: the terminal program, the test program once more, `sqlite3`; some are killed.
     case process

@@ -6,7 +6,7 @@ import Testing
 /// - Parameters:
 ///   - what: What should happen, as in "the controller hears of the commit".
 ///   - seconds: Far more than it takes on a busy machine.
-/// - Returns: Whether it held.
+/// - Returns: `false` if it did not hold in time.
 @discardableResult
 public func eventually(
     _ what: String, within seconds: TimeInterval = 60, sourceLocation: SourceLocation = #_sourceLocation,

@@ -51,14 +51,25 @@ struct RepeatedValues {
     private func count(
         _ names: [String], of destination: NSEntityDescription, in source: NSEntityDescription
     ) throws -> Int {
-        let former = names.compactMap {
-            destination.attributesByName[$0]?.source(in: source) as? NSAttributeDescription
+        var former: [NSAttributeDescription] = []
+        for name in names {
+            guard let attribute = destination.attributesByName[name] else { return 0 }
+            if let old = attribute.source(in: source) as? NSAttributeDescription {
+                if old.isTransient { return 0 }
+                former.append(old)
+            } else if attribute.defaultValue == nil {
+                return 0
+            }
         }
-        guard former.count == names.count, former.allSatisfy({ !$0.isTransient }) else { return 0 }
+        // All get the default.
+        guard let first = former.first else {
+            return try session.context.count(for: NSFetchRequest<NSManagedObject>(entityName: source.name ?? "")) > 1
+                ? 1 : 0
+        }
         let count = NSExpressionDescription()
         count.name = "count of records"
         count.expression = NSExpression(
-            forFunction: "count:", arguments: [NSExpression(forKeyPath: former[0].name)])
+            forFunction: "count:", arguments: [NSExpression(forKeyPath: first.name)])
         count.expressionResultType = .integer64AttributeType
         let request = NSFetchRequest<NSDictionary>(entityName: source.name ?? "")
         request.resultType = .dictionaryResultType

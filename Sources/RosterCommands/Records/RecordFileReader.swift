@@ -69,18 +69,27 @@ final class RecordFileReader {
         try bytes.throwIfFailed()
     }
 
-    /// Whether each backslash in a file begins an escape. Other programs write those of Windows' paths as they are. A pipe cannot be
-    /// looked through before.
+    /// True if each backslash in a file begins an escape: other programs write those of Windows' paths as they are. A file that has
+    /// `\N` for nothing writes escapes, and one that is none is a mistake. A pipe cannot be looked through before.
     private static func hasEscapesOnly(_ path: String, _ interruption: (any Interruption)?) throws -> Bool {
         guard path != "-" else { return true }
         let bytes = try ByteReader(path: path, interruption: interruption, greatestRecord: .max)
         guard bytes.length != nil else { return true }
         try bytes.skipByteOrderMark()
+        var (hasOthers, hasNothing, isFirst, mayBeNothing) = (false, false, true, false)
         while let byte = bytes.next() {
-            if byte == 0x5C, bytes.next().map(DelimitedReader.endsEscape) != true { return false }
+            let isEnd = byte == 0x09 || byte == 0x0A || byte == 0x0D
+            hasNothing = hasNothing || (mayBeNothing && isEnd)
+            mayBeNothing = false
+            if byte == 0x5C {
+                let escaped = bytes.next()
+                hasOthers = hasOthers || escaped.map(DelimitedReader.endsEscape) != true
+                mayBeNothing = isFirst && escaped == 0x4E
+            }
+            isFirst = isEnd
         }
         try bytes.throwIfFailed()
-        return true
+        return hasNothing || mayBeNothing || !hasOthers
     }
 
     /// How much of the file has been read, from 0 to 1; `nil` for a pipe.

@@ -35,9 +35,10 @@ public struct UpdateCommand {
     /// Prints what changed in each record that did, then how many did.
     /// - Throws: ``CommandError``, or an error of the framework; then nothing was saved.
     public func run(in surroundings: CommandSurroundings) throws {
+        guard retries >= 0 else { throw CommandError.misuse("--retry takes a number from 0 on, not \(retries)") }
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
-            for left in (0...max(retries, 0)).reversed() {
+            for left in (0...retries).reversed() {
                 do { return try update(in: session, surroundings) } catch  where left > 0 && Self.isConflict(error) {
                     session.context.reset()
                 }

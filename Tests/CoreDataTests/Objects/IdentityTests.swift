@@ -20,7 +20,8 @@ import Testing
             #expect(context.registeredObject(for: temporary) === team, "understood where it was made")
             try stack.context().use { other in
                 #expect(other.registeredObject(for: temporary) == nil)
-                #expect(throws: CocoaError.self) { try other.existingObject(with: temporary) }
+                #expect(
+                    try other.existingObject(with: temporary).objectID == permanent, "it leads to the permanent one")
             }
         }
     }

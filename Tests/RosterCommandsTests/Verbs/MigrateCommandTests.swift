@@ -217,6 +217,20 @@ import Testing
         #expect(try rows(Self.first()).count == 3)
     }
 
+    @Test func aDryRunFindsADefaultThatShallBeUnique() throws {
+        let model = Self.model([
+            ("title", .stringAttributeType, "name"), ("size", .stringAttributeType, nil),
+            ("code", .stringAttributeType, nil),
+        ])
+        let person = try #require(model.entitiesByName["Person"])
+        person.attributesByName["code"]?.defaultValue = "x"
+        person.uniquenessConstraints = [["code"]]
+        let path = folder.path("Default.mom")
+        try model.write(to: URL(fileURLWithPath: path))
+        let error = try #require(throws: CommandError.self) { try migrate(path, dryRun: true) }
+        #expect(error.message.contains("1 value of Person"), "\(error.message)")
+    }
+
     /// Renaming identifiers that outlive the name they stood for: the plan tells what the migration does.
     @Test func aPlanFollowsRenamingIdentifiersAsTheMigrationDoes() throws {
         let titled = Self.model([("title", .stringAttributeType, "name"), ("size", .stringAttributeType, nil)])

@@ -233,6 +233,13 @@ import Testing
         #expect(try list(store, columns: ["name"]) == ["name", value])
     }
 
+    /// A file that has `\N` for nothing writes escapes: one that is none is a mistake.
+    @Test func aFileOfEscapesIsNotTakenForText() throws {
+        let store = try store("Samples.sqlite")
+        let file = try folder.file("a.tsv", "name\tcount\n\\N\t1\na\\bc\t2\n")
+        #expect(throws: (any Error).self) { try load(file, into: store) }
+    }
+
     @Test func aModelsTextHasTheLimits() throws {
         let surroundings = TestSurroundings()
         try ModelCommand(path: try store("Samples.sqlite").store).run(in: surroundings.surroundings())

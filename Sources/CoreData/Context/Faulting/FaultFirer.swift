@@ -72,16 +72,17 @@ final class FaultFirer: ContextHandle {
 
     /// Makes a fault real that has its row.
     ///
-    /// The firer is held meanwhile: `awakeFromFetch` is the user's code, and may give the context up.
+    /// `awakeFromFetch` is the user's code, and may give the context up, and the firer with it.
     override func realise(_ object: NSManagedObject) {
-        defer { withExtendedLifetime(self) {} }
+        let (unread, changes) = (unread, changes)
+        let own = object.contextReference
         if ConcurrencyChecking.isOn { living?.requireQueue("firing the fault of '\(object.objectID)'") }
         object.flags.remove(.fault)
         object.flags.insert(.awakening)
         object.awakeFromFetch()
         object.flags.remove(.awakening)
         object.adoptValuesAsSnapshot()
-        guard object.contextReference != nil else { return }
+        guard let reference = object.contextReference, reference == own else { return }
         unread.apply(to: object)
         if object.layout.traits.toOneCount > 0, changes.hasChanges { InverseReconciler.settle(object) }
     }

@@ -164,7 +164,7 @@ struct MergeWork {
     }
 
     private mutating func delete(_ id: NSManagedObjectID) {
-        // Whom nobody holds, nobody has to be told of.
+        // Nobody holds the object: there is nobody to tell.
         forgetContents(pointingAt: id)
         if context.registry.releaseIfUnused(id) { return }
         if let object = context.registry.registered(id) { delete(object) }

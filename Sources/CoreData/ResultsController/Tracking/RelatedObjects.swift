@@ -11,7 +11,8 @@ struct RelatedObjects {
         let keyPath: [String]
         let entity: NSEntityDescription
         let isToMany: Bool
-        /// The properties that are looked at there; `nil` for any.
+        /// The properties that are looked at there; `nil` for any, and none where the membership alone counts: a change that
+        /// names its properties tells both ends, one that names an object alone, such as a batch's, does not.
         var keys: Set<String>?
     }
 
@@ -44,8 +45,7 @@ struct RelatedObjects {
         }
     }
 
-    /// What is looked at behind a relationship: a property, anything, or nothing where the membership itself counts, of which
-    /// the row is told as changed.
+    /// The properties that are looked at behind a relationship; `nil` for any, none where the membership itself counts.
     private static func looked(at next: String?) -> Set<String>? {
         guard let next, next != "@count" else { return [] }
         return next.hasPrefix("@") ? nil : [next]
@@ -54,7 +54,8 @@ struct RelatedObjects {
     private mutating func add(
         _ keyPath: [String], _ entity: NSEntityDescription, _ isToMany: Bool, looksAt keys: Set<String>?
     ) {
-        if let keys, keys.isEmpty { return }
+        // The row itself names the destination.
+        if let keys, keys.isEmpty, !isToMany { return }
         guard let known = links.firstIndex(where: { $0.keyPath == keyPath }) else {
             return links.append(Link(keyPath: keyPath, entity: entity, isToMany: isToMany, keys: keys))
         }

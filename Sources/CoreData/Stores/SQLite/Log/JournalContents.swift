@@ -99,15 +99,17 @@ struct JournalContents {
 
     private func damage(in main: ReadableFile) -> String? {
         guard pageCount <= Self.checkedPages else { return nil }
-        return Connection.damage(inDatabase: restored(main))
+        return restored(main).flatMap(Connection.damage(inDatabase:))
     }
 
-    /// The database as the journal would leave it.
-    private func restored(_ main: ReadableFile) -> [UInt8] {
+    /// The database as the journal would leave it; `nil` if the journal was cut meanwhile.
+    private func restored(_ main: ReadableFile) -> [UInt8]? {
         var bytes = main.read(min(main.size, pageCount * pageSize), at: 0)
         bytes += [UInt8](repeating: 0, count: pageCount * pageSize - bytes.count)
         for (page, place) in pages where page <= pageCount {
-            bytes.replaceSubrange((page - 1) * pageSize..<page * pageSize, with: file.read(pageSize, at: place))
+            let content = file.read(pageSize, at: place)
+            guard content.count == pageSize else { return nil }
+            bytes.replaceSubrange((page - 1) * pageSize..<page * pageSize, with: content)
         }
         return bytes
     }
