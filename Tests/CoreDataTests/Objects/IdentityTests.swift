@@ -20,8 +20,8 @@ import Testing
             #expect(context.registeredObject(for: temporary) === team, "understood where it was made")
             try stack.context().use { other in
                 #expect(other.registeredObject(for: temporary) == nil)
-                #expect(
-                    try other.existingObject(with: temporary).objectID == permanent, "it leads to the permanent one")
+                let found = try other.existingObject(with: temporary)
+                #expect(found.objectID == permanent, "it leads to the permanent one")
             }
         }
     }

@@ -130,7 +130,8 @@ import Testing
             NSManagedObjectContext.mergeChanges(
                 fromRemoteContextSave: [NSUpdatedObjectIDsKey: changed], into: [context])
             #expect(teller.told == ["insert b"])
-            #expect(try (list.fetchedObjects ?? []).map(\.objectID) == context.fetch(request).map(\.objectID))
+            let fresh = try context.fetch(request).map(\.objectID)
+            #expect((list.fetchedObjects ?? []).map(\.objectID) == fresh)
         }
     }
 

@@ -11,8 +11,7 @@ struct RelatedObjects {
         let keyPath: [String]
         let entity: NSEntityDescription
         let isToMany: Bool
-        /// The properties that are looked at there; `nil` for any, and none where the membership alone counts: a change that
-        /// names its properties tells both ends, one that names an object alone, such as a batch's, does not.
+        /// The properties that are looked at there; `nil` for any, and none where the membership alone counts.
         var keys: Set<String>?
     }
 
@@ -40,7 +39,10 @@ struct RelatedObjects {
             else { return }
             isToMany = isToMany || relationship.isToMany
             let next = keys.dropFirst(index + 1).first
-            add(Array(keys[...index]), destination, isToMany, looksAt: Self.looked(at: next))
+            let looked = Self.looked(at: next)
+            if looked?.isEmpty != true || Self.isKeptByMembers(relationship) {
+                add(Array(keys[...index]), destination, isToMany, looksAt: looked)
+            }
             entity = destination
         }
     }
@@ -51,11 +53,15 @@ struct RelatedObjects {
         return next.hasPrefix("@") ? nil : [next]
     }
 
+    /// True if a member's own row names the row that it belongs to: a batch can change that, and names the member alone. Any other
+    /// membership changes both ends.
+    private static func isKeptByMembers(_ relationship: NSRelationshipDescription) -> Bool {
+        relationship.isToMany && relationship.inverseRelationship?.isToMany == false
+    }
+
     private mutating func add(
         _ keyPath: [String], _ entity: NSEntityDescription, _ isToMany: Bool, looksAt keys: Set<String>?
     ) {
-        // The row itself names the destination.
-        if let keys, keys.isEmpty, !isToMany { return }
         guard let known = links.firstIndex(where: { $0.keyPath == keyPath }) else {
             return links.append(Link(keyPath: keyPath, entity: entity, isToMany: isToMany, keys: keys))
         }
