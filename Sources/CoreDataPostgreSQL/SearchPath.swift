@@ -6,12 +6,12 @@
     /// not qualified one by one because `IN` and `IS DISTINCT FROM` cannot be.
     struct SearchPath {
         private static let value = "pg_catalog,pg_temp"
-        /// What a server's process is started with.
+        /// The option with which a server's process starts.
         static let option = "-c search_path=\(value)"
         /// SQLSTATEs of poolers that do not take ``option``.
         static let refusals: Set = ["08P01", "0A000"]
 
-        /// Whether the connection started with the path; `nil` before the first answer. A pooler may drop ``option`` without a
+        /// True if the connection started with the path; `nil` before the first answer. A pooler may drop ``option`` without a
         /// word.
         private var isSet: Bool?
 

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 
 /// Where an object is, and how it moves: see ``ObjectHome``.
-// SAFETY: an object's home is kept by the object's share in it, or with the context's handle, until all objects left. Only the object's queue replaces it; a home that takes its place keeps the old one, for threads that
-// are reading it.
+// SAFETY: an object's home is kept by the object's share in it, or with the context's handle, until all objects left.
+// Only the object's queue replaces it; a home that takes its place keeps the old one, for threads that are reading it.
 extension NSManagedObject {
     /// The home, without a count of references. For the object's queue alone: only there an object is given another one
     /// that does not keep the old one.

@@ -10,7 +10,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The context that the object is registered in; `nil` before it is inserted, after its deletion was saved, and once
     /// the context was reset or is gone.
     ///
-    /// The reference never dangles: it is weak, and on its queue the objects leave a context that is gone.
+    /// On its queue the objects leave a context that is gone.
     public final var managedObjectContext: NSManagedObjectContext? {
         @inline(__always) get { contextReference?.with { $0.living } }
     }

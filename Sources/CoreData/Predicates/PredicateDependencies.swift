@@ -50,7 +50,7 @@ extension ExpressionTree {
         }
     }
 
-    /// Whether ``keyPaths(of:)`` gives all that the expression looks at: objects themselves count as such, not by their values.
+    /// True if ``keyPaths(of:)`` gives all that the expression looks at: objects themselves count as such, not by their values.
     fileprivate var looksOverKeyPathsOnly: Bool {
         switch self {
         case .evaluatedObject, .constant, .variable, .keyPath, .keyPathOf(.variable, _): true

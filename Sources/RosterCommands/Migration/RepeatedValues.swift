@@ -47,7 +47,7 @@ struct RepeatedValues {
         return names(entity).filter { !$0.isEmpty && !inherited.contains($0) }
     }
 
-    /// How many values, or groups of them, several records have. A record without a value is like no other.
+    /// The number of values, or groups of them, that several records have. A record without a value is like no other.
     private func count(
         _ names: [String], of destination: NSEntityDescription, in source: NSEntityDescription
     ) throws -> Int {

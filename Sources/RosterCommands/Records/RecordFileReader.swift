@@ -36,7 +36,7 @@ final class RecordFileReader {
     ///   - key: what the only field of each line is called where the first line has one field and that is a number, which names
     ///     nothing; `nil` where the first line always has the keys.
     ///   - delimiter: one ASCII character between the fields of CSV or TSV; `nil` for a comma or a tab.
-    ///   - escapes: whether backslashes in TSV begin escapes. In a file they do not where one of them begins none.
+    ///   - escapes: true if backslashes in TSV begin escapes. A file in which one of them begins none has no escapes.
     ///   - interruption: ends the records with an error when it is raised.
     /// - Throws: ``CommandError`` when the file cannot be read or is none of these.
     init(

@@ -73,7 +73,7 @@ struct DelimitedReader {
         self.escapes = escapes
     }
 
-    /// Whether a byte behind a backslash makes an escape of TSV.
+    /// True if a byte behind a backslash makes an escape of TSV.
     static func endsEscape(_ byte: UInt8) -> Bool { Array("tnrN\\".utf8).contains(byte) }
 
     /// The fields of the next line, or `nil` at the end.

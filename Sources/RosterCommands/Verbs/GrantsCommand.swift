@@ -7,7 +7,7 @@ public struct GrantsCommand {
     public var store: StoreLocation
     /// The role; `nil` for psql's variable `role`.
     public var role: String?
-    /// Whether the role saves nothing.
+    /// True for a role that saves nothing.
     public var readOnly: Bool
 
     /// The command with what it is asked for; see the properties.

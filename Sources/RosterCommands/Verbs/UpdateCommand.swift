@@ -13,7 +13,7 @@ public struct UpdateCommand {
     public var assignments: [Assignment]
     /// Whether it is only printed what would change.
     public var isDryRun: Bool
-    /// How many times it is done again where other programs change the same records meanwhile.
+    /// The number of further attempts where other programs change the same records meanwhile.
     public var retries: Int
     /// The form of the output.
     public var format: OutputFormat
@@ -35,10 +35,9 @@ public struct UpdateCommand {
     /// Prints what changed in each record that did, then how many did.
     /// - Throws: ``CommandError``, or an error of the framework; then nothing was saved.
     public func run(in surroundings: CommandSurroundings) throws {
-        guard retries >= 0 else { throw CommandError.misuse("--retry takes a number from 0 on, not \(retries)") }
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
-            for left in (0...retries).reversed() {
+            for left in (0...max(retries, 0)).reversed() {
                 do { return try update(in: session, surroundings) } catch  where left > 0 && Self.isConflict(error) {
                     session.context.reset()
                 }
@@ -49,7 +48,7 @@ public struct UpdateCommand {
     private static let gone = CommandError.failure(
         "another program deleted some of the records; nothing was changed: try again")
 
-    /// Whether another program changed or deleted a record after it was read.
+    /// True if another program changed or deleted a record after it was read.
     private static func isConflict(_ error: any Error) -> Bool {
         if let error = error as? CommandError { return error.message == gone.message }
         return (error as? CocoaError)?.code == .managedObjectMerge

@@ -362,7 +362,7 @@ final class ObjectRegistry {
 
     /// Releases the object of a row if nothing else holds it.
     ///
-    /// - Returns: whether it was there and did.
+    /// - Returns: `true` if the registry alone held it.
     func releaseIfUnused(_ id: NSManagedObjectID) -> Bool {
         guard !context.retainsRegisteredObjects, let key = id.rowKey, let table = tableIndex(of: id) else {
             return false

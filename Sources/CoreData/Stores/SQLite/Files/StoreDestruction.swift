@@ -55,7 +55,7 @@ struct StoreDestruction {
             let folder = SupportFolder(ofStoreAt: file.path)
             let names = try folder.names(referredToIn: connection)
             if isOpenHereAlone {
-                // Not in the middle of a save.
+                // A save of another connection ends first.
                 try connection.execute(TransactionMode.immediate.rawValue)
                 defer { connection.rollBack() }
                 try replaceByEmptyFile()
@@ -199,7 +199,7 @@ struct SupportFolder {
             userInfo: [NSFilePathErrorKey: place.values.url.path])
     }
 
-    /// Whether a store is beside this one whose external data would be in the same folder. Models and exports of the same name have
+    /// True if a store beside this one would have its external data in the same folder. Models and exports of the same name have
     /// none.
     var isShared: Bool {
         let store = URL(fileURLWithPath: storePath)

@@ -30,7 +30,7 @@ enum StoreHeader {
         return journal.starts(with: mark) && journal[16...].allSatisfy { $0 == 0 }
     }
 
-    /// Whether a file is a database, or none can say what it is: an empty file may become one.
+    /// True for a database, and for an empty file, which may become one.
     static func mayBeStore(_ path: String) -> Bool {
         var facts = stat()
         guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return false }

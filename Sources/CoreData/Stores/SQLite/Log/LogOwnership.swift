@@ -46,7 +46,7 @@ struct LogOwnership {
         }
     }
 
-    /// Number, length and time of the store's file, its log and its journal. The second time is not of them: where root opens a log,
+    /// Number, length and time of the store's file, its log and its journal. The time of the last change of owner is left out: where root opens a log,
     /// SQLite sets its owner.
     private var state: [[Int64]?] {
         ["", "-wal", "-journal"].map {
