@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// What `Documentation/Servers.md` tells other programs to do is followed by those that have the store open.
+    /// Programs that have the store open follow others that write as `Documentation/Servers.md` says.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerContractTests {
         /// The SQL of the document, in its order.

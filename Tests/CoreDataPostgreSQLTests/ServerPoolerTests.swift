@@ -95,7 +95,7 @@
             try context.performAndWait {
                 context.insert("Good", ["code": "abc"])
                 try context.save()
-                // What another client of the pooler has set: it stays in the server's process.
+                // Another client of the pooler has set it, and it stays in the server's process.
                 _ = try stack.psql(
                     "CREATE SCHEMA \(own); CREATE FUNCTION \(own).no(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT false'; "
                         + "CREATE OPERATOR \(own).= (LEFTARG = text, RIGHTARG = text, FUNCTION = \(own).no)")

@@ -34,7 +34,7 @@
             try savesAreThereAfterAFailover(pair)
         }
 
-        /// What was read from the server itself is not gone because a replica does not have it yet.
+        /// A row read from the server itself is not gone because a replica does not have it yet.
         @Test func aRowThatAReplicaLacksIsReadFromTheServer() throws {
             let pair = try Pair()
             let place = pair.primary.url(schema: "shop").absoluteString

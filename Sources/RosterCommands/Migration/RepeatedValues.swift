@@ -67,7 +67,7 @@ struct RepeatedValues {
                 ? 1 : 0
         }
         let count = NSExpressionDescription()
-        count.name = "count of records"
+        count.name = "count"
         count.expression = NSExpression(
             forFunction: "count:", arguments: [NSExpression(forKeyPath: first.name)])
         count.expressionResultType = .integer64AttributeType
@@ -77,6 +77,7 @@ struct RepeatedValues {
         request.propertiesToGroupBy = former.map(\.name)
         request.predicate = NSCompoundPredicate(
             andPredicateWithSubpredicates: former.map { NSPredicate(format: "%K != nil", $0.name) })
-        return try session.context.fetch(request).count { ($0[count.name] as? Int ?? 0) > 1 }
+        request.havingPredicate = NSPredicate(format: "$count > 1")
+        return try session.context.fetch(request).count
     }
 }

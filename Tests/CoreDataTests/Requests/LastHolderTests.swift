@@ -6,7 +6,7 @@ import Testing
 
 /// The objects of a context end on its queue, whoever lets go of the context last.
 @Suite struct LastHolderTests {
-    /// Whether the objects that ended did so on their queue.
+    /// True if the objects that ended did so on their queue.
     private final class Ends: Sendable {
         private let noted = Mutex<[Bool]>([])
 

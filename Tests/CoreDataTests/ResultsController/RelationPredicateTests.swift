@@ -70,7 +70,7 @@ import Testing
         #expect(wrong.isEmpty, "\(wrong.count): \(wrong.joined(separator: "\n"))")
     }
 
-    /// What a list tells when a tag is put to the row `b`, and when it is taken away.
+    /// The changes that a list tells when a tag is put to the row `b`, and when it is taken away.
     ///
     /// - Parameters:
     ///   - holdsRows: whether the list's context holds the objects.

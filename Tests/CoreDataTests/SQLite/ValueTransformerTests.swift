@@ -123,7 +123,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
             if try open.value("transformable", of: id) == .null { unreadable += 1 }
         }
         #expect(unreadable > 30, "\(unreadable) of 300")
-        // What was read before leaves no trace.
+        // The values read before leave no trace.
         _ = try harness.sql("UPDATE ZTHING SET ZTRANSFORMABLE = ?", [.blob(whole)])
         #expect(try open.value("transformable", of: id) == .object(NSArray(array: ["a", "b"])))
     }

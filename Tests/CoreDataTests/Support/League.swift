@@ -144,7 +144,9 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Whether `condition` holds within a time. Asks every 5 ms.
+/// Asks every 5 ms.
+///
+/// - Returns: `true` if `condition` holds within a time.
 func waits(upTo seconds: TimeInterval = 60, until condition: () throws -> Bool) rethrows -> Bool {
     let end = Date(timeIntervalSinceNow: seconds)
     while true {

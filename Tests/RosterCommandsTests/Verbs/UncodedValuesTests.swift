@@ -62,7 +62,7 @@ import Testing
         try Connection(path: path, access: .immutable).rows("SELECT ZNAME, ZOWN, ZPLAIN FROM ZTHING ORDER BY ZNAME")
     }
 
-    /// How many things a coordinator finds that only reads.
+    /// The number of findings of a coordinator that only reads.
     private func count(_ path: String) throws -> Int {
         let coordinator = try NSPersistentStoreCoordinator(managedObjectModel: StoreModel.model(atPath: modelPath))
         let store = try coordinator.addPersistentStore(

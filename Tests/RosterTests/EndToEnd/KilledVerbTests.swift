@@ -137,7 +137,7 @@ import Testing
         var store: String?
         /// The version of the model that the store has then.
         var version = 1
-        /// How many records it has then; `nil` where each run adds some.
+        /// The number of its records then; `nil` where each run adds some.
         var count: Int? = KilledVerbTests.count
     }
 

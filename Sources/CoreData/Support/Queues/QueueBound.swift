@@ -1,8 +1,7 @@
 /// An object of a queue, in the hands of threads that are not on it: they cannot reach it, and whoever lets go of it last, the
 /// object itself is let go of on the queue.
 ///
-/// What works beside a context's queue, such as a fetch, is held so meanwhile: it holds closures of the program and the lists that
-/// they show. Contexts need no such care: see `ContextRemains`.
+/// It keeps work beside a context's queue, such as a fetch, which holds closures of the program and the lists that they show. Contexts need no such care: see `ContextRemains`.
 // SAFETY: the object is reached on the queue only, but for the reference to it, which moves there.
 final class QueueBound<Object>: @unchecked Sendable {
     private final class Box {

@@ -28,7 +28,7 @@ struct ServerGrants {
 
 extension ServerStore: GrantingStore {
     func grants(to role: String?, readOnly: Bool) throws -> [String] {
-        let layout = try open().0.layout!
+        let layout: ServerLayout = try open().0.layout
         return ServerGrants(layout: layout).statements(
             to: role.map(layout.dialect.quoted) ?? ":\"role\"", readOnly: readOnly)
     }
