@@ -171,7 +171,7 @@ extension ResultsLoader {
     ///   does not give exactly.
     func groupedAggregates(of loaded: LoadedResults) throws -> AggregateTable? {
         let definition = loaded.definition
-        guard let plan = definition.aggregates, base == nil, loaded.window == nil, let origin = loaded.origin,
+        guard let plan = definition.aggregates, loaded.window == nil, let origin = loaded.origin,
             let store = definition.identities.store, loaded.contents.rowCount > Self.fewRows,
             let grouped = try GroupedAggregates(definition, plan), try unsaved(definition).isEmpty
         else { return nil }

@@ -28,8 +28,7 @@ extension ResultsLoader {
     ) throws -> [[RowToken: SectionValue]] {
         let none = plan.keys.map { _ in [RowToken: SectionValue]() }
         let listPlan = definition.plan
-        // A view's request says nothing of which rows its base has: they are looked at, and most of them are at hand.
-        guard base == nil, definition.identities.store != nil, listPlan.limit == 0, listPlan.offset == 0 else {
+        guard definition.identities.store != nil, listPlan.limit == 0, listPlan.offset == 0 else {
             return none
         }
         let unsorted = request.erasedCopy

@@ -46,8 +46,6 @@ struct ResultsLoader {
     let cacheName: String?
     /// Whether unsaved changes of objects that the list's objects look at count.
     let followsRelatedObjects: Bool
-    /// The controller of whose rows the list is a view.
-    var base: ResultsTracker?
 
     /// So many rows are looked at together for their sections.
     private static let portion = 1_000
@@ -67,9 +65,7 @@ struct ResultsLoader {
         let rule = try sectionBy.map { try SectionRule($0, of: plan.entity) }
         let sectionKey = rule == nil ? sectionNameKeyPath.map { SectionKey($0, of: plan.entity) } : nil
         let single = pipeline.storeOfKeys(plan)
-        if let base, base.state == nil { try base.performFetch() }
-        // A view has the rows of its base.
-        let kept = (base?.state?.identities ?? known).flatMap { $0.store === single ? $0 : nil }
+        let kept = known.flatMap { $0.store === single ? $0 : nil }
         var definition = ListDefinition(
             plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
             identities: kept ?? RowIdentities(store: single), names: SectionNames(rule: rule))
@@ -81,9 +77,7 @@ struct ResultsLoader {
     func load(_ definition: ListDefinition) throws -> LoadedResults {
         let plan = definition.plan
         var loaded = LoadedResults(definition: definition, contents: definition.noContents)
-        if let base {
-            try loadView(of: base, into: &loaded)
-        } else if request.resultType == .dictionaryResultType {
+        if request.resultType == .dictionaryResultType {
             try loadDictionaries(into: &loaded)
         } else if plan.limit > 0 || plan.offset > 0 {
             try loadWindow(plan, into: &loaded)
@@ -140,9 +134,7 @@ struct ResultsLoader {
 
     private func contents(of definition: ListDefinition) throws -> ListContents {
         var loaded = LoadedResults(definition: definition, contents: definition.noContents)
-        if let base {
-            try loadView(of: base, into: &loaded)
-        } else if let store = definition.identities.store {
+        if let store = definition.identities.store {
             try load(from: store, into: &loaded)
         } else {
             try loadObjects(into: &loaded)

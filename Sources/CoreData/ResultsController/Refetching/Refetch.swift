@@ -109,7 +109,7 @@ final class Refetch {
 
     private var canReadInBackground: Bool {
         let plan = definition.plan
-        return tracker.base == nil && definition.identities.store != nil && context.generation.token == nil
+        return definition.identities.store != nil && context.generation.token == nil
             && request.resultType != .dictionaryResultType
             && plan.limit == 0 && plan.offset == 0 && definition.hasStoredSections
     }

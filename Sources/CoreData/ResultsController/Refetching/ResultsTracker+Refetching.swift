@@ -36,7 +36,6 @@ extension ResultsTracker {
         }
         isWorking = false
         letGoLater(batch, difference, old)
-        if fetches == number { tellViewsOfFetch() }
         workOff()
     }
 

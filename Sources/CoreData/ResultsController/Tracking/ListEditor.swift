@@ -6,8 +6,6 @@ import Foundation
 struct ListEditor {
     let definition: ListDefinition
     let context: NSManagedObjectContext
-    /// For a view: the contents of its base; rows that are not in it are left out.
-    var base: ListContents?
 
     private var plan: FetchPlan { definition.plan }
     private var identities: RowIdentities { definition.identities }
@@ -129,7 +127,6 @@ struct ListEditor {
         // A row that is gone without a notification.
         if object.waitsForRow { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
-        if let base, identities.token(of: object.objectID, in: base) == nil { return false }
         return definition.membership?.evaluate(with: object) ?? true
     }
 

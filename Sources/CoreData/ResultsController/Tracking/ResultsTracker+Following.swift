@@ -27,9 +27,7 @@ extension ResultsTracker {
                     of: changedRows(work, state), completeSince: $0.completeSince, isBehind: isBehind)
             } ?? []
         if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
-        let editor = ListEditor(
-            definition: state.definition, context: context,
-            base: base.map { $0.state?.published ?? state.definition.noContents })
+        let editor = ListEditor(definition: state.definition, context: context)
         let result = try editor.edit(state.tracked, work, replacing: replaced)
         recent.note(result.comparisons)
         return TrackedChange(contents: result.contents, touched: result.touched, replaced: Set(replaced))
@@ -80,7 +78,7 @@ extension ResultsTracker {
     func reloader(of state: ResultsState) -> ResultsLoader {
         ResultsLoader(
             context: context, request: state.request, sectionNameKeyPath: nil, cacheName: nil,
-            followsRelatedObjects: related != nil, base: base)
+            followsRelatedObjects: related != nil)
     }
 
     /// The same, and the rows that are gone.

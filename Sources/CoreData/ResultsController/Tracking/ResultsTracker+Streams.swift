@@ -9,7 +9,7 @@ extension ResultsTracker {
     }
 
     /// Whether something follows the list that hears of every batch.
-    var hasFollowers: Bool { followsChanges || !listeners.isEmpty || hasViews }
+    var hasFollowers: Bool { followsChanges || !listeners.isEmpty }
 
     func knownObject(at indexPath: IndexPath) -> AnyObject? {
         observation.access(self, keyPath: \.state)

@@ -17,7 +17,6 @@ extension ResultsTracker {
             cacheWriter?.storeChanged()
             guard self.state === state else { return }
             if let told { if isSilent { listeners.begin(told.after) } else { listeners.hear(told) } }
-            tellViews(batch, of: state)
         } else if self.state === state {
             // No listener was told. One that comes later is told all held-back changes together.
             show(old, of: state, sameSections: batch.keepsSections)

@@ -27,11 +27,6 @@ final class ResultsTracker {
     let request: NSFetchRequest<NSFetchRequestResult>
     private var observers: [any NSObjectProtocol] = []
     var state: ResultsState?
-    /// Of a view: the tracker of its base, whose controller `baseController` keeps alive.
-    var base: ResultsTracker?
-    var baseController: AnyObject?
-    /// The controllers that show some of this one's rows.
-    var views: [DependentView] = []
     /// The change of request that goes on beside the queue.
     var refetch: Refetch?
     var related: RelatedObjects?
@@ -45,8 +40,6 @@ final class ResultsTracker {
     var isWorking = false
     /// Changes went by unseen: the next batch has to compare with a new fetch.
     var missedChanges = false
-    /// The base of this view was fetched anew while the delegate was called.
-    var missedFetchOfBase = false
     /// The context forgot its objects: nothing can be said before the next fetch.
     var isInvalidated = false
     /// How often a list was fetched.
@@ -88,8 +81,7 @@ final class ResultsTracker {
         weak var tracker: ResultsTracker?
     }
 
-    /// The controller goes away. The tracker of a view may still be called, as when its delegate fetches the base anew: it has no
-    /// list and tells nothing from now on.
+    /// The controller goes away: the tracker has no list and tells nothing from now on.
     func detach() {
         for observer in observers { NotificationCenter.default.removeObserver(observer) }
         observers = []
@@ -133,7 +125,7 @@ final class ResultsTracker {
     func loader(for request: NSFetchRequest<NSFetchRequestResult>) -> ResultsLoader {
         ResultsLoader(
             context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, sectionBy: sectionBy,
-            aggregates: aggregates, cacheName: cacheName, followsRelatedObjects: followsRelatedObjects, base: base)
+            aggregates: aggregates, cacheName: cacheName, followsRelatedObjects: followsRelatedObjects)
     }
 
     /// Shows what was fetched. The delegate hears of it in the form of snapshots only.
@@ -143,7 +135,6 @@ final class ResultsTracker {
         show(made)
         tellSnapshot(of: made)
         if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
-        tellViewsOfFetch()
     }
 
     func madeState(
@@ -169,7 +160,7 @@ final class ResultsTracker {
         observation.withMutation(of: self, keyPath: \.state) { state = new }
         touched = TouchedObjects()
         recent.removeAll()
-        (missedChanges, missedFetchOfBase, isInvalidated) = (false, false, false)
+        (missedChanges, isInvalidated) = (false, false)
         shownSections = ShownSections()
     }
 
@@ -215,8 +206,7 @@ final class ResultsTracker {
 
     /// Whether the list holds objects of `entity`, or its objects look at some.
     private func isOfInterest(_ entity: NSEntityDescription) -> Bool {
-        // Of its own objects a view hears from its base.
-        base == nil && state?.definition.plan.includes(entity) ?? false || related?.looks(at: entity) ?? false
+        state?.definition.plan.includes(entity) ?? false || related?.looks(at: entity) ?? false
     }
 
     private func didMerge(_ info: [AnyHashable: Any]) {
@@ -234,7 +224,7 @@ final class ResultsTracker {
 
     private func hasUnknownChanges() {
         refetch?.isBroken = true
-        guard base == nil, isListening else { return }
+        guard isListening else { return }
         missedChanges = true
         workOff()
     }
@@ -256,20 +246,6 @@ final class ResultsTracker {
 
     // MARK: Working off
 
-    /// Notes what a base said of its rows.
-    ///
-    /// - Parameter left: the objects of deleted rows that are in no context any more.
-    func noteFromBase(
-        changed: [NSManagedObjectID], deleted: [NSManagedObjectID], left: [NSManagedObjectID: NSManagedObject]
-    ) {
-        for id in changed {
-            if let object = context.registry.registered(id) { touched.note(object) } else { touched.noteChanged([id]) }
-        }
-        for id in deleted {
-            if let object = left[id] { touched.note(object, isGone: true) } else { touched.noteDeleted([id]) }
-        }
-    }
-
     /// Something begins to follow the list: what went by unseen is worked off.
     func catchUp() { if missedChanges { workOff() } }
 
@@ -278,19 +254,14 @@ final class ResultsTracker {
         guard !isWorking else { return }
         // A delegate may drop the last reference to the controller while it is called.
         let kept = caller.controller
-        defer { withExtendedLifetime(kept) {} }
-        workOffTouched()
-        if missedFetchOfBase { baseWasFetched() }
-    }
-
-    private func workOffTouched() {
         isWorking = true
         defer {
+            withExtendedLifetime(kept) {}
             isWorking = false
             // What is left when the delegate went away is made up for by a fetch.
             if !isListening { touched = TouchedObjects() }
         }
-        while let state, !missedFetchOfBase, !touched.isEmpty || missedChanges, isListening {
+        while let state, !touched.isEmpty || missedChanges, isListening {
             let work = touched
             let merge = merge
             touched = TouchedObjects()
