@@ -123,12 +123,3 @@ import Testing
         #expect(FolderException.all.count <= 15)
     }
 }
-
-@Suite struct FileSizeTests {
-    /// Files stay small: a file beyond the limit holds a second topic.
-    @Test func noFileIsLong() {
-        for file in SourceTree.files(below: "Sources") {
-            #expect(file.codeLineCount <= 450, "\(file.path) has \(file.codeLineCount) lines of code")
-        }
-    }
-}

@@ -1,0 +1,42 @@
+import Testing
+
+/// Files and rooms stay small.
+@Suite struct CodeSizeTests {
+    /// Lines of code per room, without comments and blank lines. A commit that raises a number says why; one that makes a room
+    /// smaller lowers it.
+    private static let budgets = [
+        "CoreData": 51_400,
+        "CoreDataPostgreSQL": 300,
+        "CoreDataPredicates": 300,
+        "ManagedExpansion": 550,
+        "ManagedMacros": 150,
+        "ModelCompiler": 750,
+        "ModelFiles": 5_650,
+        "PostgreSQLAccess": 850,
+        "PredicateSyntax": 1_150,
+        "Roster": 13_450,
+        "RosterCommands": 6_250,
+        "SQLiteAccess": 1_400,
+        "SourcePort": 2_050,
+        "StoreConformance": 2_050,
+        "TerminalKit": 3_600,
+        "Translation": 100,
+        "momc": 50,
+    ]
+
+    @Test func everyRoomKeepsItsBudget() {
+        #expect(Set(Self.budgets.keys) == Set(RoomArrowTests.rooms.keys))
+        for (room, budget) in Self.budgets {
+            let count = SourceTree.files(below: "Sources/\(room)").reduce(0) { $0 + $1.codeLineCount }
+            #expect(count <= budget, "\(room) has \(count) lines of code")
+            #expect(count > budget - budget / 10 - 100, "\(room) has \(count) lines of code: lower its budget")
+        }
+    }
+
+    /// A longer file has a second topic.
+    @Test func noFileIsLong() {
+        for file in SourceTree.files(below: "Sources") {
+            #expect(file.codeLineCount <= 450, "\(file.path) has \(file.codeLineCount) lines of code")
+        }
+    }
+}
