@@ -18,8 +18,12 @@ struct StringDelimiter {
         return (0..<pounds).allSatisfy { bytes[offset + $0] == UInt8(ascii: "#") }
     }
 
-    /// Whether the three quotes at `offset`, with pounds around them, are a literal of one line that holds one quote: `#"""#`.
-    func isEmptyLiteral(in bytes: [UInt8], at offset: Int) -> Bool { hasPounds(in: bytes, at: offset + 3) }
+    /// Whether the three quotes at `offset`, with pounds before them, open a literal of one line: `#"""#`, `#""a""#`. They do where
+    /// the literal is closed on its line.
+    func isOneLine(in bytes: [UInt8], at offset: Int) -> Bool {
+        let closing = StringDelimiter(pounds: pounds, isMultiline: false)
+        return bytes[(offset + 2)...].prefix { !$0.isLineBreak }.indices.contains { closing.closes(in: bytes, at: $0) }
+    }
 }
 
 extension UInt8 {

@@ -124,8 +124,7 @@ struct TokenScanner {
         let start = position + pounds
         let isMultiline = start + 2 < bytes.count && bytes[start + 1] == .quote && bytes[start + 2] == .quote
         let delimiter = StringDelimiter(pounds: pounds, isMultiline: isMultiline)
-        // `""` is an empty literal, `"""` may be one with pounds: `#"""#`.
-        if isMultiline, pounds > 0, delimiter.isEmptyLiteral(in: bytes, at: start) {
+        if isMultiline, pounds > 0, delimiter.isOneLine(in: bytes, at: start) {
             literals.append(StringDelimiter(pounds: pounds, isMultiline: false))
             openBracket(.stringOpening, to: start + 1)
         } else {
