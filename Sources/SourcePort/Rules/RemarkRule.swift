@@ -45,10 +45,6 @@ enum RemarkRule {
                         + "NSPersistentContainer(name:) find it", word, index, &work)
             case "NSStringFromClass":
                 remark("has the module's name in it, of every class: use String(describing:)", word, index, &work)
-            case "CFAbsoluteTimeGetCurrent" where source.areTokens(from: index + 1, ["(", ")"]):
-                work.replace(
-                    index, through: index + 2, by: "Date.timeIntervalSinceReferenceDate",
-                    otherwise: "CFAbsoluteTimeGetCurrent: write Date.timeIntervalSinceReferenceDate")
             default: break
             }
         }
