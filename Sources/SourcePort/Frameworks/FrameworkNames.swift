@@ -57,11 +57,14 @@ struct ImportedModule {
 
     /// `UIKit` of `import class UIKit.UIImage`.
     let name: String
+    /// Whether it names something in the module: a declaration or a submodule.
+    let isPart: Bool
 
     init(_ item: SourceItem, _ source: SwiftSource) {
         var index = item.keyword + 1
         if Self.kinds.contains(source.text(index)), source.isWord(index + 1) { index += 1 }
         name = source.text(index)
+        isPart = index + 1 < item.tokens.upperBound && source.isToken(index + 1, ".")
     }
 
     var absent: AbsentModule? { AbsentModule.named(name) }

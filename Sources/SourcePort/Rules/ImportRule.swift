@@ -16,6 +16,7 @@ enum ImportRule {
         let source = work.source
         let imports = work.items.items(in: nil).filter { $0.kind == .importing }
         let live = imports.filter { work.isLive($0.keyword) }
+        widen(live, &work)
         var names: Set<String> = []
         for index in work.live where work.isName(index) { names.insert(source.text(index)) }
         let modules = Set(live.map { ImportedModule($0, source).name })
@@ -37,6 +38,22 @@ enum ImportRule {
             additions += ["#if canImport(\(module))", "import \(module)", "#endif"]
         }
         add(additions, imports, live, &work)
+    }
+
+    /// `import class CoreData.NSManagedObject` → `import CoreData`, which brings the macros too, and has no submodules here.
+    private static func widen(_ imports: [SourceItem], _ work: inout PortingWork) {
+        var last: SourceItem?
+        for item in imports where ImportedModule(item, work.source).name == "CoreData" {
+            defer { last = item }
+            guard ImportedModule(item, work.source).isPart else { continue }
+            let message = "an import of a part of CoreData: write import CoreData"
+            if item.prefix.isEmpty, last?.tokens.upperBound == item.tokens.lowerBound {
+                work.remove(item.keyword, through: item.tokens.upperBound - 1, otherwise: message)
+            } else {
+                work.replace(
+                    item.keyword, through: item.tokens.upperBound - 1, by: "import CoreData", otherwise: message)
+            }
+        }
     }
 
     /// Adds lines beside the imports: before the first of those that count here, else behind them all.
