@@ -11,6 +11,7 @@ public enum SourcePort {
         case .problem(let note): return PortedFile(original: bytes, edits: [], notes: [note])
         case .source(let source):
             var work = PortingWork(source, facts)
+            ExcludedFileRule.apply(to: &work)
             // What goes behind a condition is Apple's afterwards: no other rule looks at it.
             FrameworkRule.apply(to: &work)
             ManagedAttributeRule.apply(to: &work)

@@ -1,0 +1,26 @@
+/// Tells of files in which a condition for Apple's systems excludes everything: nothing in them is ported.
+enum ExcludedFileRule {
+    /// Conditions that are false on Linux only for its name or for lack of Objective-C, not for lack of a framework.
+    private static let conditions = [
+        ["!", "os", "(", "Linux", ")"], ["canImport", "(", "ObjectiveC", ")"], ["canImport", "(", "Darwin", ")"],
+        ["_runtime", "(", "_ObjC", ")"],
+    ]
+
+    static func apply(to work: inout PortingWork) {
+        let source = work.source
+        let items = work.items.items(in: nil).filter { $0.kind != .importing }
+        guard !items.isEmpty, items.allSatisfy({ source.isExcluded[$0.keyword] }) else { return }
+        for index in source.tokens.indices where source.isToken(index, "#if") || source.isToken(index, "#elseif") {
+            var place = index + 1
+            while place < source.tokens.count, !source.startsLine(place) {
+                if let found = conditions.first(where: { source.areTokens(from: place, $0) }) {
+                    return work.note(
+                        at: index,
+                        "this condition excludes the whole file on Linux, so it was not ported: take \(found.joined()) away and port again, unless it is for Apple's systems only"
+                    )
+                }
+                place += 1
+            }
+        }
+    }
+}
