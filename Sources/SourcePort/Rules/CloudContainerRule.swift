@@ -8,6 +8,13 @@ enum CloudContainerRule {
                     "a member of NSPersistentCloudKitContainer: put what needs it behind #if canImport(CloudKit)")
                 continue
             }
+            if isCheck(endingAt: index - 1, work.source) {
+                work.note(
+                    at: index,
+                    "a check for NSPersistentCloudKitContainer: no container is one here, and every container is an NSPersistentContainer; put it behind #if canImport(CloudKit), or decide without it"
+                )
+                continue
+            }
             work.note(
                 at: index,
                 "NSPersistentCloudKitContainer became NSPersistentContainer: nothing goes to iCloud from here")
@@ -15,5 +22,11 @@ enum CloudContainerRule {
                 index, through: index, by: "NSPersistentContainer",
                 otherwise: "NSPersistentCloudKitContainer: write NSPersistentContainer")
         }
+    }
+
+    /// Whether `is`, `as` or `as?` ends there: with the renamed class, each of them would always succeed.
+    private static func isCheck(endingAt index: Int, _ source: SwiftSource) -> Bool {
+        let word = source.isToken(index, "?") && source.touches(index - 1, index) ? index - 1 : index
+        return source.isToken(word, "as") || source.isToken(index, "is")
     }
 }
