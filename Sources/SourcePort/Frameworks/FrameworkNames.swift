@@ -12,6 +12,12 @@ struct FrameworkNames {
     ]
     private static let cloudMembers: Set<String> = ["cloudKitContainerOptions", "initializeCloudKitSchema"]
 
+    /// Names that other imports bring at Apple's: XCTest's, and those of the header in an app that is for Objective-C.
+    private static let namesWithoutImport = [
+        "UIApplication": "UIKit", "UIDevice": "UIKit", "UIScreen": "UIKit", "NSApplication": "AppKit",
+        "NSWorkspace": "AppKit",
+    ]
+
     /// - Parameter facts: what the program declares itself.
     init(_ source: SwiftSource, _ items: ItemReader, facts: PortFacts) {
         self.source = source
@@ -41,8 +47,12 @@ struct FrameworkNames {
         if word == "FileProtectionType", source.isToken(index + 3, "as") { return AbsentModule(name: "Darwin") }
         if source.isToken(index, "#Preview") { return modules.first { $0.name == "SwiftUI" } }
         guard !source.isToken(index - 1, "."), !isLabel(index) else { return nil }
+        if let module = modules.first(where: { $0.name == word }), source.isToken(index + 1, ".") {
+            let member = source.text(index + 2)
+            return module.has(member) || member.first?.isUppercase == true ? module : nil
+        }
         if facts.declares(word) { return facts.typesOfFrameworks[word].flatMap(AbsentModule.named) }
-        return modules.first { $0.has(word) }
+        return modules.first { $0.has(word) } ?? Self.namesWithoutImport[word].flatMap(AbsentModule.named)
     }
 
     /// Whether the word is a label of an argument or a key of a dictionary: `Text: 1`. A type after a colon is none.

@@ -45,7 +45,9 @@ enum FrameworkRule {
             item.kind != .statement
         else { return }
         let keyword = work.source.text(item.keyword)
-        let name = work.source.isWord(item.keyword + 1) ? "\(keyword) \(work.source.text(item.keyword + 1))" : keyword
+        let declared =
+            item.kind == .type ? TypeHeader(item, work.source).name : work.source.text(item.keyword + 1)
+        let name = work.source.isWord(item.keyword + 1) ? "\(keyword) \(declared)" : keyword
         work.note(at: tokens.lowerBound, "\(name) needs \(module), and is behind #if canImport(\(module)) now")
     }
 
