@@ -8,13 +8,18 @@ enum KeyPathRule {
                 work.note(at: index, "#keyPath with more than names in it: write the key path as a text")
                 continue
             }
-            let message = "#keyPath: write \"\(keys)\""
-            if let (first, last) = interpolation(around: index, end, work.source) {
-                // The text needs no interpolation any more.
-                work.replace(first, through: last, by: keys, otherwise: message)
-            } else {
-                work.replace(index, through: end, by: "\"\(keys)\"", otherwise: message)
-            }
+            write(keys, index, end, "#keyPath", &work)
+        }
+    }
+
+    /// Replaces an expression, which begins with `name`, by the text that is its value.
+    static func write(_ keys: String, _ index: Int, _ end: Int, _ name: String, _ work: inout PortingWork) {
+        let message = "\(name): write \"\(keys)\""
+        if let (first, last) = interpolation(around: index, end, work.source) {
+            // The text needs no interpolation any more.
+            work.replace(first, through: last, by: keys, otherwise: message)
+        } else {
+            work.replace(index, through: end, by: "\"\(keys)\"", otherwise: message)
         }
     }
 

@@ -6,9 +6,14 @@ enum SelectorRule {
     ]
 
     static func apply(to work: inout PortingWork) {
-        for index in work.live {
+        var covered = 0
+        for index in work.live where index >= covered {
             let source = work.source
-            if source.isToken(index, "#selector") {
+            if let end = getter(at: index, work) {
+                let key = source.text(end - 2).filter { $0 != "`" }
+                KeyPathRule.write(key, index, end, "NSStringFromSelector", &work)
+                covered = end
+            } else if source.isToken(index, "#selector") {
                 guard let (name, end) = selector(at: index, source) else {
                     work.note(
                         at: index,
@@ -28,6 +33,16 @@ enum SelectorRule {
                 }
             }
         }
+    }
+
+    /// The last token of `NSStringFromSelector(#selector(getter: Note.title))`.
+    private static func getter(at index: Int, _ work: PortingWork) -> Int? {
+        let source = work.source
+        guard work.isName(index),
+            source.areTokens(from: index, ["NSStringFromSelector", "(", "#selector", "(", "getter", ":"]),
+            let end = source.partner(index + 1), source.partner(index + 3) == end - 1, source.isWord(end - 2)
+        else { return nil }
+        return end
     }
 
     private static func replace(_ first: Int, _ last: Int, _ name: String, in work: inout PortingWork) {
