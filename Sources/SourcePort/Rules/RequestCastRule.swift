@@ -84,7 +84,8 @@ enum RequestCastRule {
         func areOpaque(_ operand: Operand) -> Bool { operand.variable.map(opaque.contains) ?? false }
 
         func areRequests(_ operand: Operand) -> Bool {
-            operand.isOptional || operand.method == "fetchRequest" || operand.variable.map(requests.contains) ?? false
+            operand.isOptional || ["fetchRequest", "NSFetchRequest"].contains(operand.method ?? "")
+                || operand.variable.map(requests.contains) ?? false
         }
     }
 
@@ -127,6 +128,11 @@ enum RequestCastRule {
             } else if source.isToken(index, ")"), let opening = source.partner(index) {
                 if source.isWord(opening - 1), source.touches(opening - 1, opening) {
                     method = source.text(opening - 1)
+                } else if source.isToken(opening - 1, ">") {
+                    // `NSFetchRequest<Note>(…)`
+                    var place = opening - 2
+                    while source.isWord(place) || source.isToken(place, ".") { place -= 1 }
+                    if source.isToken(place, "<"), source.touches(place - 1, place) { method = source.text(place - 1) }
                 }
             } else if source.isToken(index, "!") || source.isToken(index, "]") {
                 return
