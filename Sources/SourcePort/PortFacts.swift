@@ -3,6 +3,8 @@
 public struct PortFacts: Sendable {
     private struct Declaration {
         let superclass: String?
+        /// `Note` of `@objc(Note)`.
+        let objectiveCName: String?
         /// Names of its header that a framework of Apple's has, each with the framework.
         let candidates: [String: String]
         /// The types that its header names.
@@ -12,6 +14,8 @@ public struct PortFacts: Sendable {
     private var declarations: [String: [Declaration]] = [:]
     /// The types of the program that need a framework of Apple's, with its name.
     private(set) var typesOfFrameworks: [String: String] = [:]
+    /// String literals of the program that could be the name of a class.
+    private(set) var texts: Set<String> = []
 
     /// Of no program.
     private init() {}
@@ -27,38 +31,62 @@ public struct PortFacts: Sendable {
 
     private mutating func add(_ bytes: [UInt8]) {
         guard case .source(let source) = SourceReading(bytes) else { return }
+        addTexts(of: source)
         let reader = ItemReader(source)
         let frameworks = FrameworkNames(source, reader, facts: PortFacts())
-        var groups: [(opening: Int?, depth: Int)] = [(nil, 0)]
-        while let (opening, depth) = groups.popLast() {
-            for item in reader.items(in: opening) where item.kind == .type && !source.isExcluded[item.keyword] {
-                if let body = item.body, depth < Self.deepest { groups.append((body, depth + 1)) }
-                let header = TypeHeader(item, source)
-                if header.keyword == "extension" { continue }
-                var candidates: [String: String] = [:]
-                for token in item.tokens.lowerBound..<item.header.upperBound where frameworks.advice(at: token) == nil {
-                    if let module = frameworks.module(at: token) { candidates[source.text(token)] = module }
-                }
-                declarations[header.name, default: []].append(
-                    Declaration(
-                        superclass: header.keyword == "class" ? header.inherited.first : nil, candidates: candidates,
-                        inherited: header.inherited))
+        for item in reader.types() {
+            let header = TypeHeader(item, source)
+            if header.keyword == "extension" { continue }
+            var candidates: [String: String] = [:]
+            for token in item.tokens.lowerBound..<item.header.upperBound where frameworks.advice(at: token) == nil {
+                if let module = frameworks.module(at: token) { candidates[source.text(token)] = module }
             }
+            declarations[header.name, default: []].append(
+                Declaration(
+                    superclass: header.keyword == "class" ? header.inherited.first : nil,
+                    objectiveCName: Self.objectiveCName(item, source), candidates: candidates,
+                    inherited: header.inherited))
         }
     }
 
-    /// Types in types are looked at so far.
-    static let deepest = 20
+    private mutating func addTexts(of source: SwiftSource) {
+        for index in source.tokens.indices
+        where source.kind(index) == .stringText && source.kind(index - 1) == .stringOpening
+            && source.kind(index + 1) == .stringClosing && !source.isExcluded[index]
+        {
+            let text = source.text(index)
+            if text.first?.isUppercase == true, text.utf8.allSatisfy(\.isWordByte) { texts.insert(text) }
+        }
+    }
+
+    private static func objectiveCName(_ item: SourceItem, _ source: SwiftSource) -> String? {
+        item.prefix.first { source.areTokens(from: $0, ["@", "objc", "("]) && source.isToken($0 + 4, ")") }
+            .map { source.text($0 + 3) }
+    }
+
+    /// The name in Objective-C of the only type of that name, if it has one.
+    func objectiveCName(of type: String) -> String? {
+        guard let found = declarations[type], found.count == 1 else { return nil }
+        return found[0].objectiveCName
+    }
+
+    /// The type with that name, in Swift or in Objective-C.
+    func type(named name: String) -> String? {
+        declares(name) ? name : declarations.first { $0.value.contains { $0.objectiveCName == name } }?.key
+    }
 
     /// Whether a class is one of managed objects, as far as the files say so.
-    func isManaged(_ name: String) -> Bool {
+    func isManaged(_ name: String) -> Bool { base(of: name, among: ["NSManagedObject"]) != nil }
+
+    /// The class of `bases` from which a class inherits, as far as the files say so.
+    func base(of name: String, among bases: some Collection<String>) -> String? {
         var name = name
         for _ in 0..<50 {
-            guard let superclass = declarations[name]?.lazy.compactMap(\.superclass).first else { return false }
-            if superclass == "NSManagedObject" { return true }
+            guard let superclass = declarations[name]?.lazy.compactMap(\.superclass).first else { return nil }
+            if bases.contains(superclass) { return superclass }
             name = superclass
         }
-        return false
+        return nil
     }
 
     private mutating func findTypesOfFrameworks() {

@@ -1,40 +1,71 @@
-/// Initialisers of managed objects that contexts call are `required` here.
+/// Initialisers that the framework calls are `required` here: of managed objects, stores, coordinators and migration managers.
 enum InitializerRule {
+    /// What the framework calls of subclasses of a class.
+    private struct Requirement {
+        /// The labels of the initialiser that every subclass has.
+        let labels: [String]
+        /// Its parameters and its call of the superclass's, by lines.
+        let parameters: [String]
+        let arguments: String
+        /// Who calls it, and for what.
+        let use: String
+    }
+
+    private static let store = Requirement(
+        labels: ["persistentStoreCoordinator", "configurationName", "at", "options"],
+        parameters: [
+            "",
+            "    persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,",
+            "    options: [AnyHashable: Any]? = nil", "",
+        ], arguments: "persistentStoreCoordinator: root, configurationName: name, at: url, options: options",
+        use: "coordinators make the stores")
+    private static let requirements = [
+        "NSManagedObject": Requirement(
+            labels: ["entity", "insertInto"],
+            parameters: ["entity: NSEntityDescription, insertInto context: NSManagedObjectContext?"],
+            arguments: "entity: entity, insertInto: context", use: "contexts make the objects"),
+        "NSAtomicStore": store, "NSIncrementalStore": store,
+        "NSMigrationManager": Requirement(
+            labels: ["sourceModel", "destinationModel"],
+            parameters: ["sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel"],
+            arguments: "sourceModel: sourceModel, destinationModel: destinationModel",
+            use: "migrations make the managers"),
+        "NSPersistentStoreCoordinator": Requirement(
+            labels: ["managedObjectModel"], parameters: ["managedObjectModel model: NSManagedObjectModel"],
+            arguments: "managedObjectModel: model", use: "containers make the coordinators"),
+    ]
+
     static func apply(to work: inout PortingWork) {
-        for item in classes(in: nil, work, depth: 0) {
+        for item in work.items.types() where work.isLive(item.keyword) {
             let header = TypeHeader(item, work.source)
             if header.keyword == "class" {
-                if work.facts.isManaged(header.name) { check(item, header, &work) }
+                let base = work.facts.base(of: header.name, among: requirements.keys)
+                if let base, let required = requirements[base] { check(item, header, required, &work) }
             } else if header.keyword == "extension", work.facts.isManaged(header.name) {
                 checkExtension(item, &work)
             }
         }
     }
 
-    /// The classes and extensions of the file, also those in other types.
-    private static func classes(in opening: Int?, _ work: PortingWork, depth: Int) -> [SourceItem] {
-        guard depth < PortFacts.deepest else { return [] }
-        return work.items.items(in: opening).filter { $0.kind == .type && work.isLive($0.keyword) }.flatMap { item in
-            [item] + (item.body.map { classes(in: $0, work, depth: depth + 1) } ?? [])
-        }
-    }
-
-    private static func check(_ item: SourceItem, _ header: TypeHeader, _ work: inout PortingWork) {
+    private static func check(
+        _ item: SourceItem, _ header: TypeHeader, _ required: Requirement, _ work: inout PortingWork
+    ) {
         guard let body = item.body else { return }
         let initializers = work.items.items(in: body).filter { $0.kind == .initializer && work.isLive($0.keyword) }
         var isDesignated = false
-        var hasEntityInitializer = false
+        var isComplete = false
         for initializer in initializers {
             let labels = labels(of: initializer, work.source)
-            if labels == ["entity", "insertInto"] { hasEntityInitializer = true }
-            if labels == ["entity", "insertInto"] || labels == ["context"] {
+            if labels == required.labels { isComplete = true }
+            // Objects have a convenience initialiser that is required too.
+            if labels == required.labels || labels == ["context"] && required.labels[0] == "entity" {
                 require(initializer, header, &work)
             } else if !initializer.prefix.contains(where: { work.source.isToken($0, "convenience") }) {
                 isDesignated = true
             }
         }
-        if isDesignated, !hasEntityInitializer, let last = initializers.last {
-            addInitializer(after: last, header, &work)
+        if isDesignated, !isComplete, let last = initializers.last {
+            addInitializer(required, after: last, header, &work)
         }
     }
 
@@ -48,7 +79,7 @@ enum InitializerRule {
             return
         }
         widenAccess(of: item, header, &work)
-        let message = "an initialiser that contexts call: it is required here"
+        let message = "an initialiser that the framework calls: it is required here"
         if let overriding {
             work.replace(overriding, through: overriding, by: "required", otherwise: message)
         } else {
@@ -83,27 +114,29 @@ enum InitializerRule {
         } ?? item.keyword
     }
 
-    private static func addInitializer(after item: SourceItem, _ header: TypeHeader, _ work: inout PortingWork) {
+    private static func addInitializer(
+        _ required: Requirement, after item: SourceItem, _ header: TypeHeader, _ work: inout PortingWork
+    ) {
         let source = work.source
         let last = item.tokens.upperBound - 1
+        let name = "required init(\(required.labels.map { $0 + ":" }.joined()))"
         guard source.startsLine(item.tokens.lowerBound), source.startsLine(last + 1) else {
-            return work.note(
-                at: item.keyword, "a designated initialiser: declare required init(entity:insertInto:) beside it")
+            return work.note(at: item.keyword, "a designated initialiser: declare \(name) beside it")
         }
         let indentation = source.indentation(at: source.tokens[item.tokens.lowerBound].range.lowerBound)
         let access =
             header.access.flatMap { ["public": "public ", "open": "public ", "package": "package "][$0] } ?? ""
-        let text = [
-            "",
-            "\(indentation)\(access)required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {",
-            "\(indentation)    super.init(entity: entity, insertInto: context)",
-            "\(indentation)}", "",
-        ].joined(separator: source.lineBreak)
+        let separator = source.lineBreak + indentation
+        let lines = [
+            "\(access)required init(\(required.parameters.joined(separator: separator))) {",
+            "    super.init(\(required.arguments))", "}",
+        ]
+        let text = source.lineBreak + lines.map { indentation + $0 + source.lineBreak }.joined()
         let end = source.nextLineStart(at: source.tokens[last].range.upperBound - 1)
         work.insert(text, at: end)
         work.note(
             at: item.keyword,
-            "a designated initialiser: required init(entity:insertInto:) was added, by which contexts make the objects; set what the class stores there too"
+            "a designated initialiser: \(name) was added, by which \(required.use); set what the class stores there too"
         )
     }
 

@@ -85,6 +85,22 @@ final class ItemReader {
         return result
     }
 
+    /// The types and extensions of the file, also those in other types, as deep as they are looked at.
+    func types() -> [SourceItem] {
+        var result: [SourceItem] = []
+        var groups: [(opening: Int?, depth: Int)] = [(nil, 0)]
+        while let (opening, depth) = groups.popLast() {
+            for item in items(in: opening) where item.kind == .type && !source.isExcluded[item.keyword] {
+                if let body = item.body, depth < Self.deepest { groups.append((body, depth + 1)) }
+                result.append(item)
+            }
+        }
+        return result
+    }
+
+    /// Types in types are looked at so far.
+    private static let deepest = 20
+
     /// The innermost item of braces in which a token stands, and all around it, outermost first.
     func path(to token: Int) -> [SourceItem] {
         var openings: [Int] = []
