@@ -22,6 +22,7 @@ public enum SourcePort {
             RequestCastRule.apply(to: &work)
             MutableSetRule.apply(to: &work)
             CloudContainerRule.apply(to: &work)
+            ClassNameRule.apply(to: &work)
             SpellingRule.apply(to: &work)
             FoundationCallRule.apply(to: &work)
             RemarkRule.apply(to: &work)

@@ -53,12 +53,24 @@ enum ObjectiveCRule {
         let source = work.source
         let name = last > index + 2 ? (index + 3..<last).map(source.text).joined() : ""
         let declared = source.text(item.keyword + 1).filter { $0 != "`" }
+        if item.kind != .type, let owner, source.isToken(owner.keyword, "extension"),
+            item.prefix.contains(where: { source.isToken($0, "open") })
+        {
+            work.note(
+                at: index,
+                "\(declared) is open in an extension: without @objc no subclass overrides it; move it into the class")
+        }
         switch item.kind {
         case .type where !name.isEmpty && name != declared:
             work.note(
                 at: index,
                 "@objc(\(name)): classes are found by their own name here; where a model, an archive or a transformer says "
                     + "\(name), let it say \(declared)")
+        case .type where !name.isEmpty && work.facts.texts.contains(name) && !work.facts.isManaged(declared):
+            work.note(
+                at: index,
+                "@objc(\(name)): a text of the program is \"\(name)\", and the class's name begins with its module here: register "
+                    + "the object under that name, or write the name with the module")
         case .variable where isOfManagedClass(owner, work):
             let isStored = item.prefix.contains { source.isToken($0, "NSManaged") }
             if isStored, !name.isEmpty, name != declared {
@@ -66,7 +78,9 @@ enum ObjectiveCRule {
                     at: index,
                     "@objc(\(name)): the property has the name of the variable here; call the variable \(name), or the property \(declared)"
                 )
-            } else if !isStored, item.body != nil {
+            } else if !isStored, item.body != nil,
+                !item.prefix.contains(where: { ["class", "static"].contains(source.text($0)) })
+            {
                 work.note(
                     at: index,
                     "\(declared) is computed: value(forKey:), predicates and section key paths do not reach it here; make it a transient attribute of the model where they do"

@@ -43,8 +43,6 @@ enum RemarkRule {
                 remark(
                     "a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
                         + "NSPersistentContainer(name:) find it", word, index, &work)
-            case "NSStringFromClass":
-                remark("has the module's name in it, of every class: use String(describing:)", word, index, &work)
             default: break
             }
         }

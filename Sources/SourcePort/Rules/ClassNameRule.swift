@@ -1,0 +1,52 @@
+/// Names of classes as texts, which begin with the module here: `@objc(name)` has no effect.
+enum ClassNameRule {
+    static func apply(to work: inout PortingWork) {
+        for index in work.live where work.isName(index) && work.source.isToken(index + 1, "(") {
+            switch work.source.text(index) {
+            case "NSStringFromClass": write(index, &work)
+            case "NSClassFromString": checkLookup(index, &work)
+            default: break
+            }
+        }
+    }
+
+    /// `NSStringFromClass(Note.self)` → `"Note"`, where that is the class's name in Objective-C.
+    private static func write(_ index: Int, _ work: inout PortingWork) {
+        let source = work.source
+        guard let end = source.partner(index + 1) else { return }
+        // These take names with a module.
+        if source.areTokens(from: index - 2, ["managedObjectClassName", "="])
+            || source.areTokens(from: index - 2, ["NSClassFromString", "("])
+        {
+            return
+        }
+        let advice =
+            "NSStringFromClass: the name begins with the module here, of classes with @objc(name) too: write the name as a text "
+            + "where no module is wanted"
+        guard source.areTokens(from: end - 2, [".", "self"]), source.isWord(end - 3),
+            (index + 2..<end).allSatisfy({ source.isWord($0) || source.isToken($0, ".") })
+        else { return work.note(at: index, advice) }
+        let type = source.text(end - 3)
+        if let name = work.facts.objectiveCName(of: type) {
+            work.replace(index, through: end, by: "\"\(name)\"", otherwise: "NSStringFromClass: write \"\(name)\"")
+        } else if !work.facts.declares(type) {
+            // A class of the program without such a name has its module's name in Objective-C too.
+            work.note(at: index, advice)
+        }
+    }
+
+    private static func checkLookup(_ index: Int, _ work: inout PortingWork) {
+        let source = work.source
+        guard source.kind(index + 2) == .stringOpening, source.kind(index + 3) == .stringText,
+            source.kind(index + 4) == .stringClosing, source.isToken(index + 5, ")")
+        else { return }
+        let name = source.text(index + 3)
+        let type = work.facts.type(named: name)
+        // Foundation's classes have the same names here.
+        guard !name.contains("."), type != nil || !name.hasPrefix("NS") else { return }
+        work.note(
+            at: index,
+            "NSClassFromString: the name of a class begins with its module here: write "
+                + (type.map { "\($0).self, or " } ?? "") + "the name with the module")
+    }
+}
