@@ -23,6 +23,7 @@ public enum SourcePort {
             MutableSetRule.apply(to: &work)
             CloudContainerRule.apply(to: &work)
             ClassNameRule.apply(to: &work)
+            BundleRule.apply(to: &work)
             SpellingRule.apply(to: &work)
             FoundationCallRule.apply(to: &work)
             RemarkRule.apply(to: &work)

@@ -39,10 +39,6 @@ enum RemarkRule {
                 remark(overrides[word], word, index, &work)
             case "objectWillChange":
                 remark("objects do not publish here: observe them with Swift's Observation", word, index, &work)
-            case "url" where isModelLookup(index, source), "path" where isModelLookup(index, source):
-                remark(
-                    "a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
-                        + "NSPersistentContainer(name:) find it", word, index, &work)
             default: break
             }
         }
@@ -56,16 +52,6 @@ enum RemarkRule {
         guard source.isToken(index + 1, "("), let end = source.partner(index + 1) else { return false }
         return (index + 1..<min(end, index + 200)).contains {
             source.isToken($0, "forKeyPath") && source.isToken($0 + 1, ":")
-        }
-    }
-
-    /// `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, of another bundle than that of the module.
-    private static func isModelLookup(_ index: Int, _ source: SwiftSource) -> Bool {
-        guard source.isToken(index - 1, "."), !source.isToken(index - 2, "module"),
-            source.areTokens(from: index + 1, ["(", "forResource"]), let end = source.partner(index + 1)
-        else { return false }
-        return (index + 1..<min(end, index + 200)).contains {
-            source.kind($0) == .stringText && ["momd", "mom"].contains(source.text($0))
         }
     }
 }
