@@ -14,6 +14,8 @@ public struct PortFacts: Sendable {
     private var declarations: [String: [Declaration]] = [:]
     /// The types of the program that need a framework of Apple's, with its name.
     private(set) var typesOfFrameworks: [String: String] = [:]
+    /// The types of the variables in the program's types, by name, and those of first parameters, by `method(`.
+    private(set) var memberTypes: [String: Set<String>] = [:]
     /// String literals of the program that could be the name of a class.
     private(set) var texts: Set<String> = []
 
@@ -36,6 +38,7 @@ public struct PortFacts: Sendable {
         let frameworks = FrameworkNames(source, reader, facts: PortFacts())
         for item in reader.types() {
             let header = TypeHeader(item, source)
+            if let body = item.body { for member in reader.items(in: body) { addType(of: member, source) } }
             if header.keyword == "extension" { continue }
             var candidates: [String: String] = [:]
             for token in item.tokens.lowerBound..<item.header.upperBound where frameworks.advice(at: token) == nil {
@@ -47,6 +50,21 @@ public struct PortFacts: Sendable {
                     objectiveCName: Self.objectiveCName(item, source), candidates: candidates,
                     inherited: header.inherited))
         }
+    }
+
+    private mutating func addType(of member: SourceItem, _ source: SwiftSource) {
+        var index = member.keyword + 1
+        guard !source.isExcluded[member.keyword] else { return }
+        var name = source.text(index)
+        switch member.kind {
+        case .variable: index += 1
+        case .function:
+            guard source.isToken(index + 1, "(") else { return }
+            name += "("
+            index += source.isToken(index + 3, ":") ? 3 : 4
+        default: return
+        }
+        memberTypes[name, default: []].insert(source.isToken(index, ":") ? source.text(index + 1) : "")
     }
 
     private mutating func addTexts(of source: SwiftSource) {

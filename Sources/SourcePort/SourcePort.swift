@@ -26,6 +26,7 @@ public enum SourcePort {
             BundleRule.apply(to: &work)
             SpellingRule.apply(to: &work)
             FoundationCallRule.apply(to: &work)
+            SetRule.apply(to: &work)
             RemarkRule.apply(to: &work)
             ImportRule.apply(to: &work)
             return PortedFile(original: bytes, edits: work.edits.edits, notes: work.notes.sorted { $0.line < $1.line })

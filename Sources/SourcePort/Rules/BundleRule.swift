@@ -29,7 +29,7 @@ enum BundleRule {
     ///   - own: the types of the file. Others may be of another target, which has other resources.
     private static func replace(_ opening: Int, _ end: Int, _ own: Set<String>, _ work: inout PortingWork) {
         let source = work.source
-        let isImplicit = source.areTokens(from: opening - 2, [".", "init"]) && isFirst(opening - 2, source)
+        let isImplicit = source.areTokens(from: opening - 2, [".", "init"]) && source.beginsExpression(opening - 2)
         let first = source.isToken(opening - 1, "init") ? opening - (isImplicit ? 2 : 3) : opening - 1
         let isBundle = source.isToken(first, "Bundle") && work.isName(first)
         let isTyped =
@@ -51,11 +51,6 @@ enum BundleRule {
                 "Bundle(for:) became Bundle.module, the bundle of this target's resources: where another target has them, let it "
                     + "export its bundle")
         }
-    }
-
-    /// Whether a point begins an expression: `.module`.
-    private static func isFirst(_ point: Int, _ source: SwiftSource) -> Bool {
-        !source.touches(point - 1, point) || ["(", "[", "{", ",", ":"].contains(source.text(point - 1))
     }
 
     /// `Note` of `Note.self`; the type around it of `Self.self` and `type(of: self)`.

@@ -99,6 +99,11 @@ struct SwiftSource {
         tokens.indices.contains(index + 1) && tokens[index].range.upperBound == tokens[index + 1].range.lowerBound
     }
 
+    /// Whether a bracket or a point is the first of an expression: `[1]`, `.module`, but neither of `list[1].count`.
+    func beginsExpression(_ index: Int) -> Bool {
+        !touches(index - 1, index) || ["(", "[", "{", ",", ":"].contains(text(index - 1))
+    }
+
     /// Whether nothing but blanks stands between two tokens, such as a comment.
     func hasOnlyBlanks(between first: Int, and last: Int) -> Bool {
         (first..<last).allSatisfy { gap(after: $0).allSatisfy { $0.isBlank || $0.isLineBreak } }
