@@ -28,6 +28,8 @@ public enum SourcePort {
             FoundationCallRule.apply(to: &work)
             SetRule.apply(to: &work)
             RemarkRule.apply(to: &work)
+            // Takes the changes of the others along.
+            OverrideRule.apply(to: &work)
             ImportRule.apply(to: &work)
             return PortedFile(original: bytes, edits: work.edits.edits, notes: work.notes.sorted { $0.line < $1.line })
         }

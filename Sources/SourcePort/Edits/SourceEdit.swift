@@ -40,6 +40,20 @@ struct EditList {
         return true
     }
 
+    /// Takes out the changes in `range`, without additions at its ends.
+    /// - Returns: `nil`, and takes out nothing, if a change crosses an end.
+    mutating func take(_ range: Range<Int>) -> [SourceEdit]? {
+        let inner = edits.filter {
+            $0.range.overlaps(range) || range.contains($0.range.lowerBound) && $0.range.lowerBound > range.lowerBound
+        }
+        guard inner.allSatisfy({ range.lowerBound <= $0.range.lowerBound && $0.range.upperBound <= range.upperBound })
+        else {
+            return nil
+        }
+        edits.removeAll(where: inner.contains)
+        return inner
+    }
+
     /// Whether what is added comes before what is there: additions come before the change of the byte at which they stand.
     private static func isBefore(_ new: Range<Int>, _ old: Range<Int>) -> Bool {
         if new.lowerBound != old.lowerBound { return new.lowerBound < old.lowerBound }

@@ -88,24 +88,11 @@ enum FrameworkRule {
         let indentation = source.indentation(at: offset)
         // The comment above an import is about the file.
         let isImport = work.items.path(to: first).first?.kind == .importing
-        let start = isImport ? source.lineStart(at: offset) : start(ofRegionAt: first, source)
+        let start = isImport ? source.lineStart(at: offset) : source.lineStart(ofCommentsAbove: first)
         work.insert("\(indentation)#if canImport(\(region.module))\(source.lineBreak)", at: start)
         let closing = indentation + "#endif"
         let endsLine = end > 0 && source.bytes[end - 1] == .newline
         work.insert(endsLine ? closing + source.lineBreak : source.lineBreak + closing, at: end)
         work.putAside(region.tokens)
-    }
-
-    /// Where the region begins: with the comments that stand right above its first token.
-    private static func start(ofRegionAt first: Int, _ source: SwiftSource) -> Int {
-        var start = source.lineStart(at: source.tokens[first].range.lowerBound)
-        let limit = first > 0 ? source.nextLineStart(at: source.tokens[first - 1].range.upperBound - 1) : 0
-        while start > limit {
-            let line = source.bytes[source.lineStart(at: start - 1)..<start].drop { $0.isBlank }
-            // Comments of one line; of others it is not known here where they begin.
-            guard line.starts(with: Array("//".utf8)) else { break }
-            start = source.lineStart(at: start - 1)
-        }
-        return start
     }
 }

@@ -147,12 +147,6 @@ enum InitializerRule {
             if member.kind == .initializer, labels(of: member, source) == ["context"] {
                 work.note(at: member.keyword, "init(context:) is required here: move it into the class")
             }
-            if let overriding = member.prefix.first(where: { source.isToken($0, "override") }) {
-                work.note(
-                    at: overriding,
-                    "\(source.text(member.keyword + 1)) overrides from an extension, which is not possible here: move it into the class"
-                )
-            }
         }
     }
 

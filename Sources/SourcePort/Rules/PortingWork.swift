@@ -80,6 +80,34 @@ struct PortingWork {
     @discardableResult
     mutating func insert(_ text: String, at offset: Int) -> Bool { edits.add(offset..<offset, text) }
 
+    /// Moves whole lines, with the changes in them, and takes away an empty line after them.
+    /// - Parameter separator: what comes before the lines at their new place.
+    /// - Returns: whether it was done.
+    mutating func move(_ lines: Range<Int>, to offset: Int, after separator: String) -> Bool {
+        guard let inner = edits.take(lines) else { return false }
+        let changes = inner.map {
+            SourceEdit(
+                range: $0.range.lowerBound - lines.lowerBound..<$0.range.upperBound - lines.lowerBound,
+                replacement: $0.replacement)
+        }
+        let text = String(decoding: EditList.apply(changes, to: Array(source.bytes[lines])), as: UTF8.self)
+        // One of the empty lines around them goes too.
+        var gone = lines
+        let next = source.nextLineStart(at: lines.upperBound),
+            previous = source.lineStart(at: max(lines.lowerBound, 1) - 1)
+        if isBlank(lines.upperBound..<next) {
+            gone = lines.lowerBound..<next
+        } else if isBlank(previous..<lines.lowerBound) {
+            gone = previous..<lines.upperBound
+        }
+        guard edits.add(gone, "") || edits.add(lines, "") else { return false }
+        return insert(separator + text, at: offset)
+    }
+
+    private func isBlank(_ range: Range<Int>) -> Bool {
+        source.bytes[range].allSatisfy { $0.isBlank || $0.isLineBreak }
+    }
+
     mutating func note(at token: Int, _ message: String) {
         let note = PortNote(line: source.line(at: source.tokens[token].range.lowerBound), message: message)
         if told.insert(note).inserted { notes.append(note) }

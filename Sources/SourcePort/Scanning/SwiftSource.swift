@@ -117,6 +117,19 @@ struct SwiftSource {
         return line == 1 && bytes.starts(with: Self.encodingMark) ? Self.encodingMark.count : lineStarts[line - 1]
     }
 
+    /// The byte at which the comments begin that are right above the line of a token, or that line.
+    func lineStart(ofCommentsAbove token: Int) -> Int {
+        var start = lineStart(at: tokens[token].range.lowerBound)
+        let limit = token > 0 ? nextLineStart(at: tokens[token - 1].range.upperBound - 1) : 0
+        while start > limit {
+            let line = bytes[lineStart(at: start - 1)..<start].drop { $0.isBlank }
+            // Comments of one line; of others it is not known here where they begin.
+            guard line.starts(with: Array("//".utf8)) else { break }
+            start = lineStart(at: start - 1)
+        }
+        return start
+    }
+
     static let encodingMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// The byte at which the line after that of `offset` begins, or the end of the file.

@@ -1,0 +1,75 @@
+/// Moves overrides from extensions into the class, where the same file has it: extensions cannot override here.
+enum OverrideRule {
+    private static let accesses: Set<String> = ["public", "open", "package", "internal", "fileprivate", "private"]
+
+    static func apply(to work: inout PortingWork) {
+        var isFilled: Set<Int> = []
+        for item in work.items.types() where work.source.isToken(item.keyword, "extension") {
+            guard let body = item.body else { continue }
+            let overrides = work.items.items(in: body).compactMap { member in
+                member.prefix.first { work.source.isToken($0, "override") && work.isLive($0) }.map { (member, $0) }
+            }
+            let home = overrides.isEmpty ? nil : home(of: item, work)
+            for (member, overriding) in overrides {
+                if let home, move(member, of: item, to: home, isFirst: !isFilled.contains(home), &work) {
+                    isFilled.insert(home)
+                } else {
+                    work.note(
+                        at: overriding,
+                        "\(work.source.text(member.keyword + 1)) overrides from an extension, which is not possible here: move it into the class"
+                    )
+                }
+            }
+        }
+    }
+
+    /// The token that opens the body of the class an extension belongs to.
+    private static func home(of item: SourceItem, _ work: PortingWork) -> Int? {
+        let source = work.source
+        let isPlain =
+            item.prefix.isEmpty
+            || item.prefix.count == 1
+                && ["public", "package", "internal"].contains(source.text(item.prefix.lowerBound))
+        guard isPlain, source.parent(item.keyword) == nil, !source.isToken(item.keyword + 2, "."),
+            !isConditional(item.keyword, source),
+            !item.header.contains(where: { source.isToken($0, "where") })
+        else { return nil }
+        let name = TypeHeader(item, source).name
+        let classes = work.items.items(in: nil).filter {
+            $0.kind == .type && work.isLive($0.keyword) && source.isToken($0.keyword, "class")
+                && TypeHeader($0, source).name == name
+        }
+        guard classes.count == 1, !isConditional(classes[0].keyword, source) else { return nil }
+        return classes[0].body
+    }
+
+    /// Whether a token is in a branch of an `#if`.
+    private static func isConditional(_ token: Int, _ source: SwiftSource) -> Bool {
+        (0..<token).reduce(0) { $0 + (source.isToken($1, "#if") ? 1 : source.isToken($1, "#endif") ? -1 : 0) } != 0
+    }
+
+    /// - Parameter isFirst: whether nothing was moved into the class so far.
+    /// - Returns: whether it was done.
+    private static func move(
+        _ member: SourceItem, of item: SourceItem, to home: Int, isFirst: Bool, _ work: inout PortingWork
+    ) -> Bool {
+        let source = work.source
+        guard FrameworkPlace.hasLines(member.tokens, source), !isConditional(member.keyword, source),
+            let closing = source.partner(home), source.startsLine(closing)
+        else { return false }
+        let first = member.tokens.lowerBound
+        let start = source.lineStart(ofCommentsAbove: first)
+        // A comment of several lines would stay behind.
+        guard source.tokens[first].range.lowerBound > start, !source.gap(after: first - 1).contains(UInt8(ascii: "*"))
+        else { return false }
+        let access = item.prefix.map(source.text).first { $0 != "internal" }
+        if let access, !member.prefix.contains(where: { accesses.contains(source.text($0)) }) {
+            let place = member.prefix.first { source.isToken($0, "override") } ?? member.keyword
+            work.insert(access + " ", at: source.tokens[place].range.lowerBound)
+        }
+        let end = source.nextLineStart(at: source.tokens[member.tokens.upperBound - 1].range.upperBound - 1)
+        let separator = isFirst && home + 1 == closing ? "" : source.lineBreak
+        return work.move(
+            start..<end, to: source.lineStart(at: source.tokens[closing].range.lowerBound), after: separator)
+    }
+}
