@@ -3,12 +3,16 @@
 enum FoundationCallRule {
     static func apply(to work: inout PortingWork) {
         let defaults = defaults(of: work)
+        let isTest = work.items.items(in: nil).contains { item in
+            item.kind == .importing && ImportedModule(item, work.source).name == "XCTest"
+        }
         for index in work.live where work.source.isToken(index + 1, "(") && work.source.isWord(index) {
             switch work.source.text(index) {
             case "urls": convertURLs(index, &work)
             case "value", "setValue":
                 if isDefaults(endingAt: index - 2, defaults, work) { renameAccess(index, &work) }
-            case "wait", "fulfillment": limit(index, &work)
+            case "wait", "fulfillment":
+                if isTest { limit(index, &work) }
             default: break
             }
         }
@@ -74,6 +78,7 @@ enum FoundationCallRule {
     private static func limit(_ index: Int, _ work: inout PortingWork) {
         let source = work.source
         guard ["for", "of"].contains(source.text(index + 2)), source.areTokens(from: index + 3, [":", "["]),
+            work.facts.memberTypes[source.text(index) + "("] == nil,
             argument("timeout", of: index + 1, source) == nil, let end = source.partner(index + 1)
         else { return }
         let comma = (index + 5..<end).first { source.isToken($0, ",") && source.parent($0) == index + 1 }
