@@ -64,8 +64,10 @@ public final class ScriptedScreen: Screen {
     /// The frame's lines as text, without trailing spaces.
     public var lines: [String] {
         (0..<frame.size.height).map { y in
-            var line = frame.line(y).map(\.text).joined()
-            while line.last == " " { line.removeLast() }
+            let cells = frame.line(y)
+            guard let last = cells.lastIndex(where: { $0.text != " " && !$0.text.isEmpty }) else { return "" }
+            var line = ""
+            for cell in cells[...last] { line += cell.text }
             return line
         }
     }
