@@ -209,14 +209,22 @@ import Testing
         #expect(driver.selectedLine?.contains("Japan") == true)
     }
 
-    @Test func goodNewsGoesByItself() async throws {
-        let driver = BrowserDriver(teamsOf: fixture)
-        driver.keys("<C-s>")
-        #expect(driver.lines.last == "nothing to save")
-        let wake = try #require(driver.browser.nextWake)
-        #expect(wake > .now + .seconds(1) && wake < .now + .seconds(10))
-        driver.keys("j")
-        #expect(driver.browser.nextWake == nil)
+    @Test func goodNewsGoesByItself() throws {
+        var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
+        for time in [options.limits.messageTime, .zero] {
+            options.limits.messageTime = time
+            let driver = BrowserDriver(options)
+            driver.keys("<C-s>")
+            #expect(driver.lines.last == "nothing to save")
+            let end = try #require(driver.browser.message?.end)
+            #expect(driver.browser.nextWake == end)
+            guard time == .zero else { continue }
+            driver.browser.wake()
+            driver.draw()
+            #expect(driver.lines.last != "nothing to save" && driver.browser.nextWake == nil)
+            driver.keys("<C-s>j")
+            #expect(driver.lines.last != "nothing to save" && driver.browser.nextWake == nil)
+        }
     }
 
     @Test func withoutSectionsTheBracketsGoToTheEnds() {

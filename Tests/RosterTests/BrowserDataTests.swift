@@ -60,7 +60,7 @@ import Testing
         driver.keys("<Enter>")
         try await driver.wait(for: "the share") { driver.text.contains("import ") && driver.text.contains(" % ") }
         driver.keys("<C-c>")
-        try await driver.wait(for: "the end", seconds: 20) { driver.text.contains("not imported: interrupted") }
+        try await driver.wait(for: "the end") { driver.text.contains("not imported: interrupted") }
         #expect(driver.browser.work == nil)
     }
 

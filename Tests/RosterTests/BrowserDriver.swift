@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import TerminalKit
 import Testing
 
@@ -37,11 +38,12 @@ final class BrowserDriver {
             width: width, height: height, repertoire: repertoire)
     }
 
-    /// A list of so many teams by name, when it is there; the store keeps no history.
+    /// A list of so many teams by name, when it is there, with small limits; the store keeps no history.
     static func ofManyTeams(_ count: Int, in fixture: Fixture, settles: Bool = true) async throws -> BrowserDriver {
         try fixture.fillWithManyTeams(count)
-        let driver = BrowserDriver(
-            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"), settles: settles)
+        var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName")
+        options.limits = .small
+        let driver = BrowserDriver(options, settles: settles)
         let counted = GroupedNumber.text(count)
         try await driver.wait(for: "the list") { driver.text.contains("\(counted) Teams") }
         return driver
@@ -97,6 +99,11 @@ final class BrowserDriver {
         for name in cacheNames { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
     }
 
+    func resize(width: Int, height: Int) {
+        screen.resize(width: width, height: height)
+        step()
+    }
+
     func click(x: Int, y: Int) { send(.mouse(MouseEvent(.press, at: Point(x: x, y: y)))) }
 
     /// Puts the cursor on a record by searching for its name.
@@ -139,7 +146,7 @@ final class BrowserDriver {
 
     /// Waits until the browser shows what is expected: work of the main queue runs meanwhile.
     func wait(
-        for what: String, seconds: Double = 20, sourceLocation: SourceLocation = #_sourceLocation,
+        for what: String, seconds: Double = 60, sourceLocation: SourceLocation = #_sourceLocation,
         _ condition: () -> Bool
     ) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
@@ -168,5 +175,44 @@ final class BrowserDriver {
         }
         let expected = try String(contentsOf: file, encoding: .utf8)
         #expect(dump == expected, "\(name):\n\(dump)", sourceLocation: sourceLocation)
+    }
+}
+
+extension WorkLimits {
+    /// A hundred records are many, a piece of work ends at its first look at the clock, and nothing waits for time to pass.
+    static let small: WorkLimits = {
+        var limits = WorkLimits()
+        (limits.longList, limits.longSave, limits.changesSortedAtOnce, limits.histogramLines) = (100, 100, 100, 100)
+        (limits.rowsAtOnce, limits.changesBlock, limits.editGroup, limits.recordsPerLook) = (32, 32, 16, 8)
+        (limits.markedAtOnce, limits.matchesLookedUp, limits.placesLookedUp, limits.clipboard) = (50, 20, 10, 2000)
+        (limits.slice, limits.searchSlice) = (.zero, .zero)
+        (limits.restBeforeCounting, limits.countInterval, limits.lockPause) = (.zero, .zero, .zero)
+        return limits
+    }()
+}
+
+/// Counts how often a browser's store is told to have commits, which happens after its context took them over.
+@MainActor
+final class ToldCommits {
+    private final class Count: Sendable { let value = Mutex(0) }
+
+    private let count = Count()
+    private var observer: (any NSObjectProtocol)?
+
+    init(of driver: BrowserDriver) throws {
+        let coordinator = try #require(driver.browser.session).container.persistentStoreCoordinator
+        observer = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { [count] _ in count.value.withLock { $0 += 1 } }
+    }
+
+    isolated deinit { if let observer { NotificationCenter.default.removeObserver(observer) } }
+
+    /// Does something that commits, and waits until that is told.
+    func next(_ driver: BrowserDriver, after body: () throws -> Void) async throws {
+        let before = count.value.withLock { $0 }
+        try body()
+        try await driver.wait(for: "the word of a commit", seconds: 60) { count.value.withLock { $0 } > before }
+        driver.draw()
     }
 }

@@ -80,7 +80,7 @@
             driver.keys("k")
             #expect(driver.text.contains("records cannot be read"), "\(driver.text)")
             try cluster.start()
-            for _ in 0..<200 where driver.text.contains("records cannot be read") {
+            for _ in 0..<1200 where driver.text.contains("records cannot be read") {
                 usleep(50_000)
                 driver.keys("k")
             }

@@ -8,6 +8,7 @@ import Translation
 final class Browser: TerminalProgram {
     /// The place of the store changes where its file was moved.
     var options: BrowserOptions
+    var limits: WorkLimits { options.limits }
     let layers = LayerStack()
     /// The commands under the user's keys.
     let tables: CommandTables
@@ -31,9 +32,10 @@ final class Browser: TerminalProgram {
     var needsDisplay = true
     /// What is said in the bottom line; good news goes by itself after a while.
     private(set) var message: (text: String, role: Role, end: ContinuousClock.Instant?)?
-    private static let messageTime = Duration.seconds(4)
     /// What the store had of each edited property when the user began to edit it.
     var baseline = EditBaseline()
+    /// Whether a look at all edits takes no time.
+    var hasFewEdits: Bool { baseline.count < limits.longSave }
     /// Edits of records that others deleted, of which the user did not decide yet.
     var lostEdits: [LostEdit] = []
     /// What follows the save that asks a question; `nil` if nothing does.
@@ -101,20 +103,15 @@ final class Browser: TerminalProgram {
 
     /// Copies text, and says what was copied.
     func copy(_ text: String, named name: String) {
-        guard text.utf8.count <= Self.greatestCopy else {
-            return refuseCopy()
-        }
+        guard text.utf8.count <= limits.clipboard else { return refuseCopy() }
         let isCopied = copyText?(text) ?? false
         say(
             isCopied ? sentence("copied \(name)") : "this terminal takes no text to copy",
             role: isCopied ? .text : .warning)
     }
 
-    /// Terminals drop longer texts without a word.
-    static let greatestCopy = 74_000
-
     func refuseCopy() {
-        let limit = Self.greatestCopy / 1000
+        let limit = limits.clipboard / 1000
         say(sentence("too much to copy: more than \(limit) kB; :export writes a file"), role: .warning)
     }
 
@@ -182,7 +179,7 @@ final class Browser: TerminalProgram {
 
     /// Shows a line at the bottom until the next key; plain text only for a few seconds.
     func say(_ text: String, role: Role = .text) {
-        message = (tr(text), role, role == .text ? .now + Self.messageTime : nil)
+        message = (tr(text), role, role == .text ? .now + limits.messageTime : nil)
         needsDisplay = true
     }
 

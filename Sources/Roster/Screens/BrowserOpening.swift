@@ -15,9 +15,6 @@ struct StoreOpening {
 // Opening the store, beside the keys, and what is asked where that fails.
 
 extension Browser {
-    /// Most stores are there within this time: no other screen flashes up for them.
-    private static let quickOpening = Duration.milliseconds(400)
-
     /// Opens the store; where that fails, asks what to do. Returns while a store that takes its time is still being opened.
     func open() { open(readOnly: options.isReadOnly, modelURL: options.modelURL) }
 
@@ -44,10 +41,10 @@ extension Browser {
         let screen = WaitingScreen(
             sentence("opening \(StorePlace(url: url).shortName)"),
             note: "Another program may have locked it: it is tried again and again.",
-            began: task.began
+            after: limits.openingNote, began: task.began
         ) { [unowned self] in giveUpOpening() }
         opening = StoreOpening(task: task, isReadOnly: readOnly, screen: screen)
-        if task.wait(Self.quickOpening) { return finishOpening() }
+        if task.wait(limits.quickOpening) { return finishOpening() }
         layers.push(screen)
         needsDisplay = true
     }
@@ -61,7 +58,7 @@ extension Browser {
         opening.screen.isFinished = true
         layers.removeFinished()
         do {
-            try show(StoreSession(result.get()))
+            try show(StoreSession(result.get(), limits: limits))
         } catch let error as CommandError where error.kind == .misuse {
             session = nil
             fail(error)
@@ -87,7 +84,7 @@ extension Browser {
             self?.session?.counts.storeChanged()
             self?.tellContested(changed: changed)
             // To look at very many edits for each commit would hold the keys up.
-            if haveDeleted || self?.baseline.isShort == true { self?.askAboutLostEdits() }
+            if haveDeleted || self?.hasFewEdits == true { self?.askAboutLostEdits() }
         }
         let state = stateFile?.read() ?? BrowserState()
         (filterHistory, searchHistory, commandHistory) = (state.filters, state.searches, state.commands)

@@ -35,6 +35,8 @@ struct BrowserOptions {
     var isSuggestion = false
     /// Where it is kept how stores were left; `nil` keeps nothing.
     var stateFolder: URL?
+    /// From where on records are many; tests set smaller numbers.
+    var limits = WorkLimits()
 
     /// The store as the verbs name it.
     var location: StoreLocation {

@@ -4,9 +4,6 @@ import Translation
 /// Work on the main thread that is done piece by piece, and may take its time. The keys are read between the pieces, and mean
 /// nothing but Esc, which stops the work: what is typed ahead must not answer the question that comes when it is done.
 final class PiecewiseWork: WorkingLayer {
-    /// How long a piece may take.
-    static let slice = Duration.milliseconds(30)
-
     private unowned let browser: Browser
     private let what: String
     private let share: () -> Double
@@ -33,7 +30,7 @@ final class PiecewiseWork: WorkingLayer {
     func takeUp() {
         guard isWorking else { return }
         do {
-            guard try piece(.now + Self.slice) else { return }
+            guard try piece(.now + browser.limits.slice) else { return }
             end()
             next()
         } catch {
@@ -81,7 +78,7 @@ extension Browser {
         _ what: String, share: @escaping () -> Double, _ piece: @escaping (ContinuousClock.Instant) throws -> Bool,
         orElse fail: ((any Error) -> Void)? = nil, onStop stop: (() -> Void)? = nil, then next: @escaping () -> Void
     ) throws {
-        if try piece(.now + PiecewiseWork.slice) { return next() }
+        if try piece(.now + limits.slice) { return next() }
         push(
             PiecewiseWork(
                 what, in: self, share: share, piece, orElse: fail ?? { [unowned self] in complain($0) },
@@ -93,7 +90,7 @@ extension Browser {
         _ what: String, share: @escaping () -> Double, _ piece: @escaping (ContinuousClock.Instant) -> Bool,
         then next: @escaping () -> Void
     ) {
-        if piece(.now + PiecewiseWork.slice) { return next() }
+        if piece(.now + limits.slice) { return next() }
         push(PiecewiseWork(what, in: self, share: share, piece, orElse: { _ in }, onStop: nil, then: next))
     }
 

@@ -7,8 +7,6 @@ enum StoreLock {
     static let attempt: TimeInterval = 0.1
     /// How long attempts are repeated, between the keys.
     static let patience = Duration.seconds(15)
-    /// The time between two attempts.
-    static let pause = Duration.milliseconds(200)
 
     /// Whether an error says that another program has locked the store.
     static func isReason(for error: any Error) -> Bool {

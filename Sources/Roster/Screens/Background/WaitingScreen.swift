@@ -5,13 +5,19 @@ import Translation
 final class WaitingScreen: Layer {
     private let what: String
     private let note: String
+    private let noteDelay: Duration
     private let began: ContinuousClock.Instant
     private let onCancel: () -> Void
     var isFinished = false
 
-    init(_ what: String, note: String, began: ContinuousClock.Instant, onCancel: @escaping () -> Void) {
+    /// - Parameter noteDelay: Time after which the note is shown too.
+    init(
+        _ what: String, note: String, after noteDelay: Duration, began: ContinuousClock.Instant,
+        onCancel: @escaping () -> Void
+    ) {
         self.what = what
         self.note = note
+        self.noteDelay = noteDelay
         self.began = began
         self.onCancel = onCancel
     }
@@ -26,7 +32,7 @@ final class WaitingScreen: Layer {
     func draw(in canvas: Canvas) {
         canvas.clear()
         canvas.write(Activity.text(what, since: began), x: 1, y: 0, style: .text)
-        if ContinuousClock.now - began > .seconds(1) { canvas.write(note, x: 3, y: 2, style: .muted) }
+        if ContinuousClock.now - began > noteDelay { canvas.write(note, x: 3, y: 2, style: .muted) }
         canvas.write(tr("Esc gives up"), x: 0, y: canvas.height - 1, style: .muted)
     }
 }

@@ -38,9 +38,12 @@ final class ChangesPane: KeyHelping {
     private var known: [Int: [Entry]] = [:]
     private var revision = -1
 
-    /// More records than these are neither all named nor sorted as a whole: they stand as they were changed, block by block.
-    private static let many = 2000
-    private static let blockSize = 256
+    /// Whether the records are too many to name all of them and to sort them as a whole: they stay in the order in which they were changed,
+    /// block by block.
+    private var areMany: Bool { objects.count > browser.limits.changesSortedAtOnce }
+
+    /// How many records' lines were made since the contents last changed.
+    var readCount: Int { known.count }
 
     init(browser: Browser, session: StoreSession) {
         self.browser = browser
@@ -55,7 +58,7 @@ final class ChangesPane: KeyHelping {
         revision = session.revision
         (blocks, known) = ([:], [:])
         objects = session.unsavedObjects
-        if objects.count <= Self.many {
+        if !areMany {
             func group(_ object: NSManagedObject) -> Int { object.isInserted ? 0 : object.isDeleted ? 2 : 1 }
             let groups = Dictionary(grouping: objects, by: group)
             objects = (0...2).flatMap { sorted(groups[$0] ?? []) }
@@ -71,11 +74,12 @@ final class ChangesPane: KeyHelping {
     }
 
     private func object(at record: Int) -> NSManagedObject {
-        guard objects.count > Self.many else { return objects[record] }
-        let block = record / Self.blockSize
-        let start = block * Self.blockSize
+        guard areMany else { return objects[record] }
+        let size = browser.limits.changesBlock
+        let block = record / size
+        let start = block * size
         if let known = blocks[block] { return known[record - start] }
-        let made = sorted(objects[start..<min(objects.count, start + Self.blockSize)])
+        let made = sorted(objects[start..<min(objects.count, start + size)])
         blocks[block] = made
         return made[record - start]
     }
@@ -83,7 +87,7 @@ final class ChangesPane: KeyHelping {
     /// The lines of a record, of which each has one at least.
     private func entries(at record: Int) -> [Entry] {
         if let lines = known[record] { return lines }
-        if known.count > Self.many { known = [:] }
+        if known.count > browser.limits.changesSortedAtOnce { known = [:] }
         let lines =
             record < objects.count
             ? entries(of: object(at: record)) : entries(of: browser.lostEdits[record - objects.count])
@@ -277,7 +281,7 @@ final class ChangesPane: KeyHelping {
         let place = "\(GroupedNumber.text(cursor.record + 1))/\(GroupedNumber.text(recordCount))"
         StatusLine(
             left: [(sentence(" Not saved: \(count)"), .status)],
-            right: objects.count > Self.many ? [(" \(place) ", .status)] : []
+            right: areMany ? [(" \(place) ", .status)] : []
         ).draw(in: canvas, y: 0)
         top = max(self.place(1 - height, from: cursor), min(top, cursor))
         if recordCount == 0 { canvas.write(tr("Everything is saved."), x: 2, y: 1, style: .muted) }

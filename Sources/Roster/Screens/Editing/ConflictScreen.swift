@@ -46,6 +46,8 @@ final class ConflictScreen: Layer {
     private(set) var cursor = 0
     private var top = 0
     private var height = 1
+    /// How many lines the last frame painted.
+    private(set) var paintedLines = 0
     private var keys = KeySequenceReader()
     private let table: CommandTable<ConflictScreen>
 
@@ -164,6 +166,7 @@ final class ConflictScreen: Layer {
         let head = entries.indices.contains(cursor) && entries[cursor].isFirst ? cursorLine - 1 : cursorLine
         top = max(0, min(top, cursor == 0 ? 0 : head))
         if cursorLine >= top + room { top = cursorLine - room + 1 }
+        paintedLines = 0
         for row in 0..<room where top + row < lines.count { draw(lines[top + row], in: box, y: row + 1) }
         var x = 2
         for (key, what) in [("m", "save mine"), ("t", "keep theirs"), ("s", "save as chosen")] {
@@ -173,6 +176,7 @@ final class ConflictScreen: Layer {
     }
 
     private func draw(_ line: Line, in box: Canvas, y: Int) {
+        paintedLines += 1
         let index: Int
         switch line {
         case .deletion(let index):

@@ -43,9 +43,6 @@ struct EditGroupCounts {
 // Changes of very many records: made, taken back and made again between the keys.
 
 extension Browser {
-    /// So many records are changed at a time.
-    static let groupSize = 256
-
     /// Changes one record after the other; the keys do not wait for very many. Esc takes back what was done.
     ///
     /// - Parameters:
@@ -58,17 +55,18 @@ extension Browser {
         _ change: @escaping (NSManagedObjectContext, Int) -> Void, then next: @escaping () -> Void
     ) {
         guard let session else { return }
-        guard count > Self.groupSize else {
+        let size = limits.editGroup
+        guard count > size else {
             edit(name, seen: seen) { context in for index in 0..<count { change(context, index) } }
             return next()
         }
-        let groups = (count + Self.groupSize - 1) / Self.groupSize
+        let groups = (count + size - 1) / size
         let edit = editGroups.begin(groups)
         var done = 0
         do {
             try workPiecewise(doing, share: { Double(done) / Double(groups) }) { [unowned self] deadline in
                 repeat {
-                    let range = (done * Self.groupSize)..<min(count, (done + 1) * Self.groupSize)
+                    let range = (done * size)..<min(count, (done + 1) * size)
                     let seen = seen.isEmpty ? [] : seen[range]
                     makeGroup(EditGroup(name: name, edit: edit, number: done), seen: seen, session) { context in
                         for index in range { change(context, index) }

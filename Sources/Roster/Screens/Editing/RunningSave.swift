@@ -8,9 +8,6 @@ final class RunningSave: Layer {
     /// Thrown where the user stops the save.
     struct Stopped: Error {}
 
-    /// From how many records on a save looks at the keys.
-    static let many = 2000
-
     /// The parts of the work, about, as they follow on each other.
     enum Part {
         case looking, saving, settling
@@ -57,7 +54,7 @@ final class RunningSave: Layer {
     /// - Throws: ``Stopped``.
     func step(_ part: Part, _ done: Int, of count: Int) throws {
         steps += 1
-        guard steps.isMultiple(of: 64) else { return }
+        guard steps.isMultiple(of: browser.limits.recordsPerLook) else { return }
         try note(part, Double(done) / Double(max(1, count)), canStop: part != .settling)
     }
 
@@ -104,7 +101,7 @@ extension Browser {
     func saving(_ body: (SaveAttempt) -> SaveAttempt.Outcome) -> SaveAttempt.Outcome? {
         guard let session else { return nil }
         // The context looks at what was changed and taken back, too.
-        guard session.unsavedCount >= RunningSave.many || !baseline.isShort else {
+        guard session.unsavedCount >= limits.longSave || !hasFewEdits else {
             let outcome = body(SaveAttempt(session: session))
             if case .saved = outcome { baseline.wasSaved() }
             return outcome

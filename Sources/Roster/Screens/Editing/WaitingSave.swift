@@ -6,7 +6,7 @@ struct WaitingSave {
     let began = ContinuousClock.now
     let preference: SaveAttempt.Preference?
     let next: () -> Void
-    var nextAttempt = ContinuousClock.now + StoreLock.pause
+    var nextAttempt = ContinuousClock.now
 }
 
 extension Browser {
@@ -17,7 +17,7 @@ extension Browser {
             return say("not saved: another program keeps the store locked; ^S tries again", role: .error)
         }
         if waitingSave == nil { waitingSave = WaitingSave(preference: preference, next: next) }
-        waitingSave?.nextAttempt = .now + StoreLock.pause
+        waitingSave?.nextAttempt = .now + limits.lockPause
         needsDisplay = true
     }
 
@@ -26,7 +26,7 @@ extension Browser {
         guard let waiting = waitingSave, waiting.nextAttempt <= .now else { return }
         // It may ask something.
         if isTyping {
-            waitingSave?.nextAttempt = .now + StoreLock.pause
+            waitingSave?.nextAttempt = .now + limits.lockPause
         } else {
             save(preferring: waiting.preference, next: waiting.next)
         }

@@ -18,13 +18,12 @@ struct ChosenRecords {
     private var piece: [NSManagedObjectID] = []
     private var pieceStart = 0
 
-    private static let pieceSize = 512
-    /// More marked records than this are come upon in the list.
-    static let few = 2000
+    private let rowsAtOnce: Int
 
     init(of screen: ListScreen) {
         (records, context) = (screen.records, screen.session.context)
-        let areFew = screen.marks.objects.count <= Self.few
+        rowsAtOnce = screen.session.limits.rowsAtOnce
+        let areFew = screen.marks.objects.count <= screen.session.limits.markedAtOnce
         ready = areFew ? screen.chosenRecords : []
         awaited = areFew ? [] : screen.marks.objects
     }
@@ -63,7 +62,7 @@ struct ChosenRecords {
     private mutating func lookAtNextRow() {
         if !(pieceStart..<(pieceStart + piece.count)).contains(row) {
             pieceStart = row
-            piece = records.controller.objectIDs(at: row..<min(row + Self.pieceSize, records.objectCount))
+            piece = records.controller.objectIDs(at: row..<min(row + rowsAtOnce, records.objectCount))
         }
         let id = piece[row - pieceStart]
         row += 1
@@ -79,7 +78,7 @@ extension ListScreen {
         let next = { [unowned self] (found: [NSManagedObject]) in
             if found.isEmpty { sayNothingChosen() } else { next(found) }
         }
-        guard marks.objects.count > ChosenRecords.few else { return next(chosenRecords) }
+        guard marks.objects.count > session.limits.markedAtOnce else { return next(chosenRecords) }
         var chosen = ChosenRecords(of: self)
         var found: [NSManagedObject] = []
         let counted = DeletePlan.counted(marks.objects.count, entity.name ?? "record")

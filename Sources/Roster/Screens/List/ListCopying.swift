@@ -25,10 +25,11 @@ private struct CopiedText {
     private var values: [Any] = []
     private var known: Set<AnyHashable> = []
     private var size = 0
+    private let limit: Int
     private(set) var count = 0
 
     init(_ what: Copied, key: String, of screen: ListScreen) throws {
-        (self.what, self.key) = (what, key)
+        (self.what, self.key, limit) = (what, key, screen.session.limits.clipboard)
         let shown = screen.records.display.columns
         columns = what == .text ? shown : shown.filter { $0.key == key }
         switch what {
@@ -53,7 +54,7 @@ private struct CopiedText {
         case .uri: add(line: object.objectID.uriRepresentation().absoluteString)
         case .predicate: add(value: object.value(forKey: key) ?? NSNull())
         }
-        if size > Browser.greatestCopy { throw TooLong() }
+        if size > limit { throw TooLong() }
     }
 
     private mutating func add(line: String) {

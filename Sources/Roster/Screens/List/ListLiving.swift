@@ -86,7 +86,7 @@ extension ListScreen {
     private func thaw() {
         guard let waiting = waitingChanges else { return }
         stopFreezing()
-        if records.objectCount > Self.longList {
+        if records.objectCount > session.limits.longList {
             sayWhatCame(waiting.count)
             return readAgain()
         }
@@ -158,7 +158,7 @@ extension ListScreen {
         records.aggregate(key)
         // A list that stands still is not read again for that.
         guard let aggregates = records.aggregates, !aggregates.isKnown, waitingChanges == nil else { return }
-        guard records.objectCount > Self.longList else {
+        guard records.objectCount > session.limits.longList else {
             do { try records.fetchAgain() } catch { browser.complain(error) }
             return
         }

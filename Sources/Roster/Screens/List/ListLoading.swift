@@ -43,9 +43,6 @@ struct ListWork {
 // Lists that take their time are read beside the keys: the old one stays in use until the new one is there.
 
 extension ListScreen {
-    /// Lists of more records than this are gone through beside the keys.
-    static let longList = StoreSession.longList
-
     /// Reads a list and shows it.
     ///
     /// - Parameters:
@@ -97,7 +94,7 @@ extension ListScreen {
                     try await found.list.controller.refetch(telling: .contents, reporting: progress)
                     break
                 } catch  where StoreLock.isReason(for: error) && ContinuousClock.now < end && !Task.isCancelled {
-                    try await Task.sleep(for: StoreLock.pause)
+                    try await Task.sleep(for: screen.session.limits.lockPause)
                 }
             }
             found.list.refresh()

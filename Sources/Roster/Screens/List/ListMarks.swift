@@ -147,7 +147,7 @@ extension ListScreen {
         if !conditions.isEmpty {
             request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: conditions)
         }
-        guard records.objectCount > Self.longList else {
+        guard records.objectCount > session.limits.longList else {
             return mark(try session.context.fetch(request))
         }
         nonisolated(unsafe) let work = (request: request, context: session.context)

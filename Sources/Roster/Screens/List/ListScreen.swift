@@ -60,6 +60,8 @@ final class ListScreen: Layer {
     var searchPlaces: SearchPlaces?
     /// Hears of what the search finds.
     var onSearchProgress: (RecordSearch) -> Void = { _ in }
+    /// Reads the values that may complete a filter.
+    var completion: Task<Void, Never>?
     /// How many records there are without the filter; there while a list is filtered.
     var total: EntityTotal?
     /// Where the tabs of the entities were painted in the first line.
@@ -90,7 +92,7 @@ final class ListScreen: Layer {
                 browser.settings(for: entity), of: entity, in: session.container.persistentStoreCoordinator)
         }
         let settings = try first.settings(for: entity)
-        records = try RecordList(entity: entity, settings: settings, context: session.context)
+        records = try RecordList(entity: entity, settings: settings, context: session.context, limits: session.limits)
         view = SectionedList(source: records, columns: [])
         settingsByEntity[entity.name ?? ""] = settings
         adopt(records)
@@ -115,7 +117,8 @@ final class ListScreen: Layer {
         rememberSettings()
         let settings = settingsByEntity[other.name ?? ""] ?? browser.settings(for: other)
         do {
-            let list = try RecordList(entity: other, settings: settings, context: session.context)
+            let list = try RecordList(
+                entity: other, settings: settings, context: session.context, limits: session.limits)
             try load(list, of: other, what: sentence("reading \(DeletePlan.plural(other.name ?? "record"))")) {
                 [unowned self] in
                 restorePlace(settings)
@@ -158,7 +161,7 @@ final class ListScreen: Layer {
         settings.folded = view.folded
         change(&settings)
         if settings.sectionText != records.settings.sectionText { settings.folded = [] }
-        let list = try RecordList(entity: entity, settings: settings, context: session.context)
+        let list = try RecordList(entity: entity, settings: settings, context: session.context, limits: session.limits)
         let what = settings.filter != records.settings.filter ? "filtering" : "sorting"
         // The cursor may go on while the list is read.
         try load(list, of: entity, what: what, keeping: { [unowned self] in (cursorObject, focusedKey) }) {

@@ -5,8 +5,6 @@ import Translation
 // Finding text: while it is typed, and again. Long lists are looked through piece by piece, between the keys.
 
 extension ListScreen {
-    /// How long the search works before keys are read and a frame is shown.
-    private static let slice = Duration.milliseconds(15)
     private static let searchHint = "Enter keeps the match, n N go on, Esc goes back"
 
     /// Whether a search is on its way.
@@ -117,7 +115,7 @@ extension ListScreen {
     private func countMatches(of search: RecordSearch) {
         guard searchPlaces?.text != search.text else { return }
         searchPlaces = SearchPlaces(of: search, in: records) { [weak browser] in browser?.needsDisplay = true }
-        if records.objectCount <= Self.longList { searchPlaces?.count(until: .now + .seconds(1)) }
+        if records.objectCount <= session.limits.longList { searchPlaces?.count(until: .now + .seconds(1)) }
     }
 
     /// Goes on with that for a moment.
@@ -127,7 +125,7 @@ extension ListScreen {
             browser.needsDisplay = true
         }
         guard let searchPlaces, searchPlaces.isCounting else { return }
-        searchPlaces.count(until: .now + Self.slice)
+        searchPlaces.count(until: .now + session.limits.searchSlice)
         if searchPlaces.rows != nil { browser.needsDisplay = true }
     }
 
@@ -160,7 +158,7 @@ extension ListScreen {
         let hadMatch = search.match != nil
         let progress = search.progress
         do {
-            try search.advance(until: .now + Self.slice)
+            try search.advance(until: .now + session.limits.searchSlice)
         } catch {
             browser.complain(error)
         }

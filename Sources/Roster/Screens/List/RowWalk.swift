@@ -20,7 +20,6 @@ struct RowWalk {
     private var passes = 1
     private(set) var share = 0.0
 
-    private static let pieceSize = 512
     private static let mostPasses = 3
 
     init(of screen: ListScreen, except left: Set<NSManagedObject>) {
@@ -38,7 +37,8 @@ struct RowWalk {
                 continue
             }
             let start = bounds.lowerBound + done
-            let ids = records.controller.objectIDs(at: start..<min(start + Self.pieceSize, bounds.upperBound))
+            let ids = records.controller.objectIDs(
+                at: start..<min(start + session.limits.rowsAtOnce, bounds.upperBound))
             for id in ids {
                 let object = session.context.object(with: id)
                 if left.contains(object) { leftOut.insert(object) } else { found.insert(object) }

@@ -20,8 +20,6 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
     /// Whether the greatest heap stands first, instead of the least value.
     private var isByCount: Bool
     private var seen: SeenChanges
-    /// So many texts get a line of their own.
-    private static let greatestCount = 10_000
 
     private struct Counted {
         let heaps: ValueBuckets
@@ -41,11 +39,12 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         seen = SeenChanges(of: list)
         let query = ColumnCounts.Query(
             keyPaths: [keyPath], entity: list.entity, filter: list.records.settings.filter)
+        let greatestCount = list.session.limits.histogramLines
         counting = ColumnCountsTask(
             query, in: list.session.context, whenDone: { [weak self] in self?.list.browser.needsDisplay = true }
         ) { [keyPath, attribute] counts in
             let totals = counts.totals(ofColumn: 0)
-            let heaps = ValueBuckets(totals, of: attribute, at: keyPath, greatestCount: Self.greatestCount)
+            let heaps = ValueBuckets(totals, of: attribute, at: keyPath, greatestCount: greatestCount)
             return Counted(
                 heaps: heaps, statistics: Self.statistics(totals, of: attribute, distinct: heaps.distinctCount))
         }

@@ -10,6 +10,7 @@ final class RecordList: ListSource {
     private(set) var display: EntityDisplay
     private(set) var settings: ListSettings
     let controller: NSFetchedResultsController<NSManagedObject>
+    let limits: WorkLimits
     private let observer = RecordListObserver()
     private let sectionAttribute: NSAttributeDescription?
     /// As of the last `refresh()`: the controller makes this list anew each time it is asked.
@@ -44,8 +45,9 @@ final class RecordList: ListSource {
     /// - Throws: where the filter does not parse or does not fit the entity.
     init(
         entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext,
-        excluding excluded: Set<NSManagedObjectID>? = nil
+        limits: WorkLimits = WorkLimits(), excluding excluded: Set<NSManagedObjectID>? = nil
     ) throws {
+        self.limits = limits
         self.settings = settings
         display = EntityDisplay(entity: entity, settings: settings)
         sectionAttribute = settings.sectionKey.flatMap { entity.attribute(atKeyPath: $0) }

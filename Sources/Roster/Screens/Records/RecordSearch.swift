@@ -17,9 +17,6 @@ final class RecordSearch {
         case backward
     }
 
-    /// How long one piece should take.
-    private static let pieceTime = Duration.milliseconds(8)
-
     let text: String
     let direction: Direction
     /// Whether all matches are counted, or the nearest one is enough.
@@ -43,15 +40,13 @@ final class RecordSearch {
     private var pieceSize = 64
     private(set) var matches: Set<NSManagedObjectID> = []
     /// Asks the store for all matches.
-    private var scan: Task<Void, Never>?
+    private(set) var scan: Task<Void, Never>?
     /// What it found, until it is taken up.
     private var answer: Set<NSManagedObjectID>?
     /// Whether the store has said of all rows whether they match: `matches` are all.
     private(set) var knowsAll = false
     /// What changed since the store was asked.
     private var changedMeanwhile: Set<NSManagedObjectID> = []
-    /// At most so many matches are looked up in the list one by one.
-    private static let fewMatches = 2000
     /// The records in the first row and in the one that was looked at last.
     private var first: NSManagedObjectID?
     private var last: NSManagedObjectID?
@@ -106,8 +101,8 @@ final class RecordSearch {
                 throw error
             }
             let end = ContinuousClock.now
-            if end - begin < Self.pieceTime / 2 { pieceSize = min(4096, pieceSize * 2) }
-            if end - begin > Self.pieceTime * 2 { pieceSize = max(16, pieceSize / 2) }
+            if end - begin < list.limits.searchPiece / 2 { pieceSize = min(4096, pieceSize * 2) }
+            if end - begin > list.limits.searchPiece * 2 { pieceSize = max(16, pieceSize / 2) }
             if end >= deadline { return askForAll() }
         }
     }
@@ -148,7 +143,7 @@ final class RecordSearch {
         let known = matches.intersection(changedMeanwhile)
         matches = all.subtracting(changedMeanwhile).union(known)
         (knowsAll, changedMeanwhile) = (true, [])
-        if match == nil, matches.count <= Self.fewMatches { findNearest() }
+        if match == nil, matches.count <= list.limits.matchesLookedUp { findNearest() }
         isFinished = match != nil || matches.isEmpty
     }
 

@@ -17,15 +17,10 @@ final class SearchPlaces {
     private var asking: Task<Void, Never>?
     private var next = 0
     private var found: [Int] = []
-    /// So many matches are looked up in the list one by one.
-    private static let few = 1000
     /// When the places are to be found anew, as the list has changed; `nil` while they are right.
     private(set) var recount: ContinuousClock.Instant?
     /// How many matches were found before the list changed.
     private var earlierCount: Int?
-    /// So long the list has to stand still before that.
-    private static let rest = Duration.milliseconds(300)
-    private static let pieceSize = 1024
 
     /// - Parameters:
     ///   - search: one that was finished: what it found is not asked for again where it has looked at everything.
@@ -52,7 +47,7 @@ final class SearchPlaces {
         earlierCount = count
         asking?.cancel()
         (matches, rows) = (nil, nil)
-        recount = .now + Self.rest
+        recount = .now + list.limits.restBeforeCounting
     }
 
     /// How many matches there are, or were before the list changed; `nil` until that is known.
@@ -82,7 +77,7 @@ final class SearchPlaces {
                 list.controller.fetchRequest.predicate, RecordSearch.predicate(for: text, entity: list.display.entity),
             ].compactMap { $0 })
         let context = list.controller.managedObjectContext
-        guard list.objectCount > StoreSession.longList else {
+        guard list.objectCount > list.limits.longList else {
             // Where that fails, the search has told why.
             matches = Set((try? context.fetch(request)) ?? [])
             return
@@ -98,21 +93,21 @@ final class SearchPlaces {
         }
     }
 
-    /// Goes on through the list until all places are known, or the time is over.
+    /// Goes on through the list until all places are known, or the time is over and a piece is done.
     func count(until deadline: ContinuousClock.Instant) {
         guard let matches, rows == nil else { return }
-        if matches.count <= Self.few {
+        if matches.count <= list.limits.placesLookedUp {
             let context = list.controller.managedObjectContext
             rows = matches.compactMap { list.path(of: context.object(with: $0)) }.map { list.index(of: $0) }.sorted()
             return
         }
         while next < list.objectCount {
-            guard .now < deadline else { return }
-            let piece = next..<min(next + Self.pieceSize, list.objectCount)
+            let piece = next..<min(next + list.limits.rowsAtOnce, list.objectCount)
             for (row, id) in zip(piece, list.controller.objectIDs(at: piece)) where matches.contains(id) {
                 found.append(row)
             }
             next = piece.upperBound
+            if next < list.objectCount, ContinuousClock.now >= deadline { return }
         }
         rows = found
     }

@@ -100,7 +100,7 @@ extension ListScreen {
         nonisolated(unsafe) weak let browser = self.browser
         nonisolated(unsafe) let query = request
         let container = session.container
-        Task { @MainActor in
+        completion = Task { @MainActor in
             let reader = container.newBackgroundContext()
             let found = await reader.perform { (try? reader.fetch(query)).flatMap(values.completion) }
             guard let asking, let found else { return }

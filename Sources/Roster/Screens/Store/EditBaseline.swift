@@ -120,9 +120,6 @@ struct EditBaseline {
     /// How many records were changed, also those whose changes were taken back since.
     var count: Int { values.count }
 
-    /// Whether a look at all of it takes no time.
-    var isShort: Bool { count < RunningSave.many }
-
     /// The properties that both the user and another process changed, to different values.
     ///
     /// - Parameter step: called for each record that is looked at, with how many are done and how many there are.

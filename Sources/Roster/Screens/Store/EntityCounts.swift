@@ -52,16 +52,13 @@ final class EntityCounts {
 }
 
 extension StoreSession {
-    /// Lists of entities with more records than this are read beside the keys; shorter ones are there at once.
-    static let longList = 5000
-
     /// Whether reading the records of an entity may take longer than a user waits for a key.
     func isLong(_ entity: NSEntityDescription) -> Bool {
-        if let known = counts[entity] ?? sizes[entity.name ?? ""] { return known > Self.longList }
+        if let known = counts[entity] ?? sizes[entity.name ?? ""] { return known > limits.longList }
         // To count all of them may take longer than to read the first screen.
-        let request = EntityCounts.request(for: entity, upTo: Self.longList + 1)
+        let request = EntityCounts.request(for: entity, upTo: limits.longList + 1)
         request.includesPendingChanges = false
-        guard let count = try? context.count(for: request), count <= Self.longList else { return true }
+        guard let count = try? context.count(for: request), count <= limits.longList else { return true }
         counts.note(count, of: entity)
         return false
     }

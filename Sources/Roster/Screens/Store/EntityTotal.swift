@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// How many records an entity has in all, for a list that shows some of them: counted beside the keys, and again where the
-/// store changed, once a second at most.
+/// store changed, with a pause between two counts.
 ///
 /// Use on the main thread.
 final class EntityTotal {
@@ -15,7 +15,6 @@ final class EntityTotal {
     private var revision: Int?
     private var counting: Task<Void, Never>?
     private var lastCount: ContinuousClock.Instant?
-    private static let interval = Duration.seconds(1)
 
     /// - Parameter onChange: called when another number is known.
     init(of entity: NSEntityDescription, in session: StoreSession, onChange: @escaping () -> Void) {
@@ -27,6 +26,9 @@ final class EntityTotal {
 
     deinit { counting?.cancel() }
 
+    /// Whether the number is that of the present state.
+    var isCurrent: Bool { revision == session.revision }
+
     /// The number with what is not saved; `nil` before anything was counted.
     var value: Int? {
         countAgain()
@@ -37,8 +39,8 @@ final class EntityTotal {
     /// Begins to count where the number is not that of the present state.
     // SAFETY: all of it is used on the main thread, but for the request, which the reader's queue has alone.
     private func countAgain() {
-        guard revision != session.revision, counting == nil else { return }
-        let wait = lastCount.map { max(.zero, $0 + Self.interval - .now) } ?? .zero
+        guard !isCurrent, counting == nil else { return }
+        let wait = lastCount.map { max(.zero, $0 + session.limits.countInterval - .now) } ?? .zero
         nonisolated(unsafe) weak let total = self
         nonisolated(unsafe) let request = EntityCounts.request(for: entity)
         let container = session.container

@@ -14,6 +14,7 @@ final class StoreSession {
     let counts: EntityCounts
     /// How many they had when the store was opened, by name, up to ``OpenedStore/mostCounted``; empty where that was not asked.
     let sizes: [String: Int]
+    let limits: WorkLimits
     /// Counts up whenever records may look otherwise than before.
     private(set) var revision = 0
     private var unsaved = UnsavedTally()
@@ -39,7 +40,8 @@ final class StoreSession {
 
     /// Takes over a store that was opened, on the main thread.
     // SAFETY: the context posts on its queue, the main thread, where the session is used.
-    init(_ opened: OpenedStore) {
+    init(_ opened: OpenedStore, limits: WorkLimits = WorkLimits()) {
+        self.limits = limits
         url = opened.url
         isReadOnly = opened.isReadOnly
         container = opened.container
