@@ -116,14 +116,14 @@ import Testing
         ])
         defer { process.killAtOnce() }
         let before = try context.performAndWait { try listed(context) }
-        try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
+        try #require(process.wait(60) { !$0.isEmpty }, "\(process.errorLines)")
         var replay = WatchReplay(names: before.names, counts: before.counts)
         var applied = 1
         for number in 0..<Self.rounds {
             try context.performAndWait { try play(number, &random, context) }
             guard number % 20 == 19 else { continue }
             let expected = try context.performAndWait { try listed(context) }
-            let caughtUp = process.wait(20) { lines in
+            let caughtUp = process.wait(60) { lines in
                 guard (try? replay.apply(lines, from: &applied)) != nil else { return false }
                 return replay.names == expected.names && replay.sections.map(\.count) == expected.counts
             }

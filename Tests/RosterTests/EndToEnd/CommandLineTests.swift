@@ -213,7 +213,7 @@ import Testing
     @Test(.enabled(if: Tools.sqlite3 != nil)) func aLockedStoreIsWaitedForThenRefused() throws {
         let other = try LiveProcess(try #require(Tools.sqlite3), [sample.store])
         try other.type("BEGIN IMMEDIATE; SELECT 'locked';\n")
-        #expect(other.wait(5) { $0 == ["locked"] })
+        #expect(other.wait(60) { $0 == ["locked"] })
         let arguments = ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=8"]
         try expectRefusal(1, "locked", arguments)
         // A reader is not in the writer's way.

@@ -19,7 +19,7 @@ import Testing
 
     private func simulate(then line: String) throws -> LiveProcess {
         let writer = try LiveProcess(roster: ["simulate", sample.store, "--count", "100000", "--rate", "200"])
-        #expect(writer.wait(20) { $0.count >= 5 })
+        #expect(writer.wait(60) { $0.count >= 5 })
         let outcome = try RosterProcess.shell(line, [sample.store, sample.url.path])
         try #require(outcome.status == 0, "\(outcome.errors)")
         #expect(writer.waitForEnd() == 1)

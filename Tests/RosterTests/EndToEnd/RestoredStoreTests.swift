@@ -82,7 +82,7 @@ import Testing
         let arguments =
             log == .empty ? ["watch", sample.store, "Team"] : ["simulate", sample.store, "--count", "100000"]
         let writer = try LiveProcess(roster: arguments)
-        #expect(writer.wait(20) { $0.count >= max(matches, 1) })
+        #expect(writer.wait(60) { $0.count >= max(matches, 1) })
         writer.killAtOnce()
         writer.waitForEnd()
     }

@@ -64,8 +64,6 @@ final class LiveProcess: @unchecked Sendable {
     private struct Text {
         var lines: [String] = []
         var errorLines: [String] = []
-        /// When each line came.
-        var times: [ContinuousClock.Instant] = []
     }
 
     private let process = Process()
@@ -94,10 +92,6 @@ final class LiveProcess: @unchecked Sendable {
     convenience init(roster arguments: [String]) throws { try self.init(RosterProcess.program, arguments) }
 
     var lines: [String] { text.withLock { $0.lines } }
-    /// The lines, each with the time at which it came.
-    var timedLines: [(line: String, time: ContinuousClock.Instant)] {
-        text.withLock { text in Array(zip(text.lines, text.times)) }.map { ($0, $1) }
-    }
     var errorLines: [String] { text.withLock { $0.errorLines } }
     var isRunning: Bool { process.isRunning }
     var identifier: Int32 { process.processIdentifier }
@@ -112,6 +106,13 @@ final class LiveProcess: @unchecked Sendable {
 
     /// Writes to its standard input and leaves that open.
     func type(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+
+    /// The files, pipes and devices that it has open, each as often as it has it open.
+    var openPlaces: [String] {
+        let folder = "/proc/\(identifier)/fd/"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: folder + $0) }
+    }
 
     func interrupt() { kill(process.processIdentifier, SIGINT) }
     func killAtOnce() { kill(process.processIdentifier, SIGKILL) }
@@ -156,9 +157,6 @@ final class LiveProcess: @unchecked Sendable {
 
     private func add(_ line: Data, _ place: WritableKeyPath<Text, [String]> & Sendable) {
         let line = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-        text.withLock { text in
-            text[keyPath: place].append(line)
-            if place == \.lines { text.times.append(.now) }
-        }
+        text.withLock { $0[keyPath: place].append(line) }
     }
 }

@@ -31,14 +31,14 @@ final class SampleFolder {
     /// Kill the program to leave them there.
     func followed(wins: Int) throws -> LiveProcess {
         let reader = try LiveProcess(roster: ["watch", store, "Team"])
-        try #require(reader.wait(20) { !$0.isEmpty })
+        try #require(reader.wait(60) { !$0.isEmpty })
         // A reader joins the log only while a process that may write it is there, and a writer ends when it likes.
         let companion = try Connection(path: store, access: .readWrite)
         defer { companion.close() }
         _ = try companion.value("SELECT COUNT(*) FROM ZTEAM")
         let outcome = try RosterProcess.run(["update", store, "Team", "--where", "TRUEPREDICATE", "wins=\(wins)"])
         try #require(outcome.status == 0, "\(outcome.errors)")
-        try #require(reader.wait(20) { $0.last?.hasPrefix("now ") ?? false })
+        try #require(reader.wait(60) { $0.last?.hasPrefix("now ") ?? false })
         return reader
     }
 

@@ -123,10 +123,10 @@ import Testing
                 "watch", store, "Team", "--sort", "wins", "--format", "json", "--timeout", "60",
             ])
             defer { process.killAtOnce() }
-            try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
+            try #require(process.wait(60) { !$0.isEmpty }, "\(process.errorLines)")
             _ = try run("update", store, "Team", "--where", "teamName == 'Japan'", "wins=2")
             #expect(
-                process.wait(20) { $0.contains { $0.contains(#""wins":2"#) } }, "\(process.lines) \(process.errorLines)"
+                process.wait(60) { $0.contains { $0.contains(#""wins":2"#) } }, "\(process.lines) \(process.errorLines)"
             )
         }
 
@@ -269,7 +269,7 @@ import Testing
             let store = cluster.networkURL(schema: schema, user: role, password: "s3cret").absoluteString
             let process = try LiveProcess(roster: ["watch", store, "Team", "--timeout", "60"])
             defer { process.killAtOnce() }
-            try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
+            try #require(process.wait(60) { !$0.isEmpty }, "\(process.errorLines)")
             let arguments = try String(contentsOfFile: "/proc/\(process.identifier)/cmdline", encoding: .utf8)
             #expect(arguments.contains(role) && arguments.contains("******@") && !arguments.contains("s3cret"))
         }
