@@ -82,6 +82,9 @@
             state.withLock { $0.garbled = (Array(text.utf8), Array(other.utf8)) }
         }
 
+        /// Whether new connections are ended at once.
+        var isClosed: Bool { state.withLock { $0.isClosed } }
+
         func hold() { state.withLock { $0.isHeld = true } }
         func close() { state.withLock { $0.isClosed = true } }
         func open() { state.withLock { ($0.isHeld, $0.isClosed, $0.trigger) = (false, false, nil) } }

@@ -194,12 +194,14 @@ final class RemoteChangeWatcher: @unchecked Sendable {
             findings.append(finding)
         }
         setPace(isQuiet: findings.isEmpty && losses.isEmpty && !isFileTouched, coordinator)
+        let isAnyAway = watched.values.contains { $0.store?.operations.isAway == true }
         coordinator.unlock()
         for (store, loss) in losses { tell(loss, of: store, from: coordinator) }
         for finding in findings {
             for changes in finding.changes { coordinator.didCommit(changes, from: nil) }
             post(finding.store, lastNumber: finding.lastNumber, from: coordinator)
         }
+        if !isAnyAway { coordinator.storesAnswer() }
     }
 
     /// Lets the timer go slowly when nothing happens, as long as the system tells of the files, and as before otherwise. Called

@@ -38,6 +38,9 @@ protocol CommitObserver: AnyObject, Sendable {
     /// Whether it has not come yet to what it was told of other processes. Any thread.
     var isBehind: Bool { get }
 
+    /// Called on any thread when all stores that are followed can be read: what could not be merged can be now.
+    func storesAnswer()
+
     /// Called on any thread after `store` was taken out of the coordinator.
     func coordinatorDidRemove(_ store: NSPersistentStore)
 

@@ -245,6 +245,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Whether a context has not come yet to what other processes committed.
     var hasObserversBehind: Bool { observers.live.contains { $0.isBehind } }
 
+    /// Tells all observers that the stores can be read. Call it outside of the lock.
+    func storesAnswer() {
+        for observer in observers.live { observer.storesAnswer() }
+    }
+
     /// Tells the world that batches changed stores. Contexts hear nothing: a program merges what it wants them to see. Call it
     /// outside of the lock.
     func didWriteBatch(to stores: [NSPersistentStore]) { remoteChanges.ownCommit(to: stores) }

@@ -17,6 +17,11 @@ enum CoreDataError {
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
     }
 
+    /// In the user info of an error of a store that cannot be read until a connection is made again.
+    static let storeAwayKey = "isStoreAway"
+
+    static func isOfStoreAway(_ error: any Error) -> Bool { (error as NSError).userInfo[storeAwayKey] != nil }
+
     /// Names in models, paths and what SQLite quotes of a schema may have line breaks.
     private static func onOneLine(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }

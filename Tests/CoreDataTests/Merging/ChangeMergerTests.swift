@@ -46,6 +46,7 @@ import Testing
         func coordinatorDidRemove(_ store: NSPersistentStore) {}
         func coordinatorDidMove(_ move: StoreMove) {}
         func objectsBeneathDidChange() { onTold() }
+        func storesAnswer() {}
     }
 
     /// A thread that tells of a commit holds no context: its objects would be changed there, off their queue, if it were the last

@@ -243,6 +243,7 @@ import Testing
         func coordinatorDidMove(_ move: StoreMove) {}
 
         func objectsBeneathDidChange() {}
+        func storesAnswer() {}
     }
 
     // SAFETY: touched on the context's queue only.

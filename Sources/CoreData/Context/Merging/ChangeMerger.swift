@@ -25,6 +25,8 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     private let isAutomatic = Atomic<Bool>(false)
     /// What other processes committed and the context's queue has not come to yet.
     private let foreign = Mutex(ForeignCommits())
+    /// Whether lists could not follow a change because a store was away.
+    private let hasFailedLists = Atomic<Bool>(false)
     /// When another context of this process saved last, in nanoseconds of `DispatchTime`.
     private let lastOwnCommit = Atomic<UInt64>(0)
 
@@ -51,7 +53,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         guard mergesAutomatically else { return }
         guard source == nil else {
             lastOwnCommit.store(DispatchTime.now().uptimeNanoseconds, ordering: .relaxed)
-            onQueue { $0.merge(changes) }
+            onQueue { $0.mergeOwn(changes) }
             return
         }
         if foreign.withLock({ $0.add(changes) }) { mergeForeignLater() }
@@ -76,14 +78,35 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         }
     }
 
+    /// A commit of another context of this process, or what a parent has merged.
+    private func mergeOwn(_ changes: CommittedChanges) {
+        guard merge(changes, ifReadable: true) else { return foreign.withLock { $0.putBack([changes]) } }
+        if foreign.withLock({ $0.resume() }) { mergeForeignLater() }
+    }
+
     /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to
     /// do, such as keys that were pressed, comes in between.
     private func mergeForeign() {
         let parts = foreign.withLock { $0.takeForTurn() }
         let begin = DispatchTime.now()
-        if !parts.isEmpty { merge(CommittedChanges(together: parts)) }
+        if !parts.isEmpty, !merge(CommittedChanges(together: parts), ifReadable: true) {
+            return foreign.withLock { $0.putBack(parts) }
+        }
         let rows = parts.reduce(0) { $0 + $1.count }
         if foreign.withLock({ $0.turnEnded(rows: rows, since: begin) }) { mergeForeignLater() }
+    }
+
+    /// A list could not follow a change. Where the store is away, it is compared with the store when that is back.
+    func listFailed(_ error: any Error) {
+        if CoreDataError.isOfStoreAway(error) { hasFailedLists.store(true, ordering: .relaxed) }
+    }
+
+    func storesAnswer() {
+        if foreign.withLock({ $0.resume() }) { mergeForeignLater() }
+        if hasFailedLists.exchange(false, ordering: .relaxed) {
+            onQueue { NotificationCenter.default.post(name: .contextHasUnknownChanges, object: $0.context) }
+        }
+        for child in children.live { child.storesAnswer() }
     }
 
     func coordinatorDidRemove(_ store: NSPersistentStore) {
@@ -127,15 +150,19 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     ///
     /// Cost: one query for all rows that `changes` does not bring along. A row that cannot be read is dropped, and read
     /// again when its object is used.
-    func merge(_ changes: CommittedChanges) {
-        guard let context else { return }
+    ///
+    /// - Parameter ifReadable: whether to merge nothing where a store is away: the caller keeps `changes` until it is back.
+    /// - Returns: whether `changes` were merged.
+    @discardableResult
+    func merge(_ changes: CommittedChanges, ifReadable: Bool = false) -> Bool {
+        guard let context else { return true }
         context.processPendingChanges()
         context.generation.advance()
         var work = MergeWork(context: context)
-        work.merge(changes)
-        for store in changes.staleStores { work.sweep(store) }
+        guard work.merge(changes, ifReadable: ifReadable) else { return false }
         work.announce(changes, MergeAnnouncement(completeSince: completion(of: changes)))
         context.tellChildren(changes, from: context)
+        return true
     }
 
     /// The store is gone: its objects are forgotten, and reported as invalidated.

@@ -93,6 +93,25 @@ struct ForeignCommits {
         return taken
     }
 
+    /// Keeps what a turn could not read, in front of the rest, until ``resume()``: no turn is on its way then.
+    mutating func putBack(_ taken: [CommittedChanges], at arrival: DispatchTime = .now()) {
+        parts.insert(contentsOf: taken.map { Part(changes: $0, arrival: arrival) }, at: 0)
+        for changes in taken {
+            rowsWaiting += changes.count
+            forEachKey(of: changes) { pending[$0, default: 0] += 1 }
+        }
+        isScheduled = false
+    }
+
+    /// The stores can be read.
+    ///
+    /// - Returns: whether a turn has to be asked for.
+    mutating func resume() -> Bool {
+        guard !parts.isEmpty, !isScheduled else { return false }
+        isScheduled = true
+        return true
+    }
+
     private func forEachKey(of changes: CommittedChanges, _ body: (RowKey) -> Void) {
         for ids in [changes.inserted, changes.updated, changes.deleted] {
             for id in ids { if let key = id.rowKey { body(key) } }

@@ -24,16 +24,22 @@ struct MergeWork {
 
     // MARK: The changes of a commit
 
-    mutating func merge(_ changes: CommittedChanges) {
+    /// - Parameter ifReadable: whether to change nothing where a store is away.
+    /// - Returns: whether `changes` were merged.
+    mutating func merge(_ changes: CommittedChanges, ifReadable: Bool) -> Bool {
         let inserts = changes.inserted.map(context.localID)
         let updates = changes.updated.compactMap { context.registry.registered(context.localID($0)) }
         let rows = rows(for: changes, inserts: inserts, updates: updates)
+        let sweeps = changes.staleStores.map { sweep(of: $0) }
+        if ifReadable, rows.isAway || sweeps.contains(where: \.rows.isAway) { return false }
         let deletes = changes.deleted.map(context.localID)
         for id in deletes { delete(id) }
         for object in updates { update(object, rows) }
         for id in inserts { insert(id, rows) }
         forgetDestinations(among: deletes)
         leaveDeleted(updates + inserted)
+        for (objects, rows) in sweeps { sweep(objects, rows) }
+        return true
     }
 
     /// What was deleted here, and others let something refer to meanwhile, is no destination: faults are read for it.
@@ -58,14 +64,23 @@ struct MergeWork {
         let wanted = inserts + updates.filter { $0.snapshot != nil }.map(\.objectID)
         let missing = wanted.filter { given[$0] == nil }
         guard !missing.isEmpty, let source = context.source else { return Rows(given: given) }
-        return Rows(given: given, read: try? source.rows(for: missing))
+        return Rows(given: given) { try source.rows(for: missing) }
     }
 
     private struct Rows {
         /// The rows that came along. IDs of another stack on the same store are equal to this one's.
         let given: [NSManagedObjectID: RowSnapshot]
         /// The rows that were read; `nil` when the store did not answer, so that it is not known whether a row is gone.
-        var read: [NSManagedObjectID: RowSnapshot]? = [:]
+        private(set) var read: [NSManagedObjectID: RowSnapshot]? = [:]
+        /// Whether the store did not answer because it is away.
+        private(set) var isAway = false
+
+        init(given: [NSManagedObjectID: RowSnapshot]) { self.given = given }
+
+        init(given: [NSManagedObjectID: RowSnapshot], reading: () throws -> [NSManagedObjectID: RowSnapshot]) {
+            self.given = given
+            do { read = try reading() } catch { (read, isAway) = (nil, CoreDataError.isOfStoreAway(error)) }
+        }
 
         subscript(id: NSManagedObjectID) -> RowSnapshot? { given[id] ?? read?[id] }
     }
@@ -195,18 +210,23 @@ struct MergeWork {
 
     // MARK: A store that keeps no history
 
-    /// Compares every registered object of `store` with its row: one query for the rows, and the versions tell.
-    mutating func sweep(_ store: NSPersistentStore) {
-        guard let source = context.source else { return }
+    /// Every registered object of `store`, and its row: one query for the rows.
+    private func sweep(of store: NSPersistentStore) -> (objects: [NSManagedObject], rows: Rows) {
+        guard let source = context.source else { return ([], Rows(given: [:])) }
         let objects = context.registry.all.filter { object in
             object.snapshot != nil && object.flags.contains(.stored)
                 && object.objectID.storeIdentifier == store.identifier
         }
+        guard !objects.isEmpty else { return ([], Rows(given: [:])) }
+        return (objects, Rows(given: [:]) { try source.rows(for: objects.map(\.objectID)) })
+    }
+
+    /// Compares objects with their rows: the versions tell.
+    private mutating func sweep(_ objects: [NSManagedObject], _ rows: Rows) {
         guard !objects.isEmpty else { return }
-        let all = Rows(given: [:], read: try? source.rows(for: objects.map(\.objectID)))
         for object in objects {
             let old = object.snapshot
-            update(object, all)
+            update(object, rows)
             if object.snapshot !== old { foundUpdated.append(object.objectID) }
         }
         forgetDestinations(among: [])

@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         let data = UncheckedSendable(changeNotificationData)
         for context in contexts.sorted(by: { $0.depth < $1.depth }) {
             context.performAndWait {
-                context.merger.merge(ChangeNotification.changes(in: data.value, for: context))
+                _ = context.merger.merge(ChangeNotification.changes(in: data.value, for: context))
             }
         }
     }

@@ -249,6 +249,13 @@ final class ResultsTracker {
     /// Something begins to follow the list: what went by unseen is worked off.
     func catchUp() { if missedChanges { workOff() } }
 
+    /// The store cannot be read now: the list stays as it is, and is compared with the store next time.
+    func couldNotFollow(_ error: any Error) {
+        missedChanges = true
+        context.merger.listFailed(error)
+        caller.tell(error)
+    }
+
     /// Brings the list up to date with everything that was touched, batch by batch, unless that is going on already.
     func workOff() {
         guard !isWorking else { return }
@@ -277,9 +284,7 @@ final class ResultsTracker {
                 defer { (state.deletedRows, state.leftObjects) = ([], [:]) }
                 publish(change, of: state, work)
             } catch {
-                // The store cannot be read now: the list stays as it is, and is compared with the store next time.
-                missedChanges = true
-                return caller.tell(error)
+                return couldNotFollow(error)
             }
         }
     }

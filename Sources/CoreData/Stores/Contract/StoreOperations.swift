@@ -19,6 +19,9 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// Whether the store knows which queries an index answers: see ``StoreQuery/indexedTerms``.
     var answersFromIndexes: Bool { get }
 
+    /// Whether the store cannot be read until a connection is made again. Asks nothing of a server.
+    var isAway: Bool { get }
+
     /// How many rows by their IDs take about as long as the question for them, where that is known to take long; else 0.
     var rowsOfQuestion: Int { get }
 
@@ -156,6 +159,8 @@ extension StoreOperations {
     var readsRowByRow: Bool { false }
 
     var answersFromIndexes: Bool { false }
+
+    var isAway: Bool { false }
 
     var rowsOfQuestion: Int { 0 }
 

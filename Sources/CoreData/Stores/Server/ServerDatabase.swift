@@ -84,6 +84,8 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
     package var state: String?
     package var message: String
     package var constraint: String?
+    /// Whether there is no connection any more: the same may be read when one is made.
+    var isOfServerAway = false
     /// That of the transaction of which nothing is known.
     package var token: UUID?
 

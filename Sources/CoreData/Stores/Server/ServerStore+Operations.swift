@@ -99,6 +99,8 @@ extension ServerStore: StagedSaving {
         if session.isReplaced { throw opening.errors.replaced() }
     }
 
+    var isAway: Bool { session?.line.live == nil }
+
     func dataVersion() throws -> Int64 {
         let (session, opening) = try open()
         return try opening.errors.translating(.reading) { try session.foreignCommits() }

@@ -205,7 +205,10 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
     func reading<Result>(_ body: (ServerSession, any ServerConnection) throws -> Result) throws -> Result {
         let (session, opening) = try open()
         return try opening.errors.translating(.reading) {
-            try session.reading { try body(session, $0) }
+            do { return try session.reading { try body(session, $0) } } catch var error as ServerError {
+                error.isOfServerAway = session.line.live == nil
+                throw error
+            }
         }
     }
 

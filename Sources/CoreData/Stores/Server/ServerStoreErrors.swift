@@ -40,6 +40,7 @@ struct ServerStoreErrors {
         }
         var info: [String: Any] = [:]
         if let state = error.state { info["NSSQLState"] = state }
+        if error.isOfServerAway { info[CoreDataError.storeAwayKey] = true }
         if error.kind == .uncertain {
             info["outcome"] = "unknown"
             info["token"] = error.token?.uuidString
