@@ -20,6 +20,11 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     public let contextName: String?
     /// The `transactionAuthor` of the context that saved.
     public let author: String?
+    /// The role of a database server that saved, as the server knows it; `nil` in a file, and in transactions of a store on a
+    /// server that was made by an older version. An addition to Apple's API.
+    public let role: String?
+    /// The address that it came from, as the server knows it; `[local]` for a socket. An addition to Apple's API.
+    public let host: String?
     /// The place in the history right after this transaction.
     public let token: NSPersistentHistoryToken
 
@@ -31,6 +36,8 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
         processID = transaction.processID ?? ""
         contextName = transaction.contextName
         author = transaction.author
+        role = transaction.role
+        host = transaction.host
         self.token = token
     }
 

@@ -55,7 +55,9 @@ public struct HistoryCommand {
             let request = try request(in: session)
             let result = try session.context.execute(request) as? NSPersistentHistoryResult
             let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
-            try HistoryPrinter(format: format, surroundings: surroundings).print(transactions)
+            let printer = HistoryPrinter(
+                format: format, isOnServer: try StorePlace(store.store).isOnServer, surroundings: surroundings)
+            try printer.print(transactions)
         }
         try surroundings.output.flush()
     }
@@ -135,9 +137,13 @@ public struct HistoryCommand {
 /// Prints transactions in one of the formats.
 private struct HistoryPrinter {
     let format: OutputFormat
+    let isOnServer: Bool
     let surroundings: CommandSurroundings
 
-    private static let headings = ["transaction", "time", "author", "context", "process", "change", "object", "what"]
+    private var headings: [String] {
+        ["transaction", "time", "author", "context", "process", "change", "object", "what"]
+            + (isOnServer ? ["role", "host"] : [])
+    }
 
     func print(_ transactions: [NSPersistentHistoryTransaction]) throws {
         switch format {
@@ -145,13 +151,13 @@ private struct HistoryPrinter {
             for transaction in transactions { try surroundings.output.write(json(of: transaction).text + "\n") }
         case .csv, .tsv:
             let text: DelimitedText = format == .csv ? .csv : .tsv
-            try surroundings.output.write(text.line(Self.headings))
+            try surroundings.output.write(text.line(headings))
             for transaction in transactions {
                 for row in rows(of: transaction) { try surroundings.output.write(text.line(row)) }
             }
         case .table:
             var table = TextTable(
-                headings: Self.headings, rightAligned: Self.headings.map { $0 == "transaction" },
+                headings: headings, rightAligned: headings.map { $0 == "transaction" },
                 style: surroundings.textStyle, output: surroundings.output)
             for transaction in transactions {
                 for row in rows(of: transaction) { try table.row(row.map { $0 ?? "" }) }
@@ -167,13 +173,14 @@ private struct HistoryPrinter {
             transaction.contextName, Self.unlessEmpty(transaction.processID),
         ]
         let changes = transaction.changes ?? []
-        guard !changes.isEmpty else { return [head + [nil, nil, nil]] }
+        let tail = isOnServer ? [transaction.role, transaction.host] : []
+        guard !changes.isEmpty else { return [head + [nil, nil, nil] + tail] }
         return changes.map { change in
             let keys = change.updatedProperties.map { $0.map(\.name).sorted().joined(separator: ",") }
             let values = Self.tombstone(of: change)?.map { "\($0.key)=\(ValueText.text(of: $0.value))" }
             return head + [
                 Self.name(of: change.changeType), Self.object(change), keys ?? values?.joined(separator: ","),
-            ]
+            ] + tail
         }
     }
 
@@ -190,12 +197,14 @@ private struct HistoryPrinter {
             if let tombstone = Self.tombstone(of: change) { members.append(("tombstone", .object(tombstone))) }
             return .object(members)
         }
-        return .object([
-            ("transaction", .integer(transaction.transactionNumber)),
-            ("time", .string(ISO8601Text.text(of: transaction.timestamp))), ("author", text(transaction.author)),
-            ("context", text(transaction.contextName)), ("process", text(Self.unlessEmpty(transaction.processID))),
-            ("bundle", text(Self.unlessEmpty(transaction.bundleID))), ("changes", .array(changes)),
-        ])
+        let signature = isOnServer ? [("role", text(transaction.role)), ("host", text(transaction.host))] : []
+        return .object(
+            [
+                ("transaction", .integer(transaction.transactionNumber)),
+                ("time", .string(ISO8601Text.text(of: transaction.timestamp))), ("author", text(transaction.author)),
+                ("context", text(transaction.contextName)), ("process", text(Self.unlessEmpty(transaction.processID))),
+                ("bundle", text(Self.unlessEmpty(transaction.bundleID))),
+            ] + signature + [("changes", .array(changes))])
     }
 
     private static func tombstone(of change: NSPersistentHistoryChange) -> [(key: String, value: JSONValue)]? {

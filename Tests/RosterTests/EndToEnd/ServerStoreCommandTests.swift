@@ -44,7 +44,10 @@ import Testing
             #expect(try run("count", store, "Team", "--where", "wins == 99").output.contains("1"))
             _ = try run("delete", store, "Team", "--where", "teamName == 'Iran'")
             _ = try run("insert", store, "Team", "teamName=Atlantis", "qualifyingZone=UEFA")
-            #expect(try run("history", store, "--format", "json").lines.count >= 4)
+            let history = try run("history", store, "--format", "json").lines
+            let signature = "\"role\":\"roster\",\"host\":\"[local]\""
+            #expect(history.count >= 4 && history.allSatisfy { $0.contains(signature) })
+            #expect(try run("history", store, "--format", "csv").lines.first?.hasSuffix(",what,role,host") == true)
             #expect(try run("check", store).output.hasPrefix("nothing is wrong"))
             #expect(try run("export", store, "Team", sample.path("teams.json")).errors == "")
             #expect(try run("model", store).output == run("model", sample.store).output)

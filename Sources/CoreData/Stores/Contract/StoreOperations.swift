@@ -382,4 +382,7 @@ struct StoreTransaction {
     /// Whether this store object wrote it, since it was opened: the context that did has announced it.
     let isOwn: Bool
     let changes: [Change]
+    /// Who was logged in and from where, as a server knows it.
+    var role: String?
+    var host: String?
 }

@@ -51,11 +51,7 @@ struct ServerMigration {
             return found
         }
         let stored = try opening.numbers(on: connection)
-        let difference = try ModelDifference(from: source, to: entities)
-        let new = try opening.layout(
-            of: entities, stored: EntityOrder.numbers(of: entities, stored: stored, difference))
-        let old = try opening.layout(of: source, stored: stored)
-        try ServerMigrationWork(old: old, new: new, difference: difference, connection: connection).run()
+        let new = try ServerMigrationWork(from: source, stored, to: entities, opening, connection).run()
         let version = ServerStoreVersion(identifier: known.version.identifier, number: known.version.number + 1)
         _ = try connection.run([
             try opening.writing(migrated),

@@ -11,6 +11,7 @@ struct ServerMigrationRights {
         for place in replaced { try grant(place.new, asFor: place.old) }
         try giveTables()
         try giveFunctions()
+        try giveViews()
     }
 
     private func run(_ statements: [ServerStatement]) throws {
@@ -58,10 +59,28 @@ struct ServerMigrationRights {
         ])
     }
 
+    /// The views belong to the store's owner; who may read what the store says of itself may read them.
+    private func giveViews() throws {
+        let store = text(layout.tableText(ServerStoreTables.store))
+        for name in ServerViews(layout: layout).names.map(layout.tableText) {
+            try run([
+                ServerStatement(
+                    "SELECT format('GRANT SELECT ON %s TO %s', ?, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE "
+                        + "quote_ident(pg_get_userbyid(a.grantee)) END) FROM pg_catalog.pg_class AS c, "
+                        + "aclexplode(c.relacl) AS a WHERE c.oid = ?::regclass AND a.grantee <> c.relowner "
+                        + "AND a.privilege_type = 'SELECT'", [text(name), store]),
+                ServerStatement(
+                    "SELECT format('ALTER VIEW %s OWNER TO %I', ?, pg_get_userbyid(s.relowner)) "
+                        + "FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS s WHERE c.oid = ?::regclass "
+                        + "AND s.oid = ?::regclass AND c.relowner <> s.relowner AND "
+                        + "has_schema_privilege(s.relowner, c.relnamespace, 'CREATE')", [text(name), text(name), store]),
+            ])
+        }
+    }
+
     /// The functions behind a table's derived attributes belong to its owner, who could not replace them else.
     private func giveFunctions() throws {
-        let names = ServerDerivedText(layout: layout).functionNames
-        guard !names.isEmpty else { return }
+        let names = ServerDerivedText(layout: layout).functionNames + [ServerSchemaText.signature]
         try run([
             ServerStatement(
                 "SELECT DISTINCT format('ALTER FUNCTION %I.%I() OWNER TO %I', n.nspname, f.proname, "

@@ -14,6 +14,20 @@ final class ServerMigrationWork {
     /// The names that the others of the old version have meanwhile.
     private var parked: [String: String] = [:]
 
+    /// - Parameter numbers: those of the store's entities.
+    /// - Throws: 134190 where the new version cannot be inferred.
+    convenience init(
+        from source: [NSEntityDescription], _ numbers: [String: Int64], to entities: [NSEntityDescription],
+        _ opening: ServerOpening, _ connection: any ServerConnection
+    ) throws {
+        let difference = try ModelDifference(from: source, to: entities)
+        try self.init(
+            old: opening.layout(of: source, stored: numbers),
+            new: opening.layout(
+                of: entities, stored: EntityOrder.numbers(of: entities, stored: numbers, difference)),
+            difference: difference, connection: connection)
+    }
+
     init(old: ServerLayout, new: ServerLayout, difference: ModelDifference, connection: any ServerConnection) throws {
         self.old = old
         self.new = new
@@ -46,7 +60,10 @@ final class ServerMigrationWork {
     /// Where a table of the old version is while rows are moved.
     func place(_ name: String) -> String { old.tableText(parked[name] ?? name) }
 
-    func run() throws {
+    /// - Returns: the new version's layout.
+    @discardableResult
+    func run() throws -> ServerLayout {
+        try run(ServerViews(layout: old).removals())
         try removeRules()
         try run(ServerDerivedText(layout: old).removals())
         try run(
@@ -66,7 +83,9 @@ final class ServerMigrationWork {
         try addIndexes()
         try ServerDerivedFilling(layout: new, connection: connection).fill()
         try addRules()
-        try run(ServerDerivedText(layout: new).statements())
+        try run(
+            newText.signing() + newText.storeComments() + ServerDerivedText(layout: new).statements()
+                + ServerViews(layout: new).statements())
         try ServerMigrationRights(layout: new, connection: connection).passOn(replaced())
         try run(
             old.joinTables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" }
@@ -76,6 +95,7 @@ final class ServerMigrationWork {
             "DELETE FROM \(new.tableText(ServerStoreTables.changes))",
             "DELETE FROM \(new.tableText(ServerStoreTables.transactions))",
         ])
+        return new
     }
 
     // MARK: Constraints, indexes, references
@@ -116,7 +136,8 @@ final class ServerMigrationWork {
         let kept = keptConstraints
         try run(
             newText.uniqueConstraints().map(\.text).filter { !kept.contains($0) } + newText.references()
-                + new.tables.filter { staying.contains($0.name) }.flatMap(newText.comments))
+                + new.tables.filter { staying.contains($0.name) }.flatMap(newText.comments)
+                + new.joinTables.filter { staying.contains($0.name) }.flatMap(newText.comments))
     }
 
     /// The tables and sequences that others take the places of, with their names of now.

@@ -10,7 +10,8 @@ struct ServerGrants {
         ]
         let rows = layout.tables.map(\.name) + layout.joinTables.map(\.name)
         var rights = [
-            "USAGE ON SCHEMA \(layout.dialect.quoted(layout.schemaName))", "SELECT ON \(list(own + rows))",
+            "USAGE ON SCHEMA \(layout.dialect.quoted(layout.schemaName))",
+            "SELECT ON \(list(own + rows + ServerViews(layout: layout).names))",
         ]
         if !readOnly {
             let store = layout.tableText(ServerStoreTables.store)

@@ -176,6 +176,8 @@ enum ServerStoreTables {
                 ("bundle", "bundle identifier of the program"),
                 ("process", "name of the program; null for the place of a save that was given up"),
                 ("token", "by which a save whose answer was lost is found"),
+                ("role", "the role that was logged in, as the server knows it"),
+                ("host", "the address that it came from, as the server knows it; [local] for a socket"),
             ]
         ),
         (
@@ -187,6 +189,11 @@ enum ServerStoreTables {
                 ("tombstone", "JSON: values that the model keeps of a deleted row"),
             ]
         ),
+    ]
+    /// The same of the columns that all tables of rows have.
+    static let rowComments: [(name: String, text: String)] = [
+        (key, "the key of the row, which never changes"), (entity, "the number of the row's entity in _entities"),
+        (version, "grows with each save of the row"),
     ]
     /// How many keys a step of a sequence stands for.
     static let keysAtOnce: Int64 = 64

@@ -289,9 +289,11 @@ struct ServerOpening {
                 ServerStoreTables.store,
             ]
         // In one statement, so that their references to each other do not count. What an administrator made of them does.
-        _ = try connection.run(
-            [ServerStatement("DROP TABLE \(tables.map(table).joined(separator: ", "))")]
-                + ServerDerivedText(layout: layout).removals().map { ServerStatement($0) })
+        let texts =
+            ServerViews(layout: layout).removals() + ["DROP TABLE \(tables.map(table).joined(separator: ", "))"]
+            + ServerDerivedText(layout: layout).removals()
+            + ["DROP FUNCTION IF EXISTS \(table(ServerSchemaText.signature))()"]
+        _ = try connection.run(texts.map { ServerStatement($0) })
         guard place.schema != "public" else { return }
         // What else is in the schema keeps it.
         _ = try? connection.run([ServerStatement("DROP SCHEMA \(schemaText)")])

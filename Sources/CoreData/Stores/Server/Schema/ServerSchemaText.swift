@@ -12,7 +12,27 @@ struct ServerSchemaText {
 
     /// All of a new store.
     func statements() -> [String] {
-        storeTables() + storeComments() + rowTables() + rules() + ServerDerivedText(layout: layout).statements()
+        storeTables() + storeComments() + signing() + rowTables() + rules()
+            + ServerDerivedText(layout: layout).statements() + ServerViews(layout: layout).statements()
+    }
+
+    /// The function that signs the transactions of the history, unquoted.
+    static let signature = "_sign"
+
+    /// Has the server itself write down who makes a transaction, whatever the writer says. Also for a store that was made without
+    /// these columns.
+    func signing() -> [String] {
+        let (table, function) = (layout.tableText(ServerStoreTables.transactions), layout.tableText(Self.signature))
+        let body =
+            "BEGIN NEW.role := session_user; NEW.host := coalesce(host(inet_client_addr()), '[local]'); RETURN NEW; END"
+        return [
+            "ALTER TABLE \(table) ADD COLUMN IF NOT EXISTS role text, ADD COLUMN IF NOT EXISTS host text",
+            "CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql "
+                + "SET search_path = pg_catalog, pg_temp AS \(literal(body))",
+            "COMMENT ON FUNCTION \(function)() IS \(literal("signs the transactions of a Core Data store"))",
+            "CREATE OR REPLACE TRIGGER \(name(Self.signature)) BEFORE INSERT ON \(table) FOR EACH ROW "
+                + "EXECUTE FUNCTION \(function)()",
+        ]
     }
 
     /// The tables of the rows and of their pairs, without what is checked.
@@ -40,7 +60,7 @@ struct ServerSchemaText {
                 + "parent integer, hash bytea)",
             "CREATE TABLE \(table(ServerStoreTables.transactions)) (number bigint PRIMARY KEY, "
                 + "at double precision NOT NULL, author text, context text, bundle text, process text, "
-                + "token uuid NOT NULL)",
+                + "token uuid NOT NULL, role text, host text)",
             "CREATE UNIQUE INDEX ON \(table(ServerStoreTables.transactions)) (token)",
             "CREATE INDEX ON \(table(ServerStoreTables.transactions)) (at)",
             "CREATE TABLE \(table(ServerStoreTables.changes)) (transaction bigint NOT NULL, place integer NOT NULL, "
@@ -49,13 +69,12 @@ struct ServerSchemaText {
         ]
     }
 
-    private func storeComments() -> [String] {
-        ServerStoreTables.comments.flatMap { table, columns -> [String] in
-            let text = layout.tableText(table)
-            return columns.map { column, comment in
-                "COMMENT ON COLUMN \(text).\(name(column)) IS \(literal(comment))"
-            }
-        }
+    func storeComments() -> [String] {
+        ServerStoreTables.comments.flatMap { columnComments(layout.tableText($0), $1) }
+    }
+
+    private func columnComments(_ table: String, _ columns: [(name: String, text: String)]) -> [String] {
+        columns.map { "COMMENT ON COLUMN \(table).\(name($0)) IS \(literal($1))" }
     }
 
     // MARK: Tables of rows
@@ -106,10 +125,8 @@ struct ServerSchemaText {
     func comments(_ table: ServerTable) -> [String] {
         let text = layout.tableText(table.name)
         var statements = ["COMMENT ON TABLE \(text) IS \(literal(comment(table)))"]
-        for column in table.columns {
-            statements.append("COMMENT ON COLUMN \(text).\(name(column.name)) IS \(literal(comment(column)))")
-        }
-        return statements
+        statements += columnComments(text, ServerStoreTables.rowComments)
+        return statements + columnComments(text, table.columns.map { ($0.name, comment($0)) })
     }
 
     private func typeText(_ type: ServerType) -> String {
@@ -184,7 +201,21 @@ struct ServerSchemaText {
         return [
             "CREATE TABLE \(text) (\(columns.joined(separator: ", ")))",
             "CREATE INDEX ON \(text) (\(name(table.destination)), \(name(table.owner)))",
+        ] + comments(table)
+    }
+
+    func comments(_ table: ServerJoinTable) -> [String] {
+        let relationship = table.relationship
+        let (owner, destination) = (relationship.entity.name ?? "", relationship.destinationEntity?.name ?? "")
+        let list = "\(owner).\(relationship.name)"
+        let back = "\(destination).\(relationship.inverseRelationship?.name ?? "")"
+        var columns = [
+            (table.owner, "the key of a row of \(owner)"), (table.destination, "the key of a row of \(destination)"),
         ]
+        if let order = table.order { columns.append((order, "the place in \(list)")) }
+        if let order = table.inverseOrder { columns.append((order, "the place in \(back)")) }
+        let text = layout.tableText(table.name)
+        return ["COMMENT ON TABLE \(text) IS \(literal("Pairs of \(list)"))"] + columnComments(text, columns)
     }
 
     /// Both ends of a pair are rows, at the end of each transaction.

@@ -206,7 +206,9 @@ struct ServerHistory {
         let argument = ServerArgument.value(.integer(number), .bigint)
         var statements = [
             ServerStatement(
-                "SELECT number, at, author, context, bundle, process FROM \(table(ServerStoreTables.transactions)) "
+                // A store that was made without them has no columns for the role and the host.
+                "SELECT number, at, author, context, bundle, process, pg_catalog.to_jsonb(t) ->> 'role', "
+                    + "pg_catalog.to_jsonb(t) ->> 'host' FROM \(table(ServerStoreTables.transactions)) AS t "
                     + "WHERE number > ? ORDER BY number", [argument])
         ]
         if withChanges {
@@ -235,7 +237,7 @@ struct ServerHistory {
             return StoreTransaction(
                 number: number, timestamp: Date(timeIntervalSinceReferenceDate: time), author: text(2),
                 contextName: text(3), bundleID: text(4), processID: text(5), isOwn: own.contains(number),
-                changes: changes[number] ?? [])
+                changes: changes[number] ?? [], role: text(6), host: text(7))
         }
     }
 
