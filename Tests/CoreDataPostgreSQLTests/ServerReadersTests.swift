@@ -161,5 +161,39 @@
                     + "AND col_description(a.attrelid, a.attnum) IS NULL")
             #expect(without.isEmpty, "\(without)")
         }
+
+        // MARK: Migrations
+
+        /// The statements that a rehearsal tells make the same tables, and it makes none itself.
+        @Test func aRehearsalTellsTheStatementsOfAMigration() throws {
+            let stack = try ServerStack(model())
+            try stack.inContext { context in
+                context.insert("Party", ["title": "ball", "begin": Date.distantPast])
+                try context.save()
+            }
+            func tables() throws -> String {
+                try stack.psql(
+                    "SELECT c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) FROM pg_attribute AS a "
+                        + "JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+                        + "WHERE n.nspname = '\(stack.schema)' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1")
+            }
+            let before = try tables()
+            let rehearsal = try ServerMigrationRehearsal(storeAt: stack.url, model: model())
+            let statements = try rehearsal.migrate(to: model(2)).statements
+            #expect(try tables() == before)
+            #expect(try rehearsal.migrate(to: model(2)).tables.isEmpty)
+            _ = try stack.psql((["BEGIN"] + statements + ["COMMIT"]).joined(separator: ";\n"))
+            let told = try tables()
+            #expect(told != before)
+            let other = try ServerStack(model(), schema: stack.schema + "_b")
+            try other.coordinator.remove(other.store)
+            try NSPersistentStoreCoordinator(managedObjectModel: model(2)).addPersistentStore(
+                type: .postgreSQL, at: other.url, options: Self.migrating)
+            let made = try stack.psql(
+                "SELECT c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) FROM pg_attribute AS a "
+                    + "JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+                    + "WHERE n.nspname = '\(other.schema)' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1")
+            #expect(told == made)
+        }
     }
 #endif

@@ -55,7 +55,7 @@ struct MigrationPlanText {
         guard let file = plan.file else {
             return [
                 type == .postgreSQL
-                    ? "   the SQL of a store on a server is not told"
+                    ? "   no SQL: a store on a server is not migrated by a mapping model"
                     : "   no SQL: the store is read and written as a whole"
             ]
         }

@@ -96,15 +96,20 @@ public struct MigrateCommand {
         _ steps: [MigrationStep], _ place: StorePlace, _ surroundings: CommandSurroundings
     ) throws -> [String] {
         let (counts, missing) = try look(at: steps[0], surroundings)
+        let model = steps[0].source.model
         let rehearsal =
             isDryRun && place.type == .sqlite
-            ? try LightweightMigrationRehearsal(storeAt: place.url, model: steps[0].source.model) : nil
+            ? try LightweightMigrationRehearsal(storeAt: place.url, model: model) : nil
+        let onServer =
+            isDryRun && place.isOnServer && steps.allSatisfy(\.isInferred)
+            ? try ServerMigrationRehearsal(storeAt: place.url, model: model) : nil
         var known = counts
         for (number, step) in steps.enumerated() {
             let destination = step.destination.model
             let file =
                 try step.isInPlace
-                ? rehearsal?.migrate(to: destination) : rehearsal?.migrateByManager(to: destination)
+                ? rehearsal?.migrate(to: destination) ?? onServer?.migrate(to: destination)
+                : rehearsal?.migrateByManager(to: destination)
             let plan = MigrationPlan(number: number + 1, step: step, counts: known, file: file)
             known = plan.countsAfterwards
             if format == .json {

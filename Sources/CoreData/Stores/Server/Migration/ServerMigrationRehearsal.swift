@@ -1,0 +1,83 @@
+import Foundation
+
+/// Tells by which statements lightweight migrations would change the tables of a store on a server. An addition to Apple's API.
+///
+/// Nothing is changed or locked, and no row is read: whether all rows have what the new version requires is not found out. Use it
+/// on one thread at a time.
+public final class ServerMigrationRehearsal {
+    private let opening: ServerOpening
+    private let connection: any ServerConnection
+    private var model: NSManagedObjectModel
+    private var numbers: [String: Int64]
+
+    /// A rehearsal of migrations of the store at `url`, which is asked for its entities at once.
+    ///
+    /// - Parameters:
+    ///   - url: where the store is.
+    ///   - model: the version of the model that the store was written with.
+    /// - Throws: 260 where there is no store, 134080 where the server does not answer.
+    public init(storeAt url: URL, model: NSManagedObjectModel) throws {
+        let opening = try ServerOpening(url, options: nil)
+        self.opening = opening
+        self.model = model
+        let connection = try opening.connect()
+        self.connection = connection
+        numbers = try opening.errors.translating(.opening) {
+            _ = try opening.metadata(connection)
+            return try opening.numbers(on: connection)
+        }
+    }
+
+    /// What a migration to another version would do, in its one transaction. The next call goes on from there.
+    ///
+    /// - Throws: 134190 where the version cannot be inferred.
+    public func migrate(to model: NSManagedObjectModel) throws -> LightweightMigrationPlan {
+        let recorder = StatementRecorder(connection)
+        try opening.errors.translating(.migrating) {
+            let source = self.model.entitiesInLayoutOrder.filter { numbers[$0.name ?? ""] != nil }
+            let layout = try ServerMigrationWork(
+                from: source, numbers, to: model.entitiesInLayoutOrder, opening, recorder
+            ).run()
+            numbers = Dictionary(
+                layout.entities.map { ($0.name ?? "", layout.number(of: $0)) }, uniquingKeysWith: { first, _ in first })
+        }
+        self.model = model
+        return LightweightMigrationPlan(tables: [], statements: recorder.statements)
+    }
+}
+
+/// A connection that writes statements down and runs none but questions to the server's catalog, whose answers are statements.
+private final class StatementRecorder: ServerConnection {
+    private let connection: any ServerConnection
+    private(set) var statements: [String] = []
+
+    init(_ connection: any ServerConnection) { self.connection = connection }
+
+    /// No rows; a number that is asked for all the same is zero.
+    private final class Nothing: ServerResult {
+        var rowCount: Int { 0 }
+        var command: String { "" }
+        func value(_ row: Int, _ column: Int) -> SQLValue { .integer(0) }
+        func integers(inColumn column: Int) -> [Int64]? { [] }
+    }
+
+    func run(_ statements: [ServerStatement]) throws -> [any ServerResult] {
+        statements.map { statement in
+            if statement.text.hasPrefix("SELECT format(") || statement.text.hasPrefix("SELECT DISTINCT format(") {
+                // What is asked of tables that are not there yet has no answer.
+                return (try? connection.run([statement]).first) ?? Nothing()
+            }
+            let isQuestion = statement.text.hasPrefix("SELECT ") && !statement.text.hasPrefix("SELECT setval(")
+            if !isQuestion { self.statements.append(TracedConnection.text(of: statement)) }
+            return Nothing()
+        }
+    }
+
+    func copy(_ rows: [[SQLValue]], into table: String, columns: [(name: String, type: ServerType)]) {}
+    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows -> Result {
+        try body()
+    }
+    func takeMessages() -> Int { 0 }
+    func whenMessagesCome(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {}
+    var isInTransaction: Bool { false }
+}
