@@ -25,6 +25,8 @@
             dialect.descendingSuffix = " DESC NULLS LAST"
             dialect.positionFunction = "strpos"
             dialect.endFunction = "right"
+            // Of a column with the collation "C".
+            dialect.unlikeASCII = " ~ '[^\\u0001-\\u007F\\u4E00-\\u9FFF]'"
             // The mean of the server is a decimal with some digits: not the number that is nearest.
             dialect.average = { "(SUM(\($0))::float8 / NULLIF(COUNT(\($0)), 0))" }
             dialect.asReal = { "(\($0))::float8" }

@@ -22,6 +22,8 @@
             var count = 0
             /// How often a client has asked for answers to all that it sent before.
             var roundTrips = 0
+            /// How many bytes the server has answered.
+            var answered = 0
             /// What is looked for in what the clients say, and how often it was there.
             var wanted: [UInt8] = []
             var found = 0
@@ -68,6 +70,8 @@
         var connectionCount: Int { state.withLock { $0.count } }
 
         var roundTrips: Int { state.withLock { $0.roundTrips } }
+
+        var answered: Int { state.withLock { $0.answered } }
 
         /// Counts from now on how often the clients say `text`.
         func count(_ text: String) { state.withLock { ($0.wanted, $0.found) = (Array(text.utf8), 0) } }
@@ -170,6 +174,7 @@
                 where ready[index].revents != 0 {
                     let count = recv(from, &buffer, buffer.count, 0)
                     guard count > 0 else { return }
+                    if index == 1 { state.withLock { $0.answered += count } }
                     if index == 1, now.delay > 0 { usleep(now.delay) }
                     if index == 0, let garbled = now.garbled { Self.garble(&buffer, count, garbled) }
                     guard send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }

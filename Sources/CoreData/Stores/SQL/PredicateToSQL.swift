@@ -44,24 +44,25 @@ struct PredicateToSQL {
         self.storeIdentifier = storeIdentifier
     }
 
-    /// The parts of a conjunction that can be translated, and whether those are all of it.
+    /// Conditions that hold for every row that matches, and whether they hold for no other. A part of a conjunction that has no
+    /// exact SQL narrows the rows where it can (``superset(_:)``).
     ///
     /// - Throws: a `CocoaError` for a predicate that no evaluator can do, such as a malformed regular expression.
-    mutating func translateConjunction(_ predicate: PredicateTree) throws -> (exact: [SQLFragment], isComplete: Bool) {
+    mutating func translateConjunction(_ predicate: PredicateTree) throws -> (terms: [SQLFragment], isExact: Bool) {
         guard case .and(let parts) = predicate else {
             switch try translate(predicate) {
             case .exact(let fragment): return ([fragment], true)
-            case .needsMemory: return ([], false)
+            case .needsMemory: return (try superset(predicate).map { [$0] } ?? [], false)
             }
         }
-        var exact: [SQLFragment] = []
-        var isComplete = true
+        var terms: [SQLFragment] = []
+        var isExact = true
         for part in parts {
             let translated = try translateConjunction(part)
-            exact += translated.exact
-            isComplete = isComplete && translated.isComplete
+            terms += translated.terms
+            isExact = isExact && translated.isExact
         }
-        return (exact, isComplete)
+        return (terms, isExact)
     }
 
     /// The whole predicate. The joins of a part that is given up are given up too.

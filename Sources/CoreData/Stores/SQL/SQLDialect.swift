@@ -26,6 +26,9 @@ package struct SQLDialect: Sendable {
     package var positionFunction = "instr"
     /// The text that ends a text after so many characters, by a function of both; `nil` where there is none.
     package var endFunction: String?
+    /// What behind a text holds for all that have a character other than ASCII and those that neither case nor normalisation
+    /// concerns, where `lower()` changes ASCII alone; `nil` where the database has no such test.
+    package var unlikeASCII: String?
     /// The mean of the whole numbers of a column, as the real number that is nearest to it.
     package var average: @Sendable (String) -> String = { "AVG(\($0))" }
     /// A value as a real number.

@@ -210,9 +210,9 @@ struct SelectBuilder {
             let resolved = try PredicateResolver(entity: query.entity).resolve(predicate)
             let translation = try translator.translateConjunction(resolved)
             joins = translator.scopes[0]
-            isExact = translation.isComplete
+            isExact = translation.isExact
             var argumentCount = 0
-            for term in translation.exact {
+            for term in translation.terms {
                 argumentCount += term.arguments.count
                 if argumentCount > schema.dialect.argumentLimit { isExact = false } else { terms.append(term) }
             }

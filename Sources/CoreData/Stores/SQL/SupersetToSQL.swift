@@ -1,0 +1,60 @@
+import PredicateSyntax
+
+// Searches without regard to case or diacritics have no exact SQL where the database does not call the evaluators' functions. But
+// of a text whose characters fold as ASCII does, the database finds out exactly whether it matches; the others it gives to
+// memory. Of most tables that leaves few rows to look at.
+
+extension PredicateToSQL {
+    /// A condition that holds for every row that matches, and perhaps for others; `nil` where there is none that narrows the rows.
+    ///
+    /// - Throws: as ``translateConjunction(_:)``.
+    mutating func superset(_ predicate: PredicateTree) throws -> SQLFragment? {
+        switch predicate {
+        case .and:
+            let terms = try translateConjunction(predicate).terms
+            return terms.isEmpty ? nil : Self.balanced(terms[...], " AND ").parenthesized
+        case .or(let parts):
+            var terms: [SQLFragment] = []
+            for part in parts {
+                guard let term = try nested(4, { try $0.alternative(part) }) else { return nil }
+                terms.append(term)
+            }
+            return Self.balanced(terms[...], " OR ").parenthesized
+        case .comparison(let tree):
+            let before = (scopes, variables)
+            do { return try folded(tree) } catch is NeedsMemory {
+                (scopes, variables) = before
+                return nil
+            }
+        case .constant, .not, .opaque: return nil
+        }
+    }
+
+    private mutating func alternative(_ part: PredicateTree) throws -> SQLFragment? {
+        if case .exact(let fragment) = try translate(part) { return fragment }
+        return try superset(part)
+    }
+
+    private mutating func folded(_ tree: ComparisonTree) throws -> SQLFragment? {
+        guard let unlike = schema.dialect.unlikeASCII, tree.modifier == .direct,
+            !tree.options.contains(.localeSensitive), TextFolding.isNeeded(tree.options),
+            case .expression(let left) = try operand(tree.left), left.kind == .text,
+            case .constant(.text(let part)) = try operand(tree.right)
+        else { return nil }
+        let folded = String(decoding: TextFolding.bytes(of: part, tree.options), as: UTF8.self)
+        let argument = SQLFragment.argument(try schema.dialect.comparable(.text(folded), with: .text))
+        let text = tree.options.contains(.caseInsensitive) ? "lower(" + left.fragment + ")" : left.fragment
+        let position = "\(schema.dialect.positionFunction)(" + text + ", " + argument + ")"
+        let found: SQLFragment
+        switch tree.comparison {
+        case .equalTo: found = text + " = " + argument
+        case .contains: found = position + " > 0"
+        case .beginsWith: found = position + " = 1"
+        case .endsWith:
+            guard let end = schema.dialect.endFunction else { return nil }
+            found = SQLFragment("\(end)(") + text + ", length(" + argument + ")) = " + argument
+        default: return nil
+        }
+        return (found + " OR " + left.fragment + SQLFragment(unlike)).parenthesized
+    }
+}

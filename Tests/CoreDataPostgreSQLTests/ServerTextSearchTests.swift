@@ -1,0 +1,76 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import TestSupport
+    import Testing
+
+    /// Searches without regard to case or diacritics find on a server what they find in memory, and the server narrows the rows.
+    @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerTextSearchTests {
+        /// Texts whose folding is easy, and such of which characters fold to ASCII, to several, or not at all.
+        private static let texts = [
+            "", "Kelvin", "kelvin", "KELVIN scale", "\u{212A}elvin", "Stra\u{DF}e", "STRASSE", "stra\u{17F}se",
+            "\u{130}zmir",
+            "izmir", "I\u{307}zmir", "\u{131}zmir", "Caf\u{E9}", "cafe\u{301}", "CAFE", "\u{6771}\u{4EAC}Tower",
+            "\u{6771}\u{4EAC}tower", "\u{FF34}ower", "a_b%c\\d", "A_B%C\\D", "\u{FB01}sh", "FISH", "o'Neil", "\u{30AC}",
+            "\u{30AB}\u{3099}",
+        ]
+        private static let parts = [
+            "", "k", "K", "\u{212A}", "kel", "ss", "\u{DF}", "\u{17F}", "i", "I", "\u{130}", "\u{131}", "z", "e",
+            "\u{E9}", "fe", "\u{4EAC}t",
+            "\u{6771}", "tower", "_b%", "\\D", "fi", "'n", "\u{30AB}", "\u{301}",
+        ]
+
+        @Test func whatTheServerLeavesOutDoesNotMatch() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                for text in Self.texts { context.insert("Label", ["text": text]) }
+                context.insert("Label", [:])
+                try context.save()
+                let all = try context.rows("Label")
+                var conditions: [String] = []
+                for operation in ["CONTAINS", "BEGINSWITH", "ENDSWITH", "=="] {
+                    for options in ["[c]", "[d]", "[cd]"] { conditions.append("text \(operation)\(options) $part") }
+                }
+                conditions += [
+                    "text CONTAINS[c] $part OR text CONTAINS[cd] 'o'", "NOT text CONTAINS[c] $part",
+                    "text CONTAINS[c] $part AND text ENDSWITH[d] 'e'",
+                    "(text CONTAINS[cd] $part AND text > 'b') OR text LIKE[c] 'k*'",
+                ]
+                for condition in conditions {
+                    let template = NSPredicate(format: condition)
+                    for part in Self.parts {
+                        let predicate = template.withSubstitutionVariables(["part": part])
+                        let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+                        request.predicate = predicate
+                        let found = Set(try context.fetch(request).map(\.objectID))
+                        let wanted = Set(all.filter { predicate.evaluate(with: $0) }.map(\.objectID))
+                        #expect(found == wanted, "\(predicate)")
+                        #expect(try context.count(for: request) == wanted.count, "\(predicate)")
+                    }
+                }
+            }
+        }
+
+        /// Of a thousand texts of ASCII those alone leave the server that match.
+        @Test func theServerNarrowsTheRows() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                for number in 0..<1000 { context.insert("Label", ["text": "Label Nr. \(number)"]) }
+                try context.save()
+            }
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let context = try stack.context(by: proxy)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+            request.predicate = NSPredicate(format: "text CONTAINS[cd] 'NR. 99' OR text ==[c] 'label nr. 1'")
+            request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+            let before = proxy.answered
+            let count = try context.performAndWait { try context.fetch(request).count }
+            #expect(count == 12)
+            // A row is some fifty bytes.
+            #expect(proxy.answered - before < 10_000)
+        }
+    }
+#endif
