@@ -20,6 +20,31 @@
             return (proxy, ServerStack.context(coordinator))
         }
 
+        /// A program that asks a store for its model, and opens it with that.
+        @Test func aStoreIsOpenedOnTheConnectionThatGaveItsModel() throws {
+            let stack = try ServerStack(Shop.model())
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let url = try proxy.url(schema: stack.schema)
+            let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(
+                at: url, options: [NSStoreTypeKey: NSPersistentStore.StoreType.postgreSQL.rawValue])
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+            let context = ServerStack.context(coordinator)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Good")
+            let count = try context.performAndWait { try context.count(for: request) }
+            #expect(count == 0)
+            #expect(proxy.connectionCount == 1)
+            #expect(proxy.roundTrips <= 8)
+            // One that the server, or the network, has ended meanwhile is not taken.
+            _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .postgreSQL, at: url)
+            proxy.close()
+            eventually("the connections end") { (try? context.performAndWait { try context.rows("Good") }) == nil }
+            proxy.open()
+            _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .postgreSQL, at: url)
+        }
+
         @Test func aSaveOfAnySizeIsTwoRoundTrips() throws {
             let stack = try ServerStack(Shop.model())
             let (proxy, context) = try counted(stack)

@@ -141,7 +141,9 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
     ) throws -> Result {
         let opening = try ServerOpening(url, options: options)
         let connection = try opening.connect(activity)
-        return try opening.errors.translating(activity) { try body(opening, connection) }
+        let result = try opening.errors.translating(activity) { try body(opening, connection) }
+        if activity == .opening { ServerSpares.keep(connection, for: opening.place) }
+        return result
     }
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {

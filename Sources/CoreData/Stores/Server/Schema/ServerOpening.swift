@@ -37,7 +37,8 @@ struct ServerOpening {
     var errors: ServerStoreErrors { ServerStoreErrors(place: place) }
 
     func connect(_ activity: ServerStoreErrors.Activity = .opening) throws -> any ServerConnection {
-        try errors.translating(activity) { try database.opened(at: place) }
+        if let spare = ServerSpares.take(for: place) { return spare }
+        return try errors.translating(activity) { try database.opened(at: place) }
     }
 
     private var dialect: SQLDialect { database.dialect }

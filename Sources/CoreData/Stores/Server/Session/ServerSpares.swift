@@ -1,0 +1,31 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Connections on which a store was asked for its model or metadata, kept for a moment: who asks for those opens the store next, and
+/// a connection takes several round trips to make.
+enum ServerSpares {
+    private static let spares = Mutex<[URL: UncheckedSendable<any ServerConnection>]>([:])
+    /// How long one waits, in milliseconds.
+    private static let patience = 1000
+
+    // SAFETY: the connection is in the table alone until it is taken.
+    static func keep(_ connection: any ServerConnection, for place: ServerPlace) {
+        guard !connection.isInTransaction else { return }
+        let (spare, url) = (UncheckedSendable(connection), place.url)
+        spares.withLock { $0[url] = spare }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(patience)) {
+            // Ended outside of the lock.
+            let old = spares.withLock { spares -> UncheckedSendable<any ServerConnection>? in
+                spares[url]?.value === spare.value ? spares.removeValue(forKey: url) : nil
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    /// A connection that the server has not ended meanwhile.
+    static func take(for place: ServerPlace) -> (any ServerConnection)? {
+        guard let spare = spares.withLock({ $0.removeValue(forKey: place.url) }) else { return nil }
+        return (try? spare.value.takeMessages()) == nil ? nil : spare.value
+    }
+}
