@@ -40,25 +40,18 @@ final class EntityLayout: @unchecked Sendable {
     init(entity: NSEntityDescription, index: Int) {
         self.entity = entity
         self.index = index
-        var chain: [NSEntityDescription] = []
-        var next: NSEntityDescription? = entity
-        while let current = next {
-            chain.insert(current, at: 0)
-            next = current.superentity
-        }
-        var attributes: [NSPropertyDescription] = []
-        var toOnes: [NSPropertyDescription] = []
-        var toManys: [NSRelationshipDescription] = []
-        var fetched: [NSPropertyDescription] = []
-        for level in chain {
-            for property in level.ownProperties.sorted(by: { $0.name < $1.name }) {
-                switch property {
-                case is NSAttributeDescription: attributes.append(property)
-                case let relationship as NSRelationshipDescription where relationship.isToMany:
-                    toManys.append(relationship)
-                case is NSRelationshipDescription: toOnes.append(property)
-                default: fetched.append(property)
-                }
+        let inherited = entity.superentity?.layout
+        var attributes = (inherited?.slots.prefix(inherited?.attributeCount ?? 0)).map(Array.init) ?? []
+        var toOnes = (inherited?.slots.dropFirst(inherited?.attributeCount ?? 0)).map(Array.init) ?? []
+        var toManys = inherited?.toManyRelationships ?? []
+        var fetched = inherited?.fetchedProperties ?? []
+        for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+            switch property {
+            case is NSAttributeDescription: attributes.append(property)
+            case let relationship as NSRelationshipDescription where relationship.isToMany:
+                toManys.append(relationship)
+            case is NSRelationshipDescription: toOnes.append(property)
+            default: fetched.append(property)
             }
         }
         self.slots = attributes + toOnes

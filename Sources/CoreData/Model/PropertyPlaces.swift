@@ -12,6 +12,9 @@ struct PropertyPlaces: Sendable {
     /// The same for names that are equal, but made of other characters: a letter with an accent may be one or two.
     private let placesByName: [String: EntityLayout.Place]
 
+    /// Of names that agree in all that is looked at, those beyond this many are found in the dictionary only.
+    private static let longestSearch = 16
+
     init(_ places: [String: EntityLayout.Place]) {
         var capacity = 8
         while capacity < places.count * 3 { capacity *= 2 }
@@ -19,8 +22,12 @@ struct PropertyPlaces: Sendable {
         placesByName = places
         for (name, place) in places {
             var index = Self.hash(of: name) & (capacity - 1)
-            while entries[index] != nil { index = (index + 1) & (capacity - 1) }
-            entries[index] = Entry(name: name, place: place)
+            var steps = 0
+            while entries[index] != nil, steps < Self.longestSearch {
+                index = (index + 1) & (capacity - 1)
+                steps += 1
+            }
+            if entries[index] == nil { entries[index] = Entry(name: name, place: place) }
         }
     }
 

@@ -37,16 +37,17 @@ extension CompiledModelWriter {
             var level: EntityDocument? = entity
             while let current = level {
                 if let property = current.property(named: name) { return property.relationship != nil }
-                level = current.parentName.flatMap(model.entity(named:))
+                level = current.parentName.flatMap { documents[$0] }
             }
             return false
         }
     }
 
     private mutating func subentities(of entity: EntityDocument) -> PropertyListValue {
-        let children = model.entities.filter { $0.parentName == entity.name }.map(\.name)
         var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
-        for child in children { entries.append((builder.string(child), reference(toEntity: child))) }
+        for child in subentities[entity.name] ?? [] {
+            entries.append((builder.string(child.name), reference(toEntity: child.name)))
+        }
         return builder.dictionary(entries, isMutable: true)
     }
 

@@ -146,10 +146,10 @@ extension CompiledModelWriter {
 
     /// The property of that name where it is declared: by the entity or an ancestor.
     func declaredProperty(named name: String, in entity: String) -> PropertyListValue? {
-        var current = model.entity(named: entity)
+        var current = documents[entity]
         while let level = current {
             if level.property(named: name) != nil { return properties[level.name]?[name] }
-            current = level.parentName.flatMap(model.entity(named:))
+            current = level.parentName.flatMap { documents[$0] }
         }
         return nil
     }

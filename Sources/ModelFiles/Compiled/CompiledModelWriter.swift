@@ -16,7 +16,9 @@ package struct CompiledModelWriter {
     let model: ModelDocument
     let form: Form
     /// The entities of the model by name; the first where a name stands there twice.
-    private let documents: [String: EntityDocument]
+    let documents: [String: EntityDocument]
+    /// The children of each entity by its name.
+    let subentities: [String: [EntityDocument]]
     /// By the entity's name: what ``allProperties(of:)`` gave.
     private var knownProperties: [String: [PropertyDocument]] = [:]
     var builder = KeyedArchiveBuilder()
@@ -39,6 +41,7 @@ package struct CompiledModelWriter {
     init(model: ModelDocument, form: Form) {
         self.model = model
         self.form = form
+        subentities = model.subentities
         documents = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 

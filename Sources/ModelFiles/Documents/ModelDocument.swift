@@ -21,6 +21,11 @@ package struct ModelDocument: Equatable, Sendable {
 
     /// The entity of that name. Looks at all entities.
     package func entity(named name: String) -> EntityDocument? { entities.first { $0.name == name } }
+
+    /// The entities that inherit from another one, by their parent's name, in the order of ``entities``.
+    package var subentities: [String: [EntityDocument]] {
+        Dictionary(grouping: entities.filter { $0.parentName != nil }) { $0.parentName ?? "" }
+    }
 }
 
 /// A named set of entities.

@@ -11,6 +11,9 @@ package struct BinaryPropertyListWriter {
 
     private var objects: [Flat] = []
     private var known: [[UInt8]: Int] = [:]
+    /// The objects of the references and of ASCII texts, which most values are. (Other texts may be equal, but of other bytes.)
+    private var references: [Int: Int] = [:]
+    private var texts: [String: Int] = [:]
 
     /// The bytes of the file. Dictionaries are written with their keys in order, so that equal values give equal files.
     package static func write(_ value: PropertyListValue) -> Data {
@@ -26,10 +29,13 @@ package struct BinaryPropertyListWriter {
         case .real(let number): return addPlain([0x23] + Self.bigEndian(number.bitPattern, size: 8))
         case .date(let seconds): return addPlain([0x33] + Self.bigEndian(seconds.bitPattern, size: 8))
         case .data(let data): return addPlain(Self.head(0x4, data.count) + data)
-        case .string(let text): return addPlain(Self.encoded(text))
+        case .string(let text): return add(text)
         case .reference(let number):
+            if let place = references[number] { return place }
             let size = Self.size(for: number, among: [1, 2, 4, 8])
-            return addPlain([0x80 | UInt8(size - 1)] + Self.bigEndian(UInt64(number), size: size))
+            let place = addPlain([0x80 | UInt8(size - 1)] + Self.bigEndian(UInt64(number), size: size))
+            references[number] = place
+            return place
         case .array(let values):
             let place = reserve()
             objects[place] = .array(values.map { add($0) })
@@ -37,10 +43,17 @@ package struct BinaryPropertyListWriter {
         case .dictionary(let entries):
             let place = reserve()
             let sorted = entries.sorted { $0.key < $1.key }
-            let keys = sorted.map { addPlain(Self.encoded($0.key)) }
+            let keys = sorted.map { add($0.key) }
             objects[place] = .dictionary(keys: keys, values: sorted.map { add($0.value) })
             return place
         }
+    }
+
+    private mutating func add(_ text: String) -> Int {
+        if let place = texts[text] { return place }
+        let place = addPlain(Self.encoded(text))
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { texts[text] = place }
+        return place
     }
 
     private mutating func reserve() -> Int {
@@ -60,23 +73,32 @@ package struct BinaryPropertyListWriter {
         let referenceSize = Self.size(for: objects.count - 1, among: [1, 2, 4, 8])
         var output = Array("bplist00".utf8)
         var offsets: [Int] = []
-        func references(_ numbers: [Int]) -> [UInt8] {
-            numbers.flatMap { Self.bigEndian(UInt64($0), size: referenceSize) }
+        func append(_ numbers: [Int], size: Int) {
+            for number in numbers {
+                var shift = 8 * size
+                while shift > 0 {
+                    shift -= 8
+                    output.append(UInt8(truncatingIfNeeded: number >> shift))
+                }
+            }
         }
         for object in objects {
             offsets.append(output.count)
             switch object {
             case .plain(let bytes): output += bytes
-            case .array(let parts): output += Self.head(0xA, parts.count) + references(parts)
+            case .array(let parts):
+                output += Self.head(0xA, parts.count)
+                append(parts, size: referenceSize)
             case .dictionary(let keys, let values):
-                output += Self.head(0xD, keys.count) + references(keys) + references(values)
+                output += Self.head(0xD, keys.count)
+                append(keys + values, size: referenceSize)
             }
         }
         let table = output.count
         let offsetSize = Self.size(for: table, among: [1, 2, 4, 8])
-        for offset in offsets { output += Self.bigEndian(UInt64(offset), size: offsetSize) }
+        append(offsets, size: offsetSize)
         output += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
-        for number in [objects.count, root, table] { output += Self.bigEndian(UInt64(number), size: 8) }
+        append([objects.count, root, table], size: 8)
         return Data(output)
     }
 

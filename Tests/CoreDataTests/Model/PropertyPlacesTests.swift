@@ -19,4 +19,12 @@ import Testing
         }
         #expect(table[""] == nil && table["number"] == nil && table["e0"] == nil)
     }
+
+    /// Names of one length, beginning, middle and end, which all have one hash.
+    @Test func namesOfOneHashAreFound() {
+        let names = (10_000..<30_000).map { "a\($0)bb\(String($0.description.reversed()))a" }
+        let table = PropertyPlaces(Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, .attribute($0)) }))
+        #expect(names.enumerated().allSatisfy { table[$1] == .attribute($0) })
+        #expect(table["a00000bb00000a"] == nil)
+    }
 }

@@ -29,9 +29,8 @@ struct ModelAssembly {
             entities[source.name] = entity
         }
         for source in document.entities { try fill(entity(source.name), from: source) }
-        for source in document.entities {
-            let children = document.entities.filter { $0.parentName == source.name }
-            if !children.isEmpty { entity(source.name)?.subentities = children.compactMap { entity($0.name) } }
+        for (parent, children) in document.subentities {
+            entity(parent)?.subentities = children.compactMap { entity($0.name) }
         }
         for source in document.entities { try connect(source) }
         model.entities = document.entities.compactMap { entity($0.name) }

@@ -31,9 +31,9 @@ struct HistoryColumns {
         let positions = toOnes.filter { companions.positions.contains(ObjectIdentifier($0)) }
         let entities = toOnes.filter { companions.entities.contains(ObjectIdentifier($0)) }
         let owners = columns.compactMap { column -> NSRelationshipDescription? in
-            guard entity.isKindOf(entity: column.entity) else { return nil }
             switch column.content {
-            case .owner(let relationship), .ownerPosition(let relationship): return relationship
+            case .owner(let relationship), .ownerPosition(let relationship):
+                return entity.isKindOf(entity: column.entity) ? relationship : nil
             default: return nil
             }
         }
@@ -52,6 +52,15 @@ struct HistoryColumns {
         var bits: [ObjectIdentifier: [Int]] = [:]
         for (bit, property) in properties.enumerated() { bits[ObjectIdentifier(property), default: []].append(bit) }
         self.bitsOfProperty = bits
+    }
+
+    /// The number of values that the history keeps of a deleted row: the count of ``preserved``.
+    static func preservedCount(of entity: NSEntityDescription) -> Int {
+        entity.properties.count { property in
+            guard let attribute = property as? NSAttributeDescription, attribute.preservesValueInHistoryOnDeletion
+            else { return false }
+            return !attribute.isTransient && ValueCoding(attribute) != nil
+        }
     }
 
     private var byteCount: Int { (properties.count + 7) / 8 }

@@ -51,7 +51,7 @@ struct StoreCreation {
             try StoreMetadata.write(StoreMetadata.fresh(model: self.model, entities: entities), to: connection)
             try connection.execute("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(kept)])
             if file.options.tracksHistory == true {
-                try HistoryTables.create(on: connection, tombstones: tombstoneCount(layout))
+                try HistoryTables.create(on: connection, tombstones: tombstoneCount)
             }
         }
     }
@@ -64,9 +64,7 @@ struct StoreCreation {
     }
 
     /// The largest number of values that a deleted row of any entity leaves behind.
-    private func tombstoneCount(_ layout: TableLayout) -> Int {
-        layout.entities.map { HistoryColumns(entity: $0, layout: layout).preserved.count }.max() ?? 0
-    }
+    private var tombstoneCount: Int { entities.map(HistoryColumns.preservedCount).max() ?? 0 }
 
     // MARK: An existing store
 
@@ -86,21 +84,21 @@ struct StoreCreation {
     func adjust(_ connection: Connection, metadata: inout [String: Any]) throws {
         try file.setJournalMode(of: connection)
         let schema = try StoredSchema(connection, path: file.path)
-        let layout = try layout(in: schema, metadata: metadata)
-        try adjustHistory(connection, schema, layout)
+        _ = try layout(in: schema, metadata: metadata)
+        try adjustHistory(connection, schema)
         if file.options.ignoresVersioning { try adoptHashes(connection, &metadata) }
         if file.options.runsVacuum { try connection.execute("VACUUM") }
         if file.options.runsAnalyze { try connection.execute("ANALYZE") }
     }
 
     /// A history that is there is kept, whatever the options say: other programs may follow it.
-    private func adjustHistory(_ connection: Connection, _ schema: StoredSchema, _ layout: TableLayout) throws {
+    private func adjustHistory(_ connection: Connection, _ schema: StoredSchema) throws {
         if ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"].allSatisfy(schema.hasTable),
             try HistoryTables.lackCounters(connection)
         {
             try connection.transaction { try HistoryTables.addCounters(on: connection) }
         }
-        let wanted = tombstoneCount(layout)
+        let wanted = tombstoneCount
         let hasHistory = schema.hasTable("ACHANGE")
         if !hasHistory, file.options.tracksHistory == true {
             try connection.transaction {
