@@ -41,6 +41,25 @@ import Testing
         #expect(narrow.text.contains("┌─ Spain") && narrow.selectedLine?.contains("Spain") == true, "\(narrow.text)")
     }
 
+    /// A step onto a record costs the rows that the pane shows, not those that its texts have.
+    @Test func aLongTextIsBrokenAsFarAsItIsShown() throws {
+        try change("Japan", ["localName": String(repeating: "nippón ", count: 100_000)])
+        let driver = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
+        driver.keys("pj")
+        let pane = try #require(driver.browser.list?.detailPane)
+        #expect(driver.text.contains("┌─ Japan") && driver.text.contains("+ ─"), "\(driver.text)")
+        #expect(pane.rows.known.count < 2 * 24 && !pane.rows.isComplete)
+        driver.keys("<Tab><PgDn><PgDn>")
+        #expect(pane.rows.known.count < 4 * 24)
+        // What follows the text is still found, and the end is the end.
+        driver.keys("/")
+        driver.type("wins")
+        driver.keys("<Enter>")
+        #expect(pane.current?.title == "Wins", "\(driver.text)")
+        driver.keys("G")
+        #expect(pane.rows.isComplete && pane.cursor == pane.rows.known.count - 1)
+    }
+
     @Test func tabGoesToThePaneAndBack() {
         let driver = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
         driver.keys("'U<Tab>")

@@ -70,6 +70,31 @@ import Testing
         #expect(text.wrapped("an unbreakable word", to: 5) == ["an", "unbre", "akabl", "e", "word"])
     }
 
+    /// A line is made when it is asked for, of the characters that it shows.
+    @Test func aLongTextCostsTheLinesThatAreAskedFor() {
+        let long = String(repeating: "né ", count: 400_000)
+        var lines = WrappedLines(long, to: 8, text)
+        #expect(lines.next() == "né né né" && lines.next() == "né né né" && !lines.isAtEnd)
+        var taken = 0
+        let characters = long.lazy.map { character in
+            taken += 1
+            return character
+        }
+        #expect(text.width(characters, upTo: 60) == 60 && taken <= 62)
+    }
+
+    @Test func linesBreakAsTheTextDoes() {
+        func lines(_ string: String, _ columns: Int) -> [String] {
+            Array(WrappedLines(string, to: columns, text, breaksAtNewlines: true))
+        }
+        #expect(lines("", 5) == [""])
+        #expect(lines("one\ntwo three\r\n\nlast", 7) == ["one", "two", "three", "", "last"])
+        #expect(lines("ends\n", 4) == ["ends", ""])
+        #expect(lines("日本語の長い行", 5) == ["日本", "語の", "長い", "行"])
+        #expect(lines("日", 1) == ["日"])
+        #expect(lines("aaaa bbbb", 4) == ["aaaa", "bbbb"])
+    }
+
     @Test func halfAWideGlyphIsNeverLeft() {
         let grid = CellGrid(size: Size(width: 6, height: 1))
         let canvas = Canvas(grid: grid, text: text)

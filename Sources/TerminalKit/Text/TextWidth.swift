@@ -213,35 +213,54 @@ extension TextWidth {
 
 extension TextWidth {
     /// `text` broken between words into lines of at most `columns`. A word that is longer is broken where a line ends.
-    public func wrapped(_ text: String, to columns: Int) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-            let longer = line.isEmpty ? String(word) : line + " " + word
-            if width(longer) <= columns {
-                line = longer
-                continue
-            }
-            if !line.isEmpty { lines.append(line) }
-            let pieces = broken(String(word), to: max(1, columns))
-            lines += pieces.dropLast()
-            line = pieces.last ?? ""
-        }
-        lines.append(line)
-        return lines
+    public func wrapped(_ text: String, to columns: Int) -> [String] { Array(WrappedLines(text, to: columns, self)) }
+}
+
+/// A text broken between words into lines, each when it is asked for: a long text costs what is shown of it.
+public struct WrappedLines: Sequence, IteratorProtocol {
+    private let columns: Int
+    private let measure: TextWidth
+    private let breaksAtNewlines: Bool
+    /// The text behind the lines given so far; `nil` at the end.
+    private var rest: Substring?
+
+    /// - Parameter breaksAtNewlines: Whether a line also ends where the text has a line break.
+    public init(_ text: String, to columns: Int, _ measure: TextWidth, breaksAtNewlines: Bool = false) {
+        self.columns = Swift.max(1, columns)
+        self.measure = measure
+        self.breaksAtNewlines = breaksAtNewlines
+        rest = text[...]
     }
 
-    private func broken(_ word: String, to columns: Int) -> [String] {
-        var pieces = [""]
-        var used = 0
-        for glyph in glyphs(word) {
-            if used > 0, used + glyph.width > columns {
-                pieces.append("")
-                used = 0
+    /// Whether all lines were given.
+    public var isAtEnd: Bool { rest == nil }
+
+    /// The next line.
+    public mutating func next() -> String? {
+        // The space at which the line before was broken is not shown.
+        guard let text = rest?.drop(while: { $0 == " " }) else { return nil }
+        var (used, place) = (0, text.startIndex)
+        var space: Substring.Index?
+        while place < text.endIndex {
+            let character = text[place]
+            let behind = text.index(after: place)
+            if breaksAtNewlines, character.isNewline { return line(text[..<place], before: text[behind...]) }
+            used += measure.width(CollectionOfOne(character), upTo: columns + 1)
+            if used > columns {
+                if character == " " { return line(text[..<place], before: text[behind...]) }
+                if let space { return line(text[..<space], before: text[text.index(after: space)...]) }
+                // A cluster that is wider than a line has one of its own.
+                guard place == text.startIndex else { return line(text[..<place], before: text[place...]) }
+                return line(text[..<behind], before: behind == text.endIndex ? nil : text[behind...])
             }
-            pieces[pieces.count - 1] += glyph.text
-            used += glyph.width
+            if character == " " { space = place }
+            place = behind
         }
-        return pieces
+        return line(text, before: nil)
+    }
+
+    private mutating func line(_ line: Substring, before rest: Substring?) -> String {
+        self.rest = rest
+        return String(line)
     }
 }

@@ -36,8 +36,7 @@ extension SectionedList {
         if measured.count != columns.count { measured = columns.map { canvas.text.width($0.title + titleSuffix($0)) } }
         for row in texts {
             for (column, text) in row.enumerated() {
-                let width = canvas.text.width(text)
-                if width > measured[column] { measured[column] = min(width, 60) }
+                measured[column] = max(measured[column], canvas.text.width(text, upTo: Self.greatestWidth))
             }
         }
         func widths(_ available: Int) -> [Int?] {
@@ -53,6 +52,9 @@ extension SectionedList {
         guard all.contains(nil), used + note > room, canvas.width >= Self.leastWidthForNote else { return all }
         return widths(room - note)
     }
+
+    /// A text makes its column so wide at most.
+    private static let greatestWidth = 60
 
     /// On narrower screens the columns take all of the line.
     private static let leastWidthForNote = 40

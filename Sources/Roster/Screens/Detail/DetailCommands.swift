@@ -24,7 +24,7 @@ enum DetailCommands {
                 $0.cursor -= $0.height
             },
             Detail("first", keys: "gg <Home>", category: category, help: "first line") { $0.cursor = 0 },
-            Detail("last", keys: "G <End>", category: category, help: "last line") { $0.cursor = $0.rows.count },
+            Detail("last", keys: "G <End>", category: category, help: "last line") { $0.cursor = .max },
             Detail(
                 "follow", keys: "<Enter> l <Right>", category: category,
                 help: "go to the related record; unfold a value"

@@ -8,12 +8,8 @@ import Translation
 /// Painted from the record as it is now, so that changes of other programs are seen at once. As a screen it leaves the
 /// list visible on the left where there is room; as a pane it shows the record under the list's cursor.
 final class DetailScreen: Layer {
-    /// A line as it stands on the screen: long texts take several.
-    struct Row {
-        let line: Int
-        let text: String
-        let isFirst: Bool
-    }
+    /// In so many rows the property is looked for that the cursor was on.
+    private static let longestSearch = 1000
 
     private static let hints = [
         ("?", "help"), ("Enter", "follow"), ("Esc", "back"), ("e", "edit"), ("D", "delete"), ("u", "undo"),
@@ -31,8 +27,7 @@ final class DetailScreen: Layer {
     /// The records on the way here; the last one is shown.
     private(set) var trail: [(object: NSManagedObject, cursor: Int)]
     private(set) var isFinished = false
-    private(set) var lines: [RecordLine] = []
-    private(set) var rows: [Row] = []
+    private(set) var rows = RecordRows()
     /// What is folded otherwise than by itself.
     private var unfolded: Set<String> = []
     /// What was drawn last: nothing is read again while it is so.
@@ -62,10 +57,15 @@ final class DetailScreen: Layer {
     /// The row under the cursor's bar.
     var cursor: Int {
         get { trail[trail.count - 1].cursor }
-        set { trail[trail.count - 1].cursor = max(0, min(newValue, rows.count - 1)) }
+        set {
+            rows.reach(newValue == .max ? newValue : newValue + 1)
+            trail[trail.count - 1].cursor = max(0, min(newValue, rows.known.count - 1))
+        }
     }
 
-    var current: RecordLine? { rows.indices.contains(cursor) ? lines[rows[cursor].line] : nil }
+    private var lines: [RecordLine] { rows.lines }
+
+    var current: RecordLine? { rows.known.indices.contains(cursor) ? lines[rows.known[cursor].line] : nil }
 
     /// Whether the record is still there.
     private var isAlive: Bool { !object.isDeleted && object.managedObjectContext != nil }
@@ -76,21 +76,21 @@ final class DetailScreen: Layer {
         let path = current?.path
         trail = [(other, 0)]
         reload()
-        if let path, let row = rows.firstIndex(where: { lines[$0.line].path == path }) { cursor = row }
+        // Where a long text comes before, the cursor stays at the top.
+        guard let path else { return }
+        if let row = rows.first(after: -1, before: Self.longestSearch, where: { $0.path == path && $1.isFirst }) {
+            cursor = row
+        }
     }
 
     // MARK: Contents
 
     private func reload(text: TextWidth = TextWidth()) {
         drawn = (ObjectIdentifier(object), session.revision, valueWidth)
-        lines = isAlive ? recordLines.lines(of: object) : []
-        rows = lines.enumerated().flatMap { index, line -> [Row] in
-            guard line.wraps else { return [Row(line: index, text: line.value, isFirst: true)] }
-            let paragraphs = line.value.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-            let texts = paragraphs.flatMap { text.wrapped(String($0), to: max(8, valueWidth - 2 * line.depth)) }
-            return texts.enumerated().map { Row(line: index, text: $1, isFirst: $0 == 0) }
-        }
-        cursor = min(cursor, max(0, rows.count - 1))
+        rows = RecordRows(isAlive ? recordLines.lines(of: object) : [], width: valueWidth, text: text)
+        // As far as there are so many rows.
+        let wanted = cursor
+        cursor = wanted
     }
 
     private var recordLines: RecordLines {
@@ -122,7 +122,8 @@ final class DetailScreen: Layer {
         if unfolded.remove(line.path) == nil { unfolded.insert(line.path) }
         reload()
         // What was unfolded is seen, as far as it has room beneath its line.
-        let beneath = rows[min(cursor + 1, rows.count)...].prefix { row in
+        rows.reach(cursor + 1 + height)
+        let beneath = rows.known.dropFirst(cursor + 1).prefix(height).prefix { row in
             ["/", "#"].contains { lines[row.line].path.hasPrefix(line.path + $0) }
         }.count
         top = max(top, min(cursor, cursor + beneath - height + 1))
@@ -185,7 +186,9 @@ final class DetailScreen: Layer {
         }
         prompt.onAccept = { [unowned self] text in
             browser.rememberSearch(text)
-            if matches.isEmpty, !text.isEmpty { browser.say(sentence("nothing found: “\(text)”"), role: .warning) }
+            if !text.isEmpty, rows.first(after: -1, where: isMatch) == nil {
+                browser.say(sentence("nothing found: “\(text)”"), role: .warning)
+            }
             return nil
         }
         prompt.onCancel = { [unowned self] in
@@ -195,21 +198,16 @@ final class DetailScreen: Layer {
         browser.layers.push(prompt)
     }
 
-    private var matches: [Int] {
-        guard let searchText else { return [] }
-        return rows.indices.filter { row in
-            [lines[rows[row].line].title, rows[row].text].contains {
-                $0.range(of: searchText, options: [.caseInsensitive, .diacriticInsensitive]) != nil
-            }
-        }
+    private func isMatch(_ line: RecordLine, _ row: RecordRows.Row) -> Bool {
+        matchesSearch(line.title) || matchesSearch(row.text)
     }
 
     /// Goes to the next row with the searched text, round the end.
     func findNext(forward: Bool, from start: Int? = nil) {
         guard searchText != nil else { return browser.say("/ finds text first") }
         let start = start ?? cursor
-        let found = matches
-        let next = forward ? found.first { $0 > start } ?? found.first : found.last { $0 < start } ?? found.last
+        let next =
+            forward ? rows.first(after: start, where: isMatch) : rows.last(before: start, where: isMatch)
         if let next { cursor = next }
     }
 
@@ -260,7 +258,7 @@ final class DetailScreen: Layer {
         case .press, .doubleClick:
             let row = mouse.position.y - origin.y
             guard mouse.position.x >= origin.x else { return leave() }
-            guard (0..<height).contains(row), rows.indices.contains(top + row) else { return }
+            guard (0..<height).contains(row), rows.known.indices.contains(top + row) else { return }
             if cursor == top + row, current?.target != nil || current?.fold != nil {
                 follow()
             } else {
@@ -311,19 +309,21 @@ final class DetailScreen: Layer {
         origin = Point(x: pane.frame.minX, y: pane.frame.minY + 1)
         top = max(0, min(top, cursor))
         if cursor >= top + height { top = cursor - height + 1 }
+        rows.reach(top + height + 1)
         if lines.isEmpty { pane.write(tr("This record was deleted. Esc goes back."), x: 2, y: 1, style: .warning) }
-        for row in 0..<height where top + row < rows.count {
+        for row in 0..<height where top + row < rows.known.count {
             drawRow(top + row, isSelected: isFocused && top + row == cursor, in: pane, y: row + 1, labelWidth)
         }
         pane.write(" \(RecordName.fallback(object)) ", x: 2, y: pane.height - 1, style: .muted, limit: pane.width - 4)
-        if rows.count > height {
-            let place = " \(min(rows.count, top + height))/\(rows.count) "
+        let count = rows.known.count
+        if count > height {
+            let place = " \(min(count, top + height))/\(count)\(rows.isComplete ? "" : "+") "
             pane.write(place, x: pane.width - place.count - 2, y: pane.height - 1, style: .muted)
         }
     }
 
     private func drawRow(_ index: Int, isSelected: Bool, in pane: Canvas, y: Int, _ labelWidth: Int) {
-        let row = rows[index]
+        let row = rows.known[index]
         let line = lines[row.line]
         let inner = pane.part(x: 1, y: y, width: pane.width - 2, height: 1)
         inner.fillLine(0, style: Style(.text, selected: isSelected))
