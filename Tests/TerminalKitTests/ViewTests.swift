@@ -94,6 +94,20 @@ import Testing
         #expect(form.fields[0].value == nil)
     }
 
+    @Test func aFormIsChangedWhileItsTextIsAnotherOne() {
+        let form = form()
+        for (keys, isChanged) in [
+            ("x", true), ("<Backspace>", false), ("<Left>x<Delete>", true), ("<Backspace>l", false),
+        ] {
+            send(keys, to: form)
+            #expect(form.isChanged == isChanged, "\(keys): \(form.fields[0].value ?? "")")
+        }
+        send("x<Tab><S-Tab>", to: form)
+        #expect(form.isChanged && form.fields[0].value == "Brazilx")
+        send("<Backspace>", to: form)
+        #expect(!form.isChanged)
+    }
+
     @Test func pastedLinesStayInTextsAlone() {
         let form = form()
         _ = form.handle(.paste("\n\ta"))

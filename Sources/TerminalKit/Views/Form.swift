@@ -54,7 +54,18 @@ public final class Form: Layer {
     /// The title of the form.
     public let title: String
     /// The fields, with their values as they are now.
-    public private(set) var fields: [FormField]
+    public private(set) var fields: [FormField] {
+        get {
+            takeTyped()
+            return taken
+        }
+        set { taken = newValue }
+    }
+    /// The fields without what was typed last in the one with the cursor, if ``isTyped``: no key puts a long text together.
+    private var taken: [FormField]
+    private var isTyped = false
+    /// The length that the text in the field with the cursor had at first.
+    private var lengthAtFirst = 0
     /// Whether the layer is to be taken off the screen.
     public private(set) var isFinished = false
     /// A message about the form as a whole.
@@ -85,14 +96,16 @@ public final class Form: Layer {
     /// A form with the cursor in the field `focus`, or in the first that can be edited.
     public init(title: String, fields: [FormField], focus: String? = nil) {
         self.title = title
-        self.fields = fields
+        taken = fields
         original = fields.map(\.value)
         cursor = fields.firstIndex { $0.id == focus } ?? fields.firstIndex { $0.kind != .readOnly } ?? 0
         loadEditor()
     }
 
     /// Whether a field has another value than at first.
-    public var isChanged: Bool { fields.map(\.value) != original }
+    public var isChanged: Bool {
+        isTyped && editor.characters.count != lengthAtFirst || fields.map(\.value) != original
+    }
 
     /// Sets a field from outside: what was picked.
     public func setValue(_ value: String?, of id: String) {
@@ -109,7 +122,7 @@ public final class Form: Layer {
         switch event {
         case .key(let key): return handle(key)
         case .paste(let text):
-            edit { [keepsLines = !fields.isEmpty && fields[cursor].kind == .text] in
+            edit { [keepsLines = !taken.isEmpty && taken[cursor].kind == .text] in
                 $0.insert(text, keepsLines: keepsLines)
             }
             return true
@@ -133,7 +146,7 @@ public final class Form: Layer {
     }
 
     private func handle(_ key: Key) -> Bool {
-        guard !fields.isEmpty else {
+        guard !taken.isEmpty else {
             isFinished = true
             return true
         }
@@ -145,8 +158,8 @@ public final class Form: Layer {
         case (.tab, .shift), (.up, []): moveCursor(to: cursor == 0 ? fields.count - 1 : cursor - 1)
         case (.up, .shift): step(by: 1)
         case (.down, .shift): step(by: -1)
-        case (.character("t"), .control) where fields[cursor].kind == .date: onCalendar(self, fields[cursor])
-        case (.character("o"), .control) where fields[cursor].kind == .text: onEditOutside(self, fields[cursor])
+        case (.character("t"), .control) where taken[cursor].kind == .date: onCalendar(self, fields[cursor])
+        case (.character("o"), .control) where taken[cursor].kind == .text: onEditOutside(self, fields[cursor])
         case (.pageDown, []): moveCursor(to: fields.count - 1)
         case (.pageUp, []): moveCursor(to: 0)
         case (.character("n"), .control), (.delete, .control): clear()
@@ -156,7 +169,7 @@ public final class Form: Layer {
     }
 
     private func handleInField(_ key: Key) -> Bool {
-        switch fields[cursor].kind {
+        switch taken[cursor].kind {
         case .readOnly: return false
         case .boolean:
             switch key.typed {
@@ -173,11 +186,12 @@ public final class Form: Layer {
             if key.typed != nil || key.code == .right { onPick(self, fields[cursor]) }
             return true
         case .text, .line, .number, .date:
-            var copy = editor
-            guard copy.handle(key) else { return false }
+            let before = editor.revision
+            var isEditing = false
+            edit { isEditing = $0.handle(key) }
             // Backspace in an empty text makes it no value, as the placeholder then says.
-            if copy == editor, copy.characters.isEmpty { clear() } else { edit { $0 = copy } }
-            return true
+            if isEditing, editor.revision == before, editor.characters.isEmpty { clear() }
+            return isEditing
         }
     }
 
@@ -187,14 +201,21 @@ public final class Form: Layer {
     }
 
     private func edit(_ change: (inout LineEditor) -> Void) {
-        guard fields[cursor].kind.isTyped else { return }
-        let before = editor.characters
+        guard !taken.isEmpty, taken[cursor].kind.isTyped else { return }
+        let before = editor.revision
         change(&editor)
-        guard editor.characters != before else { return }
-        let isNothing = editor.characters.isEmpty && fields[cursor].kind != .text
-        fields[cursor].value = isNothing ? nil : editor.text
-        if fields[cursor].error != nil { fields[cursor].error = validate(fields[cursor]) }
+        guard editor.revision != before else { return }
+        isTyped = true
+        if editor.characters.isEmpty { takeTyped() } else { taken[cursor].value = taken[cursor].value ?? "" }
+        if taken[cursor].error != nil { fields[cursor].error = validate(fields[cursor]) }
         message = nil
+    }
+
+    private func takeTyped() {
+        guard isTyped else { return }
+        isTyped = false
+        let isNothing = editor.characters.isEmpty && taken[cursor].kind != .text
+        taken[cursor].value = isNothing ? nil : editor.text
     }
 
     private func clear() {
@@ -224,7 +245,12 @@ public final class Form: Layer {
         loadEditor()
     }
 
-    private func loadEditor() { if !fields.isEmpty { editor = LineEditor(fields[cursor].value ?? "") } }
+    private func loadEditor() {
+        guard !fields.isEmpty else { return }
+        editor = LineEditor(fields[cursor].value ?? "")
+        let isOriginal = fields[cursor].value == original[cursor]
+        lengthAtFirst = isOriginal ? editor.characters.count : original[cursor]?.count ?? 0
+    }
 
     private func accept(saving: Bool) {
         message = nil
@@ -262,13 +288,13 @@ public final class Form: Layer {
         top = max(0, min(top, cursor))
         if cursor >= top + viewHeight { top = cursor - viewHeight + 1 }
         var notes: [(String, Role)] = isChanged ? [(tr("changed "), .edited)] : []
-        if fields.count > viewHeight {
-            let last = min(fields.count, top + viewHeight)
-            notes.append((sentence("fields \(top + 1)–\(last) of \(fields.count)") + " ", .status))
+        if taken.count > viewHeight {
+            let last = min(taken.count, top + viewHeight)
+            notes.append((sentence("fields \(top + 1)–\(last) of \(taken.count)") + " ", .status))
         }
         StatusLine(left: [(" " + title, .status)], right: notes).draw(in: canvas, y: 0)
-        let labelWidth = min(canvas.width / 3, (fields.map { canvas.text.width($0.label) }.max() ?? 0) + 1)
-        for row in 0..<viewHeight where top + row < fields.count {
+        let labelWidth = min(canvas.width / 3, (taken.map { canvas.text.width($0.label) }.max() ?? 0) + 1)
+        for row in 0..<viewHeight where top + row < taken.count {
             drawField(top + row, in: canvas, y: row + 2, labelWidth: labelWidth)
         }
         drawFooter(in: canvas)
@@ -276,7 +302,7 @@ public final class Form: Layer {
 
     private func drawField(_ index: Int, in canvas: Canvas, y: Int, labelWidth: Int) {
         guard y < canvas.height - 1 else { return }
-        let field = fields[index]
+        let field = taken[index]
         let isCurrent = index == cursor
         canvas.write(
             canvas.text.padded(field.label, to: labelWidth, alignment: .right), x: 1, y: y,
@@ -308,8 +334,8 @@ public final class Form: Layer {
         let y = canvas.height - 1
         if let message {
             canvas.write(message, x: 1, y: y - 1, style: .error)
-        } else if !fields.isEmpty {
-            canvas.write(fields[cursor].hint, x: 1, y: y - 1, style: .muted)
+        } else if !taken.isEmpty {
+            canvas.write(taken[cursor].hint, x: 1, y: y - 1, style: .muted)
         }
         canvas.write(keyHints(upTo: canvas.width - 1, canvas.text), x: 1, y: y, style: .muted)
     }
@@ -336,8 +362,8 @@ public final class Form: Layer {
 extension Form {
     /// The keys that the field with the cursor has beside those of the form.
     private var footerOfField: String {
-        guard !fields.isEmpty else { return "" }
-        switch fields[cursor].kind {
+        guard !taken.isEmpty else { return "" }
+        switch taken[cursor].kind {
         case .reference, .choice: return tr("Space choose")
         case .date: return tr("^T calendar")
         case .number: return tr("Shift-↑↓ step")

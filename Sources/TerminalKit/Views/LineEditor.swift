@@ -4,6 +4,8 @@ public struct LineEditor: Hashable, Sendable {
     public private(set) var characters: [Character]
     /// Before which character the next one goes.
     public private(set) var cursor: Int
+    /// Grows with each change of the text.
+    private(set) var revision = 0
     /// The first character shown when the text is wider than its field.
     private var first = 0
 
@@ -31,6 +33,7 @@ public struct LineEditor: Hashable, Sendable {
         let joined = Array(String(characters[start..<cursor] + flat))
         characters.replaceSubrange(start..<cursor, with: joined)
         cursor = start + joined.count
+        revision += 1
     }
 
     /// Replaces the characters of a range and leaves the cursor behind the new ones.
@@ -38,6 +41,7 @@ public struct LineEditor: Hashable, Sendable {
         let clamped = range.clamped(to: 0..<characters.count)
         characters.replaceSubrange(clamped, with: Array(text))
         cursor = clamped.lowerBound + text.count
+        revision += 1
     }
 
     /// Acts on a key. Answers `false` for keys that are no editing keys.
@@ -107,6 +111,7 @@ public struct LineEditor: Hashable, Sendable {
     }
 
     private mutating func remove(_ range: Range<Int>) {
+        if !range.isEmpty { revision += 1 }
         characters.removeSubrange(range)
         cursor = range.lowerBound
     }

@@ -105,9 +105,8 @@ final class CellEditor: Layer {
         case (.character("o"), .control): editOutside()
         default:
             if kind == .boolean { return handleBoolean(key) }
-            var copy = editor
-            guard copy.handle(key) else { return false }
-            change { $0 = copy }
+            guard editor.handle(key) else { return false }
+            change { _ in }
         }
         return true
     }
