@@ -38,21 +38,19 @@ public struct UpdateCommand {
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
             for left in (0...max(retries, 0)).reversed() {
-                do { return try update(in: session, surroundings) } catch  where left > 0 && Self.isConflict(error) {
-                    session.context.reset()
-                }
+                do { return try update(in: session, surroundings) } catch is DeletedRecords {
+                    guard left > 0 else {
+                        throw CommandError.failure(
+                            "another program deleted some of the records; nothing was changed: try again")
+                    }
+                } catch let error as CocoaError where left > 0 && error.code == .managedObjectMerge {}
+                session.context.reset()
             }
         }
     }
 
-    private static let gone = CommandError.failure(
-        "another program deleted some of the records; nothing was changed: try again")
-
-    /// True if another program changed or deleted a record after it was read.
-    private static func isConflict(_ error: any Error) -> Bool {
-        if let error = error as? CommandError { return error.message == gone.message }
-        return (error as? CocoaError)?.code == .managedObjectMerge
-    }
+    /// Another program deleted records after they were found.
+    private struct DeletedRecords: Error {}
 
     private func update(in session: StoreSession, _ surroundings: CommandSurroundings) throws {
         let entity = try session.entity(named: entity)
@@ -65,7 +63,7 @@ public struct UpdateCommand {
         }
         session.context.processPendingChanges()
         // A row that is gone when its values are read makes its object a deleted one.
-        guard !objects.contains(where: \.isDeleted) else { throw Self.gone }
+        guard !objects.contains(where: \.isDeleted) else { throw DeletedRecords() }
         let changes = objects.map { ($0, ChangeReport.differences(of: $0)) }.filter { !$0.1.isEmpty }
         if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
         try SavedReport.telling(!isDryRun) {
