@@ -128,8 +128,7 @@ public struct MigrateCommand {
     ) throws -> (counts: [String: Int], missing: [String]) {
         let session = try StoreSession(
             StoreLocation(store: store.store), for: .reading, in: surroundings, model: step.source.model)
-        let missing = MissingValues(step: step, session: session, surroundings: surroundings)
-        let repeated = RepeatedValues(step: step, session: session, surroundings: surroundings)
+        let obstacles = MigrationObstacles(step: step, session: session, surroundings: surroundings)
         let found = try session.perform {
             var counts: [String: Int] = [:]
             for name in step.source.model.entitiesByName.keys where session.model.entitiesByName[name] != nil {
@@ -138,7 +137,7 @@ public struct MigrateCommand {
                 request.includesSubentities = false
                 counts[name] = try session.context.count(for: request)
             }
-            return (counts, isDryRun ? try missing.sentences() + repeated.sentences() : [])
+            return (counts, isDryRun ? try obstacles.sentences() : [])
         }
         try session.close()
         return found
