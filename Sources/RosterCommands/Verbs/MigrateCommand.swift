@@ -44,8 +44,12 @@ public struct MigrateCommand {
         }
         if !isDryRun, !place.isOnServer { StoreCopies.removeLeft(besides: url) }
         if isOfStore(versions.destination.model) {
-            // Removes the external values that a killed migration left.
-            if !isDryRun, place.type == .sqlite { try? open(url, versions.destination.model) }
+            // Removes the external values that a killed migration left. The store is of the version all the same if that fails.
+            if !isDryRun, place.type == .sqlite {
+                do { try open(url, versions.destination.model) } catch {
+                    surroundings.note("what a killed migration may have left stays: \(CommandError.line(for: error))")
+                }
+            }
             return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
         }
         let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(place, surroundings)

@@ -400,6 +400,16 @@ import Testing
         #expect(try migrate("\(bundle):App 2") == ["\(store) is of version App 2 already"])
     }
 
+    /// The store is of the version, but cannot be opened to remove what a killed migration left.
+    @Test func aStoreOfTheVersionThatCannotBeOpenedIsSaid() throws {
+        try Connection(path: store, access: .readWrite).execute("DROP TABLE ZPERSON")
+        let surroundings = TestSurroundings()
+        try MigrateCommand(store: StoreLocation(store: store), destination: "\(bundle):App")
+            .run(in: surroundings.surroundings())
+        #expect(surroundings.lines == ["\(store) is of version App already"])
+        #expect(surroundings.notes.contains { $0.hasPrefix("what a killed migration may have left stays: ") })
+    }
+
     @Test func goesByAMappingModelWhereOneFits() throws {
         try writeMapping()
         let lines = try migrate(bundle, keepsBackup: true)
