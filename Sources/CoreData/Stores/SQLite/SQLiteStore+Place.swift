@@ -47,6 +47,8 @@ extension SQLiteStore {
             throw CoreDataError.make(260, "Cannot open the store \(file.path): there is no such file.")
         }
         try bringAlongLog(to: file)
+        var reader = reader
+        reader.willOpen(file)
         let opened = try file.open()
         do {
             try file.errors.translating(.opening) {
@@ -59,7 +61,7 @@ extension SQLiteStore {
         }
         connection?.close()
         connection = opened
-        reader.didOpen(file)
+        self.reader = reader
         url = newURL
         changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
     }

@@ -93,9 +93,9 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         let isNew = !file.exists
         // Before a file is made.
         let kept = isNew ? try creation.keptModel() : nil
+        reader.willOpen(file)
         let opened = try file.open()
         do {
-            reader.didOpen(file)
             try file.errors.translating(isNew ? .creating : .opening) {
                 if try opened.integer("SELECT COUNT(*) FROM sqlite_master") == 0 {
                     try creation.create(on: opened, keeping: kept ?? creation.keptModel())
@@ -274,12 +274,14 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     private func currentSession() throws -> SQLiteSession? {
         guard let session, session.connection.access == .immutable, reader.mustReopen else { return session }
         let file = try file()
+        var reader = reader
+        reader.willOpen(file)
         let opened = try file.open()
         do { try checkThatItIsThisStore(opened) } catch {
             opened.close()
             throw error
         }
-        reader.didOpen(file)
+        self.reader = reader
         session.connection.close()
         connection = opened
         let renewed = try makeSession(opened, try creation(file))

@@ -10,8 +10,8 @@ struct RefreshingReader {
     private var path = ""
     private var facts: [Int] = []
 
-    /// Called when the file has been opened.
-    mutating func didOpen(_ file: StoreFile) {
+    /// Called before the file is opened: what comes meanwhile is read when the file is opened again.
+    mutating func willOpen(_ file: StoreFile) {
         openings += 1
         path = file.path
         facts = Self.facts(path)
