@@ -98,6 +98,33 @@
                 try stack.psql("SELECT max(number), count(*) FROM \"\(stack.schema)\"._transactions") == "5|5")
         }
 
+        /// The server was asked itself where the replica cannot be: its answer holds.
+        @Test func aMissingRowIsAskedForOnce() throws {
+            let stack = try ServerStack(Shop.model())
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            let url = try proxy.url(schema: stack.schema).absoluteString + "&replica=127.0.0.1:1"
+            try coordinator.addPersistentStore(type: .postgreSQL, at: try #require(URL(string: url)))
+            try stack.inContext { context in
+                context.insert("Shelf", ["name": "s"])
+                try context.save()
+            }
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Shelf")
+                request.includesPropertyValues = false
+                let shelf = try #require(try context.fetch(request).first)
+                try stack.inContext { context in
+                    for shelf in try context.rows("Shelf") { context.delete(shelf) }
+                    try context.save()
+                }
+                let before = proxy.roundTrips
+                #expect(throws: (any Error).self) { try context.existingObject(with: shelf.objectID) }
+                #expect(proxy.roundTrips - before == 1)
+            }
+        }
+
         /// Changes two rows by another context.
         private func spoil(_ stack: ServerStack, _ stock: Int) throws {
             try stack.inContext { context in

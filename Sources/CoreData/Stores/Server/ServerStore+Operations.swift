@@ -25,13 +25,8 @@ extension ServerStore: StagedSaving {
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         if ids.isEmpty { return [] }
         let begin = DispatchTime.now()
-        var rows = try querying { try $0.rows(inOrderOf: ids) }
         // A replica may be behind what was read from the server: only the server knows that a row is gone.
-        if snapshot == nil, opening?.replica != nil, rows.contains(where: { $0 == nil }) {
-            rows = try reading { session, connection in
-                try ServerQueries(connection: connection, layout: session.layout, store: self).rows(inOrderOf: ids)
-            }
-        }
+        let rows = try querying({ try $0.rows(inOrderOf: ids) }, believesReplica: { !$0.contains { $0 == nil } })
         pace.note(rows: ids.count, since: begin)
         return rows
     }

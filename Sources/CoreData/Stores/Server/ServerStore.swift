@@ -215,7 +215,11 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
     }
 
     /// The same, of what the snapshot in use shows.
-    func querying<Result>(_ body: (ServerQueries) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter believesReplica: False for an answer of a replica about which the server is asked too.
+    func querying<Result>(
+        _ body: (ServerQueries) throws -> Result, believesReplica: (Result) -> Bool = { _ in true }
+    ) throws -> Result {
         let (session, opening) = try open()
         if let snapshot {
             return try opening.errors.translating(.reading) {
@@ -223,9 +227,10 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
             }
         }
         if let replica = session.replicaConnection() {
-            do { return try body(ServerQueries(connection: replica, layout: session.layout, store: self)) } catch let
-                error as ServerError
-            { session.replicaFailed(error) }
+            do {
+                let result = try body(ServerQueries(connection: replica, layout: session.layout, store: self))
+                if believesReplica(result) { return result }
+            } catch let error as ServerError { session.replicaFailed(error) }
         }
         return try reading { try body(ServerQueries(connection: $1, layout: $0.layout, store: self)) }
     }
