@@ -57,7 +57,11 @@ final class RecordFileReader {
         case .tsv:
             let reader = DelimitedReader(
                 bytes, kind: .tsv, separator: separator,
-                escapes: try escapes && Self.hasEscapesOnly(path, interruption))
+                escapes: {
+                    // A pipe cannot be looked through.
+                    guard escapes, path != "-", bytes.length != nil else { return escapes }
+                    return try RecordFileReader.hasEscapesOnly(path, interruption)
+                })
             (source, first) = try Self.delimited(reader, bytes, key)
         case .table: throw CommandError.misuse("a table cannot be read: the format is json, csv or tsv")
         }
@@ -70,16 +74,14 @@ final class RecordFileReader {
     }
 
     /// True if each backslash in a file begins an escape: other programs write those of Windows' paths as they are. A file that has
-    /// `\N` for nothing writes escapes, and one that is none is a mistake. A pipe cannot be looked through before.
+    /// `\N` for nothing writes escapes, and one that is none is a mistake: it is read as far as the first `\N`.
     private static func hasEscapesOnly(_ path: String, _ interruption: (any Interruption)?) throws -> Bool {
-        guard path != "-" else { return true }
         let bytes = try ByteReader(path: path, interruption: interruption, greatestRecord: .max)
-        guard bytes.length != nil else { return true }
         try bytes.skipByteOrderMark()
-        var (hasOthers, hasNothing, isFirst, mayBeNothing) = (false, false, true, false)
+        var (hasOthers, isFirst, mayBeNothing) = (false, true, false)
         while let byte = bytes.next() {
             let isEnd = byte == 0x09 || byte == 0x0A || byte == 0x0D
-            hasNothing = hasNothing || (mayBeNothing && isEnd)
+            if mayBeNothing && isEnd { return true }
             mayBeNothing = false
             if byte == 0x5C {
                 let escaped = bytes.next()
@@ -89,7 +91,7 @@ final class RecordFileReader {
             isFirst = isEnd
         }
         try bytes.throwIfFailed()
-        return hasNothing || mayBeNothing || !hasOthers
+        return mayBeNothing || !hasOthers
     }
 
     /// How much of the file has been read, from 0 to 1; `nil` for a pipe.

@@ -52,7 +52,7 @@ enum DelimitedText {
 }
 
 /// Reads the lines of delimited text as fields.
-struct DelimitedReader {
+final class DelimitedReader {
     struct SyntaxError: Error {
         let line: Int
         let reason: String
@@ -61,12 +61,16 @@ struct DelimitedReader {
     let kind: DelimitedText
     private let bytes: ByteReader
     private let separator: UInt8
-    private let escapes: Bool
+    private let escapes: () throws -> Bool
+    private var knownEscapes: Bool?
 
     /// - Parameters:
     ///   - separator: between the fields; `nil` for that of the kind.
-    ///   - escapes: whether a backslash of TSV begins an escape; else it is a character as any other.
-    init(_ bytes: ByteReader, kind: DelimitedText, separator: UInt8? = nil, escapes: Bool = true) {
+    ///   - escapes: whether a backslash of TSV begins an escape; else it is a character as any other. Asked once, at the first one.
+    init(
+        _ bytes: ByteReader, kind: DelimitedText, separator: UInt8? = nil,
+        escapes: @escaping () throws -> Bool = { true }
+    ) {
         self.bytes = bytes
         self.kind = kind
         self.separator = separator ?? (kind == .csv ? UInt8(ascii: ",") : 0x09)
@@ -128,7 +132,7 @@ struct DelimitedReader {
         var content: [UInt8] = []
         while let byte = bytes.peek(), byte != separator, byte != 0x0A, byte != 0x0D {
             _ = bytes.next()
-            guard byte == 0x5C, escapes else {
+            guard byte == 0x5C, try hasEscapes() else {
                 content.append(byte)
                 continue
             }
@@ -146,6 +150,12 @@ struct DelimitedReader {
             }
         }
         return try text(content)
+    }
+
+    private func hasEscapes() throws -> Bool {
+        let answer = try knownEscapes ?? escapes()
+        knownEscapes = answer
+        return answer
     }
 
     private func text(_ content: [UInt8]) throws -> String {

@@ -46,6 +46,22 @@ import Testing
         #expect(throws: DelimitedReader.SyntaxError.self) { try lines(text, .tsv) }
     }
 
+    /// What a backslash means costs another reading of the file.
+    @Test func escapesAreAskedForAtTheFirstBackslash() throws {
+        var count = 0
+        func read(_ text: String) throws -> [String?]? {
+            let reader = DelimitedReader(ByteReader(Array(text.utf8), name: "text"), kind: .tsv) {
+                count += 1
+                return false
+            }
+            var last: [String?]?
+            while let line = try reader.next() { last = line }
+            return last
+        }
+        #expect(try read("a\tb\nc\td\n") == ["c", "d"] && count == 0)
+        #expect(try read("a\tC:\\tmp\nc\t\\\n") == ["c", "\\"] && count == 1)
+    }
+
     @Test func nullsBetweenTabsAreRead() throws {
         #expect(try lines("\\N\t\\N\n\\N\tb", .tsv) == [[nil, nil], [nil, "b"]])
     }
