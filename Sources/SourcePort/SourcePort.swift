@@ -3,6 +3,30 @@
 /// Works on text alone, one file at a time; what is not understood stays byte for byte as it is, and is told in a note where a
 /// person has to do something. The result, ported again, is the same.
 public enum SourcePort {
+    /// The rules in their order, with the kinds of their notes.
+    private static let rules: [(kind: PortKind, apply: @Sendable (inout PortingWork) -> Void)] = [
+        (.excludedFile, { ExcludedFileRule.apply(to: &$0) }),
+        // What goes behind a condition is Apple's afterwards: no other rule looks at it.
+        (.framework, { FrameworkRule.apply(to: &$0) }),
+        (.attribute, { ManagedAttributeRule.apply(to: &$0) }),
+        (.objectiveC, { ObjectiveCRule.apply(to: &$0) }),
+        (.initializer, { InitializerRule.apply(to: &$0) }),
+        (.keyPath, { KeyPathRule.apply(to: &$0) }),
+        (.selector, { SelectorRule.apply(to: &$0) }),
+        (.request, { RequestCastRule.apply(to: &$0) }),
+        (.set, { MutableSetRule.apply(to: &$0) }),
+        (.cloud, { CloudContainerRule.apply(to: &$0) }),
+        (.className, { ClassNameRule.apply(to: &$0) }),
+        (.bundle, { BundleRule.apply(to: &$0) }),
+        (.spelling, { SpellingRule.apply(to: &$0) }),
+        (.call, { FoundationCallRule.apply(to: &$0) }),
+        (.set, { SetRule.apply(to: &$0) }),
+        (.observation, { RemarkRule.apply(to: &$0) }),
+        // Takes the changes of the others along.
+        (.override, { OverrideRule.apply(to: &$0) }),
+        (.importing, { ImportRule.apply(to: &$0) }),
+    ]
+
     /// Ports one file.
     ///
     /// - Parameter facts: of all files of the program, this one among them.
@@ -11,26 +35,10 @@ public enum SourcePort {
         case .problem(let note): return PortedFile(original: bytes, edits: [], notes: [note])
         case .source(let source):
             var work = PortingWork(source, facts)
-            ExcludedFileRule.apply(to: &work)
-            // What goes behind a condition is Apple's afterwards: no other rule looks at it.
-            FrameworkRule.apply(to: &work)
-            ManagedAttributeRule.apply(to: &work)
-            ObjectiveCRule.apply(to: &work)
-            InitializerRule.apply(to: &work)
-            KeyPathRule.apply(to: &work)
-            SelectorRule.apply(to: &work)
-            RequestCastRule.apply(to: &work)
-            MutableSetRule.apply(to: &work)
-            CloudContainerRule.apply(to: &work)
-            ClassNameRule.apply(to: &work)
-            BundleRule.apply(to: &work)
-            SpellingRule.apply(to: &work)
-            FoundationCallRule.apply(to: &work)
-            SetRule.apply(to: &work)
-            RemarkRule.apply(to: &work)
-            // Takes the changes of the others along.
-            OverrideRule.apply(to: &work)
-            ImportRule.apply(to: &work)
+            for (kind, apply) in rules {
+                work.kind = kind
+                apply(&work)
+            }
             return PortedFile(original: bytes, edits: work.edits.edits, notes: work.notes.sorted { $0.line < $1.line })
         }
     }
@@ -63,7 +71,7 @@ enum SourceReading {
         if let offset = bytes.firstIndex(of: 0) {
             self = .problem(Self.note(bytes, offset, "a zero byte: this is no Swift source, and is left alone"))
         } else if String(validating: bytes, as: UTF8.self) == nil {
-            self = .problem(PortNote(line: 1, message: "this is no UTF-8 text, and is left alone"))
+            self = .problem(Self.unread(1, "this is no UTF-8 text, and is left alone"))
         } else if let offset = Self.loneReturn(in: bytes) {
             self = .problem(
                 Self.note(
@@ -86,6 +94,10 @@ enum SourceReading {
     }
 
     private static func note(_ bytes: [UInt8], _ offset: Int, _ message: String) -> PortNote {
-        PortNote(line: 1 + bytes[..<min(offset, bytes.count)].count { $0 == .newline }, message: message)
+        unread(1 + bytes[..<min(offset, bytes.count)].count { $0 == .newline }, message)
+    }
+
+    private static func unread(_ line: Int, _ message: String) -> PortNote {
+        PortNote(line: line, kind: .unreadFile, subject: "", sentence: message, isLeft: true)
     }
 }

@@ -12,14 +12,6 @@ public struct SourceEdit: Equatable, Sendable {
     }
 }
 
-/// What a person has to look at in a file.
-public struct PortNote: Hashable, Sendable {
-    /// Counted from 1.
-    public let line: Int
-    /// What was found there, and what to do.
-    public let message: String
-}
-
 /// Changes of one file that do not overlap, in its order; at one place, in the order in which they were added.
 struct EditList {
     private(set) var edits: [SourceEdit] = []

@@ -21,14 +21,14 @@ enum FrameworkRule {
                     regions += places.map { Region(module: module, tokens: $0) }
                     for place in places { tell(place, module, &work) }
                 } else {
-                    work.note(at: index, "\(source.text(index)): \(advice)")
+                    work.note(at: index, about: source.text(index), ": \(advice)")
                 }
                 continue
             }
             guard let tokens = FrameworkPlace.tokens(around: index, in: work) else {
                 work.note(
-                    at: index,
-                    "\(source.text(index)) is of \(module), which is not here: put what needs it behind #if canImport(\(module))"
+                    at: index, about: source.text(index),
+                    " is of \(module), which is not here: put what needs it behind #if canImport(\(module))"
                 )
                 continue
             }
@@ -48,7 +48,9 @@ enum FrameworkRule {
         let declared =
             item.kind == .type ? TypeHeader(item, work.source).name : work.source.text(item.keyword + 1)
         let name = work.source.isWord(item.keyword + 1) ? "\(keyword) \(declared)" : keyword
-        work.note(at: tokens.lowerBound, "\(name) needs \(module), and is behind #if canImport(\(module)) now")
+        work.note(
+            at: tokens.lowerBound, about: name, " needs \(module), and is behind #if canImport(\(module)) now",
+            isLeft: false)
     }
 
     private struct Region {

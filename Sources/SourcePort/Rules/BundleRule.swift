@@ -17,8 +17,8 @@ enum BundleRule {
                 replace(index, end, own, &work)
             } else if ["url", "path"].contains(source.text(index)), isModelLookup(index, source) {
                 work.note(
-                    at: index,
-                    "\(source.text(index)): a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
+                    at: index, about: source.text(index),
+                    ": a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
                         + "NSPersistentContainer(name:) find it")
             }
         }
@@ -49,7 +49,7 @@ enum BundleRule {
             work.note(
                 at: first,
                 "Bundle(for:) became Bundle.module, the bundle of this target's resources: where another target has them, let it "
-                    + "export its bundle")
+                    + "export its bundle", isLeft: false)
         }
     }
 

@@ -17,7 +17,8 @@ enum CloudContainerRule {
             }
             work.note(
                 at: index,
-                "NSPersistentCloudKitContainer became NSPersistentContainer: nothing goes to iCloud from here")
+                "NSPersistentCloudKitContainer became NSPersistentContainer: nothing goes to iCloud from here",
+                isLeft: false)
             work.replace(
                 index, through: index, by: "NSPersistentContainer",
                 otherwise: "NSPersistentCloudKitContainer: write NSPersistentContainer")

@@ -57,33 +57,33 @@ enum ObjectiveCRule {
             item.prefix.contains(where: { source.isToken($0, "open") })
         {
             work.note(
-                at: index,
-                "\(declared) is open in an extension: without @objc no subclass overrides it; move it into the class")
+                at: index, about: declared,
+                " is open in an extension: without @objc no subclass overrides it; move it into the class")
         }
         switch item.kind {
         case .type where !name.isEmpty && name != declared:
             work.note(
-                at: index,
-                "@objc(\(name)): classes are found by their own name here; where a model, an archive or a transformer says "
-                    + "\(name), let it say \(declared)")
+                at: index, about: "@objc(\(name))",
+                ": classes are found by their Swift name here; replace this name by it in models, archives and transformers"
+            )
         case .type where !name.isEmpty && work.facts.texts.contains(name) && !work.facts.isManaged(declared):
             work.note(
-                at: index,
-                "@objc(\(name)): a text of the program is \"\(name)\", and the class's name begins with its module here: register "
-                    + "the object under that name, or write the name with the module")
+                at: index, about: "@objc(\(name))",
+                ": a text of the program is this name, and the class's name begins with its module here: register the object under that name, or write the name with the module"
+            )
         case .variable where isOfManagedClass(owner, work):
             let isStored = item.prefix.contains { source.isToken($0, "NSManaged") }
             if isStored, !name.isEmpty, name != declared {
                 work.note(
-                    at: index,
-                    "@objc(\(name)): the property has the name of the variable here; call the variable \(name), or the property \(declared)"
+                    at: index, about: "@objc(\(name))",
+                    ": the property has the name of the variable here; give both the same name"
                 )
             } else if !isStored, item.body != nil,
                 !item.prefix.contains(where: { ["class", "static"].contains(source.text($0)) })
             {
                 work.note(
-                    at: index,
-                    "\(declared) is computed: value(forKey:), predicates and section key paths do not reach it here; make it a transient attribute of the model where they do"
+                    at: index, about: declared,
+                    " is computed: value(forKey:), predicates and section key paths do not reach it here; make it a transient attribute of the model where they do"
                 )
             }
         case .function where isOfManagedClass(owner, work): remarkOnHook(declared, index, &work)
@@ -95,10 +95,11 @@ enum ObjectiveCRule {
     private static func remarkOnHook(_ name: String, _ index: Int, _ work: inout PortingWork) {
         if name.hasPrefix("validate"), name.count > 8 {
             work.note(
-                at: index,
-                "\(name) is not found by its name here: override validateValue(_:forKey:), and call it from there")
+                at: index, about: name,
+                " is not found by its name here: override validateValue(_:forKey:), and call it from there")
         } else if name.hasPrefix("keyPathsForValuesAffecting") {
-            work.note(at: index, "\(name) is not found by its name here: computed properties are not observed by key")
+            work.note(
+                at: index, about: name, " is not found by its name here: computed properties are not observed by key")
         }
     }
 

@@ -15,8 +15,8 @@ enum OverrideRule {
                     isFilled.insert(home)
                 } else {
                     work.note(
-                        at: overriding,
-                        "\(work.source.text(member.keyword + 1)) overrides from an extension, which is not possible here: move it into the class"
+                        at: overriding, about: work.source.text(member.keyword + 1),
+                        " overrides from an extension, which is not possible here: move it into the class"
                     )
                 }
             }

@@ -6,6 +6,8 @@ struct PortingWork {
     private(set) var edits = EditList()
     private(set) var notes: [PortNote] = []
     private var told: Set<PortNote> = []
+    /// The kind of the notes of the rule that is at work.
+    var kind = PortKind.framework
     /// Tokens that rules do not look at: what conditions exclude, and what a rule has moved behind one.
     private var isAside: [Bool]
     /// Whether the file names something that Foundation has at Apple's, and `CoreData` here.
@@ -108,8 +110,13 @@ struct PortingWork {
         source.bytes[range].allSatisfy { $0.isBlank || $0.isLineBreak }
     }
 
-    mutating func note(at token: Int, _ message: String) {
-        let note = PortNote(line: source.line(at: source.tokens[token].range.lowerBound), message: message)
+    /// - Parameters:
+    ///   - subject: the name with which the message begins, where it is another one at each place.
+    ///   - isLeft: whether a person has to do something.
+    mutating func note(at token: Int, about subject: String = "", _ sentence: String, isLeft: Bool = true) {
+        let note = PortNote(
+            line: source.line(at: source.tokens[token].range.lowerBound), kind: kind, subject: subject,
+            sentence: sentence, isLeft: isLeft)
         if told.insert(note).inserted { notes.append(note) }
     }
 }

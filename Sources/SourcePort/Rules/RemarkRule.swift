@@ -45,7 +45,7 @@ enum RemarkRule {
     }
 
     private static func remark(_ text: String?, _ word: String, _ index: Int, _ work: inout PortingWork) {
-        if let text { work.note(at: index, "\(word): \(text)") }
+        if let text { work.note(at: index, about: word, ": \(text)") }
     }
 
     private static func isKeyValueObservation(_ index: Int, _ source: SwiftSource) -> Bool {

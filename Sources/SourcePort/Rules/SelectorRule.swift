@@ -29,7 +29,8 @@ enum SelectorRule {
                 } else if isType(index, of: &work) {
                     work.replace(index, through: index, by: "SortSelector", otherwise: "Selector: write SortSelector")
                 } else {
-                    work.note(at: index, "\(source.text(index)): there are no selectors here; pass a closure")
+                    work.note(
+                        at: index, about: source.text(index), ": there are no selectors here; pass a closure")
                 }
             }
         }

@@ -38,7 +38,7 @@ enum SpellingRule {
                 let isDone = work.replace(
                     index, through: index + spelling.tokens.count - 1, by: spelling.replacement,
                     otherwise: "\(original): write \(spelling.replacement)")
-                if isDone, let note = spelling.note { work.note(at: index, note) }
+                if isDone, let note = spelling.note { work.note(at: index, note, isLeft: false) }
             } else if source.areTokens(from: index, ["Foundation", "."]), moved.contains(source.text(index + 2)) {
                 unqualify(index, &work)
             }

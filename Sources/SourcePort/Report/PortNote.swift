@@ -1,0 +1,38 @@
+/// A place in a file that a person has to look at.
+public struct PortNote: Hashable, Sendable {
+    /// Counted from 1.
+    public let line: Int
+    /// The rule that found it.
+    public let kind: PortKind
+    /// The name with which the message begins; empty if the message is the same at all places of its sort.
+    public let subject: String
+    /// The rest of the message.
+    public let sentence: String
+    /// Whether a person has to do something; else porting did it.
+    public let isLeft: Bool
+
+    /// What was found, and what to do.
+    public var message: String { subject + sentence }
+}
+
+/// The sorts of notes, one for each rule.
+public enum PortKind: String, Codable, CaseIterable, Sendable {
+    case unreadFile = "unread files"
+    case excludedFile = "excluded files"
+    case framework = "frameworks"
+    case attribute = "attributes"
+    case objectiveC = "Objective-C"
+    case initializer = "initialisers"
+    case override = "overrides"
+    case keyPath = "key paths"
+    case selector = "selectors"
+    case request = "requests"
+    case set = "sets"
+    case cloud = "iCloud"
+    case className = "class names"
+    case bundle = "bundles"
+    case spelling = "spellings"
+    case call = "calls"
+    case observation = "observation"
+    case importing = "imports"
+}

@@ -1,0 +1,103 @@
+/// The result of porting a program: its notes with each sentence once, and numbers of files, edits and places.
+public struct PortReport: Encodable, Sendable {
+    /// A place of a sentence.
+    public struct Place: Encodable, Hashable, Sendable {
+        /// The path with which the file was added.
+        public let path: String
+        /// Counted from 1.
+        public let line: Int
+        /// The name with which the sentence goes on; empty if it has none.
+        public let subject: String
+    }
+
+    /// A sentence with its places.
+    public struct Group: Encodable, Sendable {
+        /// The rule that found the places.
+        public let kind: PortKind
+        /// What was found, and what to do; behind the subject of each place.
+        public let sentence: String
+        /// Whether a person has to do something.
+        public let isLeft: Bool
+        /// In the order in which files were added.
+        public fileprivate(set) var places: [Place]
+
+        /// The sentence and its places on one line: `initial, short are computed …: Note.swift:6, Tag.swift:9`.
+        public var line: String {
+            var subjects: [String] = []
+            for place in places where !place.subject.isEmpty && !subjects.contains(place.subject) {
+                subjects.append(place.subject)
+            }
+            return subjects.joined(separator: ", ") + sentence + ": "
+                + places.map { "\($0.path):\($0.line)" }.joined(separator: ", ")
+        }
+    }
+
+    private struct Key: Hashable {
+        let kind: PortKind
+        let sentence: String
+    }
+
+    /// Files that porting changes.
+    public private(set) var files = 0
+    /// Edits of all files.
+    public private(set) var edits = 0
+    /// What is left to do first, each part in the order of kinds and of its first places.
+    public var groups: [Group] {
+        found.enumerated().sorted { first, second in
+            let order = (order(first.element), order(second.element))
+            return order.0 == order.1 ? first.offset < second.offset : order.0 < order.1
+        }.map(\.element)
+    }
+    private var found: [Group] = []
+    private var indexes: [Key: Int] = [:]
+
+    /// Of no file.
+    public init() {}
+
+    /// Adds the edits and notes of a file.
+    public mutating func add(_ file: PortedFile, path: String) {
+        if !file.edits.isEmpty { files += 1 }
+        edits += file.edits.count
+        for note in file.notes {
+            let place = Place(path: path, line: note.line, subject: note.subject)
+            let key = Key(kind: note.kind, sentence: note.sentence)
+            if let index = indexes[key] {
+                found[index].places.append(place)
+            } else {
+                indexes[key] = found.count
+                found.append(Group(kind: note.kind, sentence: note.sentence, isLeft: note.isLeft, places: [place]))
+            }
+        }
+    }
+
+    private static let order = Dictionary(
+        uniqueKeysWithValues: PortKind.allCases.enumerated().map { ($0.element, $0.offset) })
+
+    private func order(_ group: Group) -> Int {
+        (group.isLeft ? 0 : PortKind.allCases.count) + (Self.order[group.kind] ?? 0)
+    }
+
+    /// Numbers of places where something is left to do, without kinds that have none.
+    public var left: [(kind: PortKind, places: Int)] {
+        PortKind.allCases.compactMap { kind in
+            let places = found.lazy.filter { $0.kind == kind && $0.isLeft }.map(\.places.count).reduce(0, +)
+            return places == 0 ? nil : (kind, places)
+        }
+    }
+
+    /// Number of places where something is left to do; the program exits with 3 if there are any.
+    public var placesLeft: Int { left.map(\.places).reduce(0, +) }
+
+    private enum CodingKeys: String, CodingKey { case files, edits, placesLeft, groups }
+
+    /// Encodes the numbers and the groups.
+    ///
+    /// - Throws: the encoder's errors.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(files, forKey: .files)
+        try container.encode(edits, forKey: .edits)
+        try container.encode(placesLeft, forKey: .placesLeft)
+        try container.encode(groups, forKey: .groups)
+    }
+}
