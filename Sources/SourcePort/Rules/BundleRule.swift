@@ -34,7 +34,7 @@ enum BundleRule {
         let isBundle = source.isToken(first, "Bundle") && work.isName(first)
         let isTyped =
             source.areTokens(from: first - 2, ["bundle", ":"])
-            || source.areTokens(from: first - 3, [":", "Bundle", "="])
+            || source.areTokens(from: first - 3, [":", "Bundle"]) && ["=", "{"].contains(source.text(first - 1))
         let type = type(opening + 3..<end, work)
         guard isBundle || isImplicit && type != nil else { return }
         let isLookup = !source.isToken(end + 1, ".") || lookups.contains(source.text(end + 2))
