@@ -26,10 +26,8 @@ enum OverrideRule {
     /// The token that opens the body of the class an extension belongs to.
     private static func home(of item: SourceItem, _ work: PortingWork) -> Int? {
         let source = work.source
-        let isPlain =
-            item.prefix.isEmpty
-            || item.prefix.count == 1
-                && ["public", "package", "internal"].contains(source.text(item.prefix.lowerBound))
+        let words = words(before: item, source)
+        let isPlain = words.allSatisfy(["public", "package", "internal"].contains)
         guard isPlain, source.parent(item.keyword) == nil, !source.isToken(item.keyword + 2, "."),
             !isConditional(item.keyword, source),
             !item.header.contains(where: { source.isToken($0, "where") })
@@ -41,6 +39,11 @@ enum OverrideRule {
         }
         guard classes.count == 1, !isConditional(classes[0].keyword, source) else { return nil }
         return classes[0].body
+    }
+
+    /// The modifiers and attributes of an extension, without those that ObjectiveCRule takes away.
+    private static func words(before item: SourceItem, _ source: SwiftSource) -> [String] {
+        item.prefix.map(source.text).filter { !["@", "objc"].contains($0) }
     }
 
     /// Whether a token is in a branch of an `#if`.
@@ -62,7 +65,7 @@ enum OverrideRule {
         // A comment of several lines would stay behind.
         guard source.tokens[first].range.lowerBound > start, !source.gap(after: first - 1).contains(UInt8(ascii: "*"))
         else { return false }
-        let access = item.prefix.map(source.text).first { $0 != "internal" }
+        let access = words(before: item, source).first { $0 != "internal" }
         if let access, !member.prefix.contains(where: { accesses.contains(source.text($0)) }) {
             let place = member.prefix.first { source.isToken($0, "override") } ?? member.keyword
             work.insert(access + " ", at: source.tokens[place].range.lowerBound)
