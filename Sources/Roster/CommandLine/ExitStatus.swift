@@ -10,6 +10,8 @@ struct ExitStatus: Equatable {
     static let failed = ExitStatus(code: 1)
     /// The command line makes no sense; standard error says why, in one line.
     static let misuse = ExitStatus(code: 2)
+    /// It is done as far as the program can do it; standard error says what is left to do.
+    static let incomplete = ExitStatus(code: 3)
 
     init(code: Int32) { self.code = code }
 

@@ -29,7 +29,8 @@ enum ManualPage {
                     "1",
                     "It could not be done, or export or copy did it, but values are missing whose files cannot be read; standard error "
                         + "says which, in one line.")
-                + item("2", "The command line makes no sense; standard error says why, in one line."))
+                + item("2", "The command line makes no sense; standard error says why, in one line.")
+                + item("3", "port has left something for you to do; standard error says what."))
         lines += section(
             "FILES",
             item(

@@ -8,15 +8,21 @@ enum InPlaceFlag: CommandFlag {
     typealias Value = Bool
 }
 
+enum PortReportFlag: CommandFlag {
+    static let name = "json"
+    static let help = "Print the report as JSON instead of the diff or the paths."
+    typealias Value = Bool
+}
+
 enum PortVerb: CommandVerb {
     static let name = "port"
     static let summary = "Rewrite Swift source that was written for Apple's Core Data for this package."
     static let operands = [Operand(name: "DIR", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [InPlaceFlag.self]
+    static let flags: [any CommandFlag.Type] = [InPlaceFlag.self, PortReportFlag.self]
     static let stopsCleanly = true
     static let notes = """
-        Prints what would change as a diff (for patch -p1 in DIR). What it could not do is listed on standard error:
-        file:line: what, and what to do.
+        Prints what would change as a diff (for patch -p1 in DIR). Standard error lists what is left to do, each sentence
+        once with its places, and the numbers of files, edits and places. Exit status 3: something is left to do.
 
         @NSManaged becomes @Managed and @ManagedMethod, #keyPath a text, a cast to an erased request .erased, a
         selector of a sort descriptor SortSelector; @objc and dynamic go; initialisers that contexts call are
@@ -27,9 +33,9 @@ enum PortVerb: CommandVerb {
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        try PortCommand(path: arguments.operands[0], isInPlace: arguments.has(InPlaceFlag.self)).run(in: surroundings) {
-            StandardError.write("\($0)\n")
-        }
-        return .done
+        let command = PortCommand(
+            path: arguments.operands[0], isInPlace: arguments.has(InPlaceFlag.self),
+            printsReport: arguments.has(PortReportFlag.self))
+        return try command.run(in: surroundings) { StandardError.write("\($0)\n") } == 0 ? .done : .incomplete
     }
 }

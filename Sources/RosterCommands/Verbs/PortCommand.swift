@@ -1,3 +1,4 @@
+import Foundation
 import SourcePort
 
 /// `port`: Swift source written for Apple's Core Data, rewritten for here.
@@ -6,24 +7,31 @@ public struct PortCommand {
     public var path: String
     /// Whether the files are changed; else the changes are printed.
     public var isInPlace: Bool
+    /// Prints the report as JSON instead of the diff or the paths.
+    public var printsReport: Bool
 
     /// The command with what it is asked for; see the properties.
-    public init(path: String, isInPlace: Bool = false) {
+    public init(path: String, isInPlace: Bool = false, printsReport: Bool = false) {
         self.path = path
         self.isInPlace = isInPlace
+        self.printsReport = printsReport
     }
 
-    /// Prints the changes of all files as one diff, or makes them and prints the paths of the files. What a person has to do is said
-    /// in notes.
+    /// Prints the changes of all files as one diff, or makes them and prints the paths of the files.
     ///
-    /// - Parameter remark: hears of what could not be done: `file:line: what, and what to do`.
+    /// - Parameter remark: Called after the diff: one line for each sort of place that a person has to look at, with its places,
+    ///   and one with the numbers.
+    /// - Returns: Number of places where something is left to do.
     /// - Throws: ``CommandError`` when a file or a folder cannot be read or written; all others are done before.
-    public func run(in surroundings: CommandSurroundings, remark: (String) -> Void) throws {
+    public func run(in surroundings: CommandSurroundings, remark: (String) -> Void) throws -> Int {
         let folder = try SourceFolder(path)
         var problems: [CommandError] = []
-        var remarks: [String] = []
-        // Behind the diff, where they are read.
-        defer { for text in remarks { remark(text) } }
+        var report = PortReport()
+        // After the diff, where they are read.
+        defer {
+            if !printsReport { for line in Self.lines(of: report) { remark(line) } }
+            for problem in problems.dropFirst() { remark(CommandError.line(problem)) }
+        }
         let files = folder.swiftFiles { problems.append($0) }
         // Of files that cannot be read it is said when they are ported.
         let facts = PortFacts(
@@ -39,30 +47,43 @@ public struct PortCommand {
                     fraction: Double(number) / Double(files.count), "\(number) of \(files.count) files")
             }
             do {
-                try port(file, in: folder, facts, surroundings) { remarks.append($0) }
+                report.add(try port(file, in: folder, facts, surroundings), path: folder.full(file))
             } catch let error as CommandError {
                 problems.append(error)
             }
         }
         surroundings.progress.end()
+        if printsReport {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try surroundings.output.write(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+        }
         try surroundings.output.flush()
-        guard let first = problems.first else { return }
-        remarks += problems.dropFirst().map(CommandError.line)
-        throw first
+        if let first = problems.first { throw first }
+        return report.placesLeft
+    }
+
+    /// The report as lines of text; none if there is nothing to report.
+    private static func lines(of report: PortReport) -> [String] {
+        func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+        var summary =
+            "\(counted(report.files, "file")), \(counted(report.edits, "edit")), \(counted(report.placesLeft, "place")) left"
+        if report.placesLeft > 0 {
+            summary += ": " + report.left.map { "\($0.places) \($0.kind.rawValue)" }.joined(separator: ", ")
+        }
+        let groups = report.groups.map { VisibleText.oneLine($0.line) }
+        return report.files == 0 && groups.isEmpty ? [] : groups + [summary]
     }
 
     private func port(
-        _ file: String, in folder: SourceFolder, _ facts: PortFacts, _ surroundings: CommandSurroundings,
-        _ remark: (String) -> Void
-    ) throws {
+        _ file: String, in folder: SourceFolder, _ facts: PortFacts, _ surroundings: CommandSurroundings
+    ) throws -> PortedFile {
         let bytes = try folder.read(file)
         let ported = SourcePort.port(bytes, knowing: facts)
-        for note in ported.notes {
-            remark("\(VisibleText.oneLine(folder.full(file))):\(note.line): \(VisibleText.oneLine(note.message))")
-        }
-        guard !ported.edits.isEmpty else { return }
+        guard !ported.edits.isEmpty else { return ported }
+        if isInPlace { try folder.replace(file, bytes, by: ported.text) }
+        if printsReport { return ported }
         if isInPlace {
-            try folder.replace(file, bytes, by: ported.text)
             try surroundings.output.write("ported \(VisibleText.shown(folder.full(file)))\n")
         } else {
             let diff = ported.diff(path: VisibleText.oneLine(file))
@@ -70,6 +91,7 @@ public struct PortCommand {
             let isOnScreen = surroundings.textStyle.columns != nil
             try surroundings.output.write(isOnScreen ? Self.shown(diff) : diff)
         }
+        return ported
     }
 
     /// Lines and tabs stay, all other characters that a screen would obey do not.

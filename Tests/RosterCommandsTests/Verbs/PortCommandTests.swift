@@ -17,14 +17,16 @@ import Testing
         try Data(text.utf8).write(to: url)
     }
 
-    /// - Returns: what was printed, and what was told.
-    private func port(_ path: String = "", inPlace: Bool = false) throws -> (text: String, remarks: [String]) {
+    /// - Returns: The text printed, the remarks, and the number of places left.
+    private func port(
+        _ path: String = "", inPlace: Bool = false
+    ) throws -> (text: String, remarks: [String], left: Int) {
         let surroundings = TestSurroundings()
         var remarks: [String] = []
-        try PortCommand(path: folder.url.appendingPathComponent(path).path, isInPlace: inPlace).run(
+        let left = try PortCommand(path: folder.url.appendingPathComponent(path).path, isInPlace: inPlace).run(
             in: surroundings.surroundings()
         ) { remarks.append($0) }
-        return (surroundings.text, remarks)
+        return (surroundings.text, remarks, left)
     }
 
     private func files() throws -> [String] {
@@ -54,7 +56,8 @@ import Testing
                  }
 
                 """)
-        #expect(try folder.contents("Sources/Note.swift") == Self.before && printed.remarks.isEmpty)
+        #expect(try folder.contents("Sources/Note.swift") == Self.before && printed.left == 0)
+        #expect(printed.remarks == ["2 files, 2 edits, 0 places left"])
     }
 
     @Test func inPlaceChangesTheFilesAndKeepsTheirPermissions() throws {
@@ -106,11 +109,26 @@ import Testing
         try write("Bad.swift", "let a = \"\n")
         try write("Watch.swift", "import CoreData\n\nlet s = #selector(A.b)\n")
         let printed = try port()
-        #expect(printed.text.isEmpty && printed.remarks.count == 2)
+        #expect(printed.text.isEmpty && printed.remarks.count == 3 && printed.left == 2)
         #expect(
-            printed.remarks[0].hasSuffix("correct this, and port again") && printed.remarks[0].contains("Bad.swift:1: ")
+            printed.remarks[0].contains("correct this, and port again: ") && printed.remarks[0].hasSuffix("Bad.swift:1")
         )
-        #expect(printed.remarks[1].contains("Watch.swift:3: #selector: "))
+        #expect(printed.remarks[1].hasPrefix("#selector: ") && printed.remarks[1].hasSuffix("Watch.swift:3"))
+        #expect(printed.remarks[2] == "0 files, 0 edits, 2 places left: 1 unread files, 1 selectors")
+    }
+
+    /// Each sentence once, as text and as JSON.
+    @Test func placesOfOneSentenceAreOnOneLine() throws {
+        for name in ["A", "B"] { try write("\(name).swift", "import CoreData\n\nlet s = #selector(A.b)\n") }
+        let printed = try port()
+        #expect(printed.remarks.count == 2 && printed.left == 2)
+        #expect(printed.remarks[0].contains("A.swift:3, ") && printed.remarks[0].hasSuffix("B.swift:3"))
+        let surroundings = TestSurroundings()
+        let command = PortCommand(path: folder.url.path, printsReport: true)
+        #expect(
+            try command.run(in: surroundings.surroundings()) { _ in Issue.record("the report is in the output") } == 2)
+        let report = try JSONSerialization.jsonObject(with: Data(surroundings.text.utf8)) as? [String: Any]
+        #expect(report?["placesLeft"] as? Int == 2 && (report?["groups"] as? [[String: Any]])?.count == 1)
     }
 
     @Test func aNameCannotSpeakToTheScreen() throws {
@@ -122,7 +140,7 @@ import Testing
     @Test func aScreenShowsLinesAndTabs() throws {
         try write("a.swift", "\t@objc\tclass A {} // \u{1B}[2J\n")
         let surroundings = TestSurroundings()
-        try PortCommand(path: folder.url.path).run(in: surroundings.surroundings(columns: 80)) { _ in }
+        _ = try PortCommand(path: folder.url.path).run(in: surroundings.surroundings(columns: 80)) { _ in }
         #expect(surroundings.text.hasSuffix("-\t@objc\tclass A {} // ␛[2J\n+\tclass A {} // ␛[2J\n"))
     }
 
@@ -142,7 +160,7 @@ import Testing
         let surroundings = TestSurroundings()
         surroundings.raisesAfterReports = 2
         #expect(throws: CommandError.self) {
-            try PortCommand(path: folder.url.path, isInPlace: true).run(in: surroundings.surroundings()) { _ in }
+            _ = try PortCommand(path: folder.url.path, isInPlace: true).run(in: surroundings.surroundings()) { _ in }
         }
         let texts = try files().map { try folder.contents($0) }
         #expect(texts == [Self.after, Self.after, Self.before, Self.before, Self.before])
