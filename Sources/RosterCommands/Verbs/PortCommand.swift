@@ -30,7 +30,7 @@ public struct PortCommand {
         // After the diff, where they are read.
         defer {
             if !printsReport { for line in Self.lines(of: report) { remark(line) } }
-            for problem in problems.dropFirst() { remark(CommandError.line(problem)) }
+            for problem in problems.dropFirst() { remark(CommandError.line(for: problem)) }
         }
         let files = folder.swiftFiles { problems.append($0) }
         // Of files that cannot be read it is said when they are ported.
