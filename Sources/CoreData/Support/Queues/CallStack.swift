@@ -9,7 +9,7 @@ struct CallStack: Sendable {
 
     private let backtrace: Backtrace?
 
-    /// The stack of the caller. Some ten microseconds.
+    /// The stack of the caller. Some ten microseconds, after the first one of a thread.
     @inline(never)
     init() { backtrace = try? .capture(limit: Self.maximalDepth, offset: 1, images: Self.images) }
 

@@ -86,8 +86,12 @@ enum QueueWatchdog {
 
 /// Who made a queue and who is on it, for ``QueueWatchdog``.
 final class QueueWatch: Sendable {
-    let made = CallStack()
+    private let made: CallStack?
     private let taken = Mutex<CallStack?>(nil)
+
+    /// - Parameter keepsStack: Whether it is told where the queue was made. The first stack of a thread takes a tenth of a second in a large
+    ///   program, since the symbols are read for each thread.
+    init(keepsStack: Bool) { made = keepsStack ? CallStack() : nil }
 
     /// - Parameter chain: the one that is on the queue from now on; 0 for none.
     func note(_ chain: UInt) {

@@ -36,7 +36,8 @@ final class WorkQueue: Sendable {
     private init(isMain: Bool, keepsOrder: Bool) {
         self.isMain = isMain
         self.keepsOrder = keepsOrder
-        watch = ConcurrencyChecking.isOn ? QueueWatch() : nil
+        // Only contexts tell where their queue was made.
+        watch = ConcurrencyChecking.isOn ? QueueWatch(keepsStack: keepsOrder) : nil
         worker = isMain ? .main : DispatchQueue(label: "NSManagedObjectContext")
     }
 
