@@ -183,7 +183,7 @@ extension WorkLimits {
     static let small: WorkLimits = {
         var limits = WorkLimits()
         (limits.longList, limits.longSave, limits.changesSortedAtOnce, limits.histogramLines) = (100, 100, 100, 100)
-        (limits.rowsAtOnce, limits.changesBlock, limits.editGroup, limits.recordsPerLook) = (32, 32, 16, 8)
+        (limits.rowsAtOnce, limits.changesBlock, limits.editGroup, limits.recordsPerLook) = (32, 32, 16, 16)
         (limits.markedAtOnce, limits.matchesLookedUp, limits.placesLookedUp, limits.clipboard) = (50, 20, 10, 2000)
         (limits.slice, limits.searchSlice) = (.zero, .zero)
         (limits.restBeforeCounting, limits.countInterval, limits.lockPause) = (.zero, .zero, .zero)
