@@ -249,13 +249,13 @@ import Testing
             }
             _ = try run("copy", sample.store, store)
             let count = try statements("count", store, "Team")
-            #expect(count.count <= 6, "\(count)")
+            #expect(count.count <= 4, "\(count)")
             let list = try statements("list", store, "Team")
-            #expect(list.count <= 9, "\(list)")
+            #expect(list.count <= 7, "\(list)")
             let copy = try statements("copy", store, sample.path("copied.sqlite")).filter {
                 $0.contains("\"\(schema)\"")
             }
-            #expect(copy.count <= 24, "\(copy)")
+            #expect(copy.count <= 23, "\(copy)")
         }
 
         /// Other users of the machine can list the arguments of a process.

@@ -169,8 +169,8 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
         at url: URL, options: [AnyHashable: Any]?
     ) throws -> (model: Data, metadata: [String: Any])? {
         try opened(url, options, .opening) { opening, connection in
-            let metadata = try opening.metadata(connection)
-            return try opening.model(connection).map { ($0, metadata) }
+            let found = try opening.contents(connection, withModel: true)
+            return found.model.map { ($0, found.metadata) }
         }
     }
 

@@ -50,32 +50,31 @@ struct ServerOpening {
 
     // MARK: What the store says of itself
 
-    /// - Throws: 260 where there is no store, 259 where it is one of a later version.
-    func metadata(_ connection: any ServerConnection) throws -> [String: Any] {
-        guard let metadata = try metadataIfPresent(connection) else {
-            throw CoreDataError.make(
-                260, "There is no store at \(place.name): the schema \(place.schema) has none of its tables.")
-        }
-        return metadata
-    }
+    func metadata(_ connection: any ServerConnection) throws -> [String: Any] { try contents(connection).metadata }
 
-    func metadataIfPresent(_ connection: any ServerConnection) throws -> [String: Any]? {
-        try contentsIfPresent(connection)?.metadata
+    /// - Throws: 260 where there is no store, 259 where it is one of a later version.
+    func contents(_ connection: any ServerConnection, withModel: Bool = false) throws -> Contents {
+        if let found = try contentsIfPresent(connection, withModel: withModel) { return found }
+        throw CoreDataError.make(
+            260, "There is no store at \(place.name): the schema \(place.schema) has none of its tables.")
     }
 
     /// What a store says of itself, with the version of its tables.
     struct Contents {
         var metadata: [String: Any]
         var version: ServerStoreVersion
+        /// The compiled model, where it was asked for.
+        var model: Data?
     }
 
     /// In one round trip where there is a store, or no table of its name.
-    func contentsIfPresent(_ connection: any ServerConnection) throws -> Contents? {
+    func contentsIfPresent(_ connection: any ServerConnection, withModel: Bool = false) throws -> Contents? {
         let store = table(ServerStoreTables.store)
         let result: any ServerResult
         do {
             result = try connection.run([
-                ServerStatement("SELECT format, uuid, metadata, model_number FROM \(store)")
+                ServerStatement(
+                    "SELECT format, uuid, metadata, model_number\(withModel ? ", model" : "") FROM \(store)")
             ])[0]
         } catch let error as ServerError where error.isOfMissingTable {
             return nil
@@ -96,7 +95,9 @@ struct ServerOpening {
                 as? [String: Any]
         else { throw CoreDataError.make(259, "The metadata of the store \(place.name) cannot be read.") }
         metadata[NSStoreUUIDKey] = uuid
-        return Contents(metadata: metadata, version: ServerStoreVersion(identifier: uuid, number: number))
+        var contents = Contents(metadata: metadata, version: ServerStoreVersion(identifier: uuid, number: number))
+        if withModel, case .blob(let data) = result.value(0, 4) { contents.model = data }
+        return contents
     }
 
     /// - Parameter result: one row, whose first column is the format.
@@ -279,9 +280,9 @@ struct ServerOpening {
 
     /// Removes the store's tables, and its schema where nothing else is in it.
     func destroy(_ connection: any ServerConnection) throws {
-        guard let data = try model(connection), let metadata = try metadataIfPresent(connection) else { return }
-        let model = try NSManagedObjectModel(cachedModelData: data, store: place.name, metadata: metadata)
-        let names = Set((metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]).keys)
+        guard let found = try contentsIfPresent(connection, withModel: true), let data = found.model else { return }
+        let model = try NSManagedObjectModel(cachedModelData: data, store: place.name, metadata: found.metadata)
+        let names = Set((found.metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]).keys)
         let layout = try layout(of: model.entities.filter { names.contains($0.name ?? "") }, on: connection)
         let tables =
             layout.joinTables.map(\.name) + layout.tables.map(\.name)
