@@ -4,6 +4,35 @@ import Testing
 @testable import CoreData
 
 @Suite struct LifeCycleTests {
+    /// A context goes while something else has its queue: one of its objects is in another context before it has left the first.
+    @Test func anObjectOfAGoneContextGoesElsewhereBeforeItsQueueIsFree() throws {
+        let stack = try League.memoryStack()
+        var first: NSManagedObjectContext? = League.context(stack.coordinator)
+        let queue = try #require(first).queue
+        let team = try #require(first).performAndWait { [first] in first!.addTeam("Ghana") }
+        let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        queue.async {
+            began.signal()
+            goesOn.wait()
+        }
+        began.wait()
+        weak let gone = first
+        first = nil
+        #expect(gone == nil)
+        let other = League.context(stack.coordinator)
+        try other.use { other in
+            other.insert(team)
+            team.setValue(other.addVenue("Accra"), forKey: "venue")
+            goesOn.signal()
+            queue.sync {}
+            #expect(team.managedObjectContext === other && other.insertedObjects.contains(team))
+            try other.save()
+            other.reset()
+            let teams = try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+            #expect(teams.map { $0.value(forKeyPath: "venue.name") as? String } == ["Accra"])
+        }
+    }
+
     @Test func insertSaveDeleteCallsTheHooksInOrder() throws {
         let context = try ClubStack().contextKeepingStack()
         try context.use { context in
