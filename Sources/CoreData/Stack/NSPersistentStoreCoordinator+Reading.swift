@@ -12,7 +12,16 @@ extension NSPersistentStoreCoordinator {
     ///   is 134020; to save a value of it too, or to delete an object with such a relationship, whose rule cannot be followed: then
     ///   nothing of the save is written. All else is read and saved as usual; a new object's default value of such an attribute is
     ///   left out. The store is not migrated, nor its rows copied into one of another type: 134110.
-    public var readingNotes: [String] { withLock { rowStores.flatMap { $0.operations.readingNotes } } }
+    public var readingNotes: [String] { allReadingNotes.map(\.text) }
+
+    private var allReadingNotes: [ReadingNote] { withLock { rowStores.flatMap { $0.operations.readingNotes } } }
+
+    /// Those of ``readingNotes`` that are about one of the properties, or about an element of a composite attribute among them.
+    package func readingNotes(of properties: [NSPropertyDescription]) -> [String] {
+        let leaves = properties.compactMap { $0 as? NSCompositeAttributeDescription }.flatMap(\.leaves)
+        let wanted = Set((properties + leaves.map(\.attribute)).map(ObjectIdentifier.init))
+        return allReadingNotes.filter { wanted.contains(ObjectIdentifier($0.property)) }.map(\.text)
+    }
 
     /// What the store keeps for a transformable attribute of an object, as text: the names of the archived classes with
     /// their plain values, or the number of bytes of what is no archive. Needs neither the classes nor the transformer. May

@@ -11,6 +11,8 @@ struct RecordColumn {
     private let path: [String]
     /// `nil` for the URI.
     private let property: NSPropertyDescription?
+    /// The properties that are read for the column: those of the relationships on its way, and those of a part that it shows.
+    let properties: [NSPropertyDescription]
 
     /// - Throws: ``CommandError`` of misuse for a key that the entity does not have.
     init(_ name: String, of entity: NSEntityDescription) throws {
@@ -21,6 +23,14 @@ struct RecordColumn {
         } else {
             property = try EntityKeys.property(at: name, of: entity)
         }
+        var owner: NSEntityDescription? = entity
+        let way = path.compactMap { key in
+            let property = owner?.propertiesByName[key]
+            owner = (property as? NSRelationshipDescription)?.destinationEntity
+            return property
+        }
+        let isPart = (property as? NSRelationshipDescription)?.isOwnedPart == true
+        properties = way + (isPart ? owner?.storedAttributes ?? [] : [])
     }
 
     var isNumeric: Bool { (property as? NSAttributeDescription)?.isNumeric == true }

@@ -59,6 +59,7 @@ public struct ExportCommand {
     private func write(_ session: StoreSession, _ surroundings: CommandSurroundings) throws -> Outcome {
         let format =
             format ?? file.flatMap { OutputFormat(pathExtension: URL(fileURLWithPath: $0).pathExtension) } ?? .json
+        var shown: [NSPropertyDescription] = []
         let outcome = try session.perform {
             // One state of the store, where it has states that can be kept: rows are read in batches.
             try? session.context.setQueryGenerationFrom(.current)
@@ -67,6 +68,7 @@ public struct ExportCommand {
             request.fetchBatchSize = 500
             let chosen = try self.columns.map { try ColumnChoice.named($0, of: entity) }
             let columns = try chosen ?? ColumnChoice.export(of: entity, nests: format == .json)
+            shown = columns.flatMap(\.properties)
             var writer = format.writer(columns, in: surroundings)
             var missing = UnreadableValues(session.coordinator, countingUncoded: true)
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
@@ -89,12 +91,12 @@ public struct ExportCommand {
             for text in Self.leftOut(entity, ofSubentities) { surroundings.note(text) }
             return outcome
         }
-        let notes = session.coordinator.readingNotes
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
         // A row is read as a whole: notes on other columns do not matter.
-        let first = notes.first { note in columns.map { $0.contains { note.contains(".\($0): ") } } ?? true }
-        guard outcome.missing == nil, let first else { return outcome }
+        guard outcome.missing == nil, let first = session.coordinator.readingNotes(of: shown).first else {
+            return outcome
+        }
         return Outcome(count: outcome.count, missing: sentence("some values are missing: \(first)"))
     }
 

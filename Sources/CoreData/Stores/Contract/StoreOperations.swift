@@ -81,7 +81,7 @@ protocol StoreOperations: RowsByID, AnyObject {
     func dataVersion() throws -> Int64
 
     /// What was read as nil because it could not be understood: one line for each property. By default nothing.
-    var readingNotes: [String] { get }
+    var readingNotes: [ReadingNote] { get }
 
     /// The properties of which the store does not have what its model says. By default none.
     var unreadable: UnreadableProperties { get }
@@ -173,7 +173,7 @@ extension StoreOperations {
             134060, "Cannot copy to \(destination.path): only SQLite stores are copied while open.")
     }
 
-    var readingNotes: [String] { [] }
+    var readingNotes: [ReadingNote] { [] }
 
     var unreadable: UnreadableProperties { UnreadableProperties() }
 

@@ -1,5 +1,23 @@
 import Foundation
 
+/// A property of which values are read as nil because they cannot be understood.
+struct ReadingNote {
+    let property: NSPropertyDescription
+    private let reason: String
+
+    init(_ property: NSPropertyDescription, _ reason: String) {
+        self.property = property
+        self.reason = reason
+    }
+
+    var text: String { "\(Self.name(of: property)): \(reason)" }
+
+    /// `Entity.property`.
+    static func name(of property: NSPropertyDescription) -> String {
+        "\(property.owningEntity?.name ?? "").\(property.name)"
+    }
+}
+
 /// The properties of which a store's file does not have what its model says: a column, or the table of a relationship's pairs.
 ///
 /// They read as nil, or as no objects. What looks for them, writes them or would lose them is an error, so that nothing is found by
@@ -30,8 +48,10 @@ struct UnreadableProperties {
     }
 
     /// One line for each property, in the order of their names.
-    var notes: [String] {
-        sorted.map { "\(Self.name(of: $0)): \($0.reason); it reads as nil, and cannot be searched by or saved" }
+    var notes: [ReadingNote] {
+        sorted.map { entry in
+            ReadingNote(entry.property, "\(entry.reason); it reads as nil, and cannot be searched by or saved")
+        }
     }
 
     /// What is wrong with each property, in the order of their names.
@@ -39,9 +59,7 @@ struct UnreadableProperties {
 
     private var sorted: [Entry] { entries.values.sorted { Self.name(of: $0) < Self.name(of: $1) } }
 
-    private static func name(of entry: Entry) -> String {
-        "\(entry.property.owningEntity?.name ?? "").\(entry.property.name)"
-    }
+    private static func name(of entry: Entry) -> String { ReadingNote.name(of: entry.property) }
 
     // MARK: Errors
 

@@ -166,9 +166,9 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
         }
     }
 
-    var readingNotes: [String] {
+    var readingNotes: [ReadingNote] {
         guard let session else { return [] }
-        return session.layout.unreadable.notes + session.context.unreadable.values.sorted()
+        return session.layout.unreadable.notes + session.context.unreadable.values.sorted { $0.text < $1.text }
     }
 
     var unreadable: UnreadableProperties { (snapshot?.session ?? session)?.layout.unreadable ?? UnreadableProperties() }

@@ -60,8 +60,8 @@ final class DecodingContext {
     /// See ``StoreQuery/keepsUncoded``.
     var keepsUncoded = false
 
-    /// One line for each attribute with a value that could not be read, by the attribute's name.
-    private(set) var unreadable: [String: String] = [:]
+    /// A note for each property with a value that could not be read.
+    private(set) var unreadable: [ObjectIdentifier: ReadingNote] = [:]
 
     /// Null for a cell of another type than its property's values, with a note.
     func mistyped(_ property: NSPropertyDescription, _ kind: ColumnKind) -> SlotValue {
@@ -71,9 +71,9 @@ final class DecodingContext {
     }
 
     private func noteUnreadable(_ property: NSPropertyDescription, _ obstacle: @autoclosure () -> String) {
-        let name = "\(property.owningEntity?.name ?? "").\(property.name)"
-        guard unreadable[name] == nil else { return }
-        unreadable[name] = "\(name): \(obstacle()); such values read as nil, and stay in the store as they are"
+        guard unreadable[ObjectIdentifier(property)] == nil else { return }
+        unreadable[ObjectIdentifier(property)] = ReadingNote(
+            property, "\(obstacle()); such values read as nil, and stay in the store as they are")
     }
 
     private func leaves(
