@@ -2,16 +2,44 @@
 enum OverrideRule {
     private static let accesses: Set<String> = ["public", "open", "package", "internal", "fileprivate", "private"]
 
+    /// What a file says of its classes.
+    private struct Classes {
+        /// The classes of the file that are in no other type, by name.
+        let byName: [String: [SourceItem]]
+        /// Whether each token is in a branch of an `#if`.
+        let isConditional: [Bool]
+
+        init(_ work: PortingWork) {
+            let source = work.source
+            let classes = work.items.items(in: nil).filter {
+                $0.kind == .type && work.isLive($0.keyword) && source.isToken($0.keyword, "class")
+            }
+            byName = Dictionary(grouping: classes) { TypeHeader($0, source).name }
+            var depth = 0
+            isConditional = source.tokens.indices.map { index in
+                if source.isToken(index, "#if") { depth += 1 }
+                if source.isToken(index, "#endif") { depth -= 1 }
+                return depth > 0
+            }
+        }
+    }
+
     static func apply(to work: inout PortingWork) {
         var isFilled: Set<Int> = []
+        var known: Classes?
         for item in work.items.types() where work.source.isToken(item.keyword, "extension") {
             guard let body = item.body else { continue }
             let overrides = work.items.items(in: body).compactMap { member in
                 member.prefix.first { work.source.isToken($0, "override") && work.isLive($0) }.map { (member, $0) }
             }
-            let home = overrides.isEmpty ? nil : home(of: item, work)
+            guard !overrides.isEmpty else { continue }
+            let classes = known ?? Classes(work)
+            known = classes
+            let home = home(of: item, classes, work)
             for (member, overriding) in overrides {
-                if let home, move(member, of: item, to: home, isFirst: !isFilled.contains(home), &work) {
+                if let home, !classes.isConditional[member.keyword],
+                    move(member, of: item, to: home, isFirst: !isFilled.contains(home), &work)
+                {
                     isFilled.insert(home)
                 } else {
                     work.note(
@@ -24,31 +52,21 @@ enum OverrideRule {
     }
 
     /// The token that opens the body of the class an extension belongs to.
-    private static func home(of item: SourceItem, _ work: PortingWork) -> Int? {
+    private static func home(of item: SourceItem, _ classes: Classes, _ work: PortingWork) -> Int? {
         let source = work.source
         let words = words(before: item, source)
         let isPlain = words.allSatisfy(["public", "package", "internal"].contains)
         guard isPlain, source.parent(item.keyword) == nil, !source.isToken(item.keyword + 2, "."),
-            !isConditional(item.keyword, source),
-            !item.header.contains(where: { source.isToken($0, "where") })
+            !classes.isConditional[item.keyword], !item.header.contains(where: { source.isToken($0, "where") }),
+            let found = classes.byName[TypeHeader(item, source).name], found.count == 1,
+            !classes.isConditional[found[0].keyword]
         else { return nil }
-        let name = TypeHeader(item, source).name
-        let classes = work.items.items(in: nil).filter {
-            $0.kind == .type && work.isLive($0.keyword) && source.isToken($0.keyword, "class")
-                && TypeHeader($0, source).name == name
-        }
-        guard classes.count == 1, !isConditional(classes[0].keyword, source) else { return nil }
-        return classes[0].body
+        return found[0].body
     }
 
     /// The modifiers and attributes of an extension, without those that ObjectiveCRule takes away.
     private static func words(before item: SourceItem, _ source: SwiftSource) -> [String] {
         item.prefix.map(source.text).filter { !["@", "objc"].contains($0) }
-    }
-
-    /// Whether a token is in a branch of an `#if`.
-    private static func isConditional(_ token: Int, _ source: SwiftSource) -> Bool {
-        (0..<token).reduce(0) { $0 + (source.isToken($1, "#if") ? 1 : source.isToken($1, "#endif") ? -1 : 0) } != 0
     }
 
     /// - Parameter isFirst: whether nothing was moved into the class so far.
@@ -57,8 +75,8 @@ enum OverrideRule {
         _ member: SourceItem, of item: SourceItem, to home: Int, isFirst: Bool, _ work: inout PortingWork
     ) -> Bool {
         let source = work.source
-        guard FrameworkPlace.hasLines(member.tokens, source), !isConditional(member.keyword, source),
-            let closing = source.partner(home), source.startsLine(closing)
+        guard FrameworkPlace.hasLines(member.tokens, source), let closing = source.partner(home),
+            source.startsLine(closing)
         else { return false }
         let first = member.tokens.lowerBound
         let start = source.lineStart(ofCommentsAbove: first)
