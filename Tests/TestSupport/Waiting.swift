@@ -22,3 +22,20 @@ public func eventually(
     }
     return true
 }
+
+/// The same, for tests that are asynchronous: other tasks may use the thread while it waits.
+@discardableResult
+public func eventuallyAsync(
+    _ what: String, within seconds: TimeInterval = 60, isolation: isolated (any Actor)? = #isolation,
+    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+) async rethrows -> Bool {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while try !condition() {
+        guard ContinuousClock.now < end else {
+            Issue.record("not within \(seconds) s: \(what)", sourceLocation: sourceLocation)
+            return false
+        }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+    return true
+}

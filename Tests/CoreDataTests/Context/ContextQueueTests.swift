@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -50,22 +51,18 @@ import Testing
         #expect(try context.use { _ in boxed.value.wins } == 100)
     }
 
-    @Test func theMainQueueEndsEventsByItself() async throws {
+    @MainActor @Test func theMainQueueEndsEventsByItself() async throws {
         let stack = try ClubStack()
-        let counts = await MainActor.run { () -> (Notices, NSManagedObjectContext) in
-            let context = stack.context(.mainQueueConcurrencyType)
-            let notices = Notices(context)
-            _ = context.make("Fan", ["name": "Dot"])
-            _ = context.make("Fan", ["name": "Eve"])
-            return (notices, context)
-        }
+        let context = stack.context(.mainQueueConcurrencyType)
+        let notices = Notices(context)
+        _ = context.make("Fan", ["name": "Dot"])
+        _ = context.make("Fan", ["name": "Eve"])
         var posted: [Int] = []
-        for _ in 0..<500 where posted.isEmpty {
-            try await Task.sleep(for: .milliseconds(2))
-            posted = await MainActor.run { counts.0.take().map { $0.objects(NSInsertedObjectsKey).count } }
+        await eventuallyAsync("the main queue ends the event") {
+            posted = notices.take().map { $0.objects(NSInsertedObjectsKey).count }
+            return !posted.isEmpty
         }
         #expect(posted == [2])
-        _ = counts.1
     }
 
     @MainActor @Test func immediateWorkOfTheMainActorRunsInPlace() async throws {

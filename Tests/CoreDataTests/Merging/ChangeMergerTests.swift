@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -90,7 +91,7 @@ import Testing
             try pair.team("Ghana", in: writer).setValue(8, forKey: "wins")
             writer.addTeam("Benin")
         }
-        #expect(waits { merged.count > 0 })
+        eventually("the changes are merged") { merged.count > 0 }
         pair.reader.performAndWait {
             #expect(ghana.value(forKey: "wins") as? Int == 8)
             #expect(!pair.reader.hasChanges)
@@ -121,7 +122,7 @@ import Testing
         defer { NotificationCenter.default.removeObserver(observer) }
         let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: pair.reader)
         try pair.edit { try pair.team("Ghana", in: $0).setValue(8, forKey: "wins") }
-        #expect(waits { merged.count > 0 })
+        eventually("the changes are merged") { merged.count > 0 }
         pair.reader.performAndWait {
             #expect(told.value.firstObject as? [String: Int] == ["wins": 0])
             #expect(ghana.value.changedValuesForCurrentEvent().isEmpty)
@@ -157,7 +158,7 @@ import Testing
             mali.setValue(30, forKey: "wins")
             mali.setValue("elsewhere", forKey: "zone")
         }
-        #expect(waits { merged.count > 0 })
+        eventually("the changes are merged") { merged.count > 0 }
         try pair.reader.performAndWait { () throws in
             #expect(mali.value(forKey: "wins") as? Int == 30)
             #expect(mali.value(forKey: "zone") as? String == "CAF")
@@ -181,7 +182,7 @@ import Testing
         }.value
         let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
         try pair.edit { writer in writer.delete(try pair.team("Togo", in: writer)) }
-        #expect(waits { changed.all.contains { $0.userInfo?[NSDeletedObjectsKey] != nil } })
+        eventually("the deletion is merged") { changed.all.contains { $0.userInfo?[NSDeletedObjectsKey] != nil } }
         try pair.reader.performAndWait { () throws in
             #expect(togo.isDeleted)
             #expect(togo.value(forKey: "name") as? String == "Togo")
@@ -209,7 +210,7 @@ import Testing
             try pair.team("Ghana", in: writer).setValue(nil, forKey: "venue")
             try pair.team("Mali", in: writer).setValue(venue, forKey: "venue")
         }
-        #expect(waits { merged.count > 0 })
+        eventually("the changes are merged") { merged.count > 0 }
         pair.reader.performAndWait {
             let teams = venue.value(forKey: "teams") as? NSSet
             let names = (teams?.allObjects as? [NSManagedObject])?.compactMap { $0.value(forKey: "name") as? String }
@@ -326,7 +327,7 @@ import Testing
         let ghana = try pair.reader.performAndWait { UncheckedSendable(try pair.team("Ghana", in: pair.reader)) }.value
         let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
         try pair.reader.persistentStoreCoordinator?.remove(pair.store)
-        #expect(waits { changed.count > 0 })
+        eventually("the context hears of the removal") { changed.count > 0 }
         #expect((changed.last?.userInfo?[NSInvalidatedObjectsKey] as? Set<NSManagedObject>) == [ghana])
         pair.reader.performAndWait { #expect(ghana.managedObjectContext == nil) }
     }

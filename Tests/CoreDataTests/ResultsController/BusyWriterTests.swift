@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -33,15 +34,15 @@ import Testing
         let first = commits.takeForTurn().map(\.count)
         #expect(first == Array(repeating: 10, count: 6))
         // That took too long: the next one is smaller.
-        let goesOn = commits.turnEnded(rows: 60, since: .now() - .milliseconds(200))
+        let goesOn = commits.turnEnded(rows: 60, seconds: 0.2, now: .now())
         #expect(goesOn)
         let smaller = commits.takeForTurn().count
         #expect(smaller == 4)
         // And this one was quick.
-        _ = commits.turnEnded(rows: 40, since: .now())
+        _ = commits.turnEnded(rows: 40, seconds: 0.0001, now: .now())
         let larger = commits.takeForTurn().count
         #expect(larger == 6)
-        while commits.turnEnded(rows: 60, since: .now()) { _ = commits.takeForTurn() }
+        while commits.turnEnded(rows: 60, seconds: 0.0001, now: .now()) { _ = commits.takeForTurn() }
         #expect(commits.isEmpty)
         // A part is taken whole even where it is larger than a turn should be.
         let isAsked = commits.add(changes(\.deleted, ids))
@@ -49,7 +50,7 @@ import Testing
         for _ in 0..<20 { commits.learn(rows: 200, seconds: 1) }
         let whole = commits.takeForTurn().map(\.count)
         #expect(whole == [200])
-        let isOver = !commits.turnEnded(rows: 200, since: .now())
+        let isOver = !commits.turnEnded(rows: 200, seconds: 0.0001, now: .now())
         #expect(isOver)
     }
 
@@ -177,6 +178,8 @@ import Testing
                 staff.context.perform { atKey.value = told.value.batches }
             }
         }
+        let heard = HeardCommits()
+        staff.coordinator.addCommitObserver(heard)
         let other = try Staff(in: staff.folder)
         try staff.whileQueueIsBusy {
             try other.context.performAndWait {
@@ -185,14 +188,12 @@ import Testing
                     try other.context.save()
                 }
             }
-            // The last commit is seen a tenth of a second later.
-            Thread.sleep(forTimeInterval: 0.3)
+            eventually("the last commit is seen") {
+                heard.changes.withLock { $0.reduce(0) { $0 + $1.updated.count } } >= count
+            }
         }
         let expected = "T: " + (0..<count).reversed().map { "N\($0)" }.joined(separator: " ")
-        let end = Date(timeIntervalSinceNow: 20)
-        while staff.context.performAndWait({ controller.text != expected }), Date() < end {
-            Thread.sleep(forTimeInterval: 0.02)
-        }
+        eventually("the list follows", within: 120) { staff.context.performAndWait { controller.text == expected } }
         staff.context.performAndWait {
             #expect(controller.text == expected)
             #expect(recorder.violations == [])
@@ -205,7 +206,7 @@ import Testing
     /// What is merged of one store does not say that all is merged of another one.
     @Test func onlyTheHistoryOfASingleStoreTellsThatAllIsMerged() throws {
         let staff = try Staff(watches: true)
-        let heard = Heard()
+        let heard = HeardCommits()
         staff.coordinator.addCommitObserver(heard)
         let other = try Staff(in: staff.folder)
         func hearsSave() throws -> CommittedChanges? {
@@ -214,8 +215,7 @@ import Testing
                 _ = other.employee("N", "T", 1)
                 try other.context.save()
             }
-            let end = Date(timeIntervalSinceNow: 20)
-            while heard.changes.withLock({ $0.isEmpty }), Date() < end { Thread.sleep(forTimeInterval: 0.02) }
+            eventually("the commit is heard of") { heard.changes.withLock { !$0.isEmpty } }
             return heard.changes.withLock { $0.last }
         }
         let alone = try #require(try hearsSave())
@@ -228,22 +228,6 @@ import Testing
         let beside = try #require(try hearsSave())
         #expect(beside.inserted.count == 1 && beside.completeSince == nil)
         try staff.coordinator.remove(second)
-    }
-
-    private final class Heard: CommitObserver {
-        let changes = Mutex<[CommittedChanges]>([])
-
-        func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
-            if source == nil { self.changes.withLock { $0.append(changes) } }
-        }
-
-        var isBehind: Bool { false }
-
-        func coordinatorDidRemove(_ store: NSPersistentStore) {}
-        func coordinatorDidMove(_ move: StoreMove) {}
-
-        func objectsBeneathDidChange() {}
-        func storesAnswer() {}
     }
 
     // SAFETY: touched on the context's queue only.

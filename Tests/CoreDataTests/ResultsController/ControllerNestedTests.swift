@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -101,9 +102,8 @@ import Testing
             staff.employee("Zoe", "Z")
             try staff.context.save()
         }
-        let end = Date(timeIntervalSinceNow: 20)
-        while child.performAndWait({ list.text != "E: Bob Eve | S: Alice Sam | Z: Zoe" }), Date() < end {
-            Thread.sleep(forTimeInterval: 0.01)
+        eventually("the child's list follows") {
+            child.performAndWait { list.text == "E: Bob Eve | S: Alice Sam | Z: Zoe" }
         }
         try child.performAndWait {
             #expect(list.text == "E: Bob Eve | S: Alice Sam | Z: Zoe")

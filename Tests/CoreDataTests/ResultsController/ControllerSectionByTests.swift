@@ -382,7 +382,7 @@ import Testing
                     _ = try? context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Stadium"))
                     done.signal()
                 }
-                let answer = done.wait(timeout: .now() + 3)
+                let answer = done.wait(timeout: .now() + 120)
                 answers.withLock { $0.append(answer) }
                 return .text("x")
             })

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -327,7 +328,7 @@ import Testing
             other.employee("Zoe", "A")
             try other.context.save()
         }
-        #expect(waits { staff.context.performAndWait { recorder.batches > 0 } })
+        eventually("the list is told") { staff.context.performAndWait { recorder.batches > 0 } }
         staff.context.performAndWait {
             #expect(recorder.changes == ["section insert 0 A", "insert Zoe -→0,0", "move Bob 0,1→2,0"])
             #expect(recorder.violations == [])
@@ -367,7 +368,7 @@ import Testing
             try fresh.performFetch()
             return fresh.text
         }
-        #expect(waits { staff.context.performAndWait { controller.text == expected } })
+        eventually("the list follows") { staff.context.performAndWait { controller.text == expected } }
         staff.context.performAndWait {
             #expect(controller.text == expected)
             #expect(recorder.violations == [])
@@ -385,6 +386,8 @@ import Testing
             staff.context.automaticallyMergesChangesFromParent = true
             return try staff.recorded(sort: ["team", "salary", "name"])
         }
+        let heard = HeardCommits()
+        staff.coordinator.addCommitObserver(heard)
         let other = try Staff(in: staff.folder)
         try staff.whileQueueIsBusy {
             try other.context.performAndWait {
@@ -396,11 +399,10 @@ import Testing
                 other.context.delete(try other.find("N7"))
                 try other.context.save()
             }
-            // The last commit is seen a tenth of a second later.
-            Thread.sleep(forTimeInterval: 0.25)
+            eventually("the last commit is seen") { heard.changes.withLock { $0.contains { !$0.deleted.isEmpty } } }
         }
         let expected = "T: " + (0..<20).reversed().filter { $0 != 7 }.map { "N\($0)" }.joined(separator: " ")
-        #expect(waits { staff.context.performAndWait { controller.text == expected } })
+        eventually("the list follows") { staff.context.performAndWait { controller.text == expected } }
         staff.context.performAndWait {
             #expect(controller.text == expected)
             #expect(recorder.violations == [])
@@ -424,7 +426,7 @@ import Testing
             other.context.delete(try other.find("Alice"))
             try other.context.save()
         }
-        #expect(waits { staff.context.performAndWait { controller.text == "A: Zoe | S: Bob Sam" } })
+        eventually("the list follows") { staff.context.performAndWait { controller.text == "A: Zoe | S: Bob Sam" } }
         staff.context.performAndWait { #expect(recorder.violations == []) }
     }
 

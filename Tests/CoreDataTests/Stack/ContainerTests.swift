@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -99,7 +100,7 @@ import Testing
         loaded.performBackgroundTask { _ in
             NotificationCenter.default.post(name: Notification.Name("done"), object: nil)
         }
-        #expect(waits { done.count == 1 })
+        eventually("the task has run") { done.count == 1 }
     }
 
     // MARK: Errors: each one line that names the file, and nothing is left open

@@ -254,11 +254,7 @@ import Testing
 
     /// The file of a list is written behind the fetch.
     private func isKept(_ shelf: KeyedStore.Shelf, _ name: String) throws -> Bool {
-        for _ in 0..<100 {
-            if try !list(shelf, name, readingFirst: 3).isFetched { return true }
-            usleep(20_000)
-        }
-        return false
+        try eventually("the list is kept") { try !list(shelf, name, readingFirst: 3).isFetched }
     }
 
     @Test(arguments: ["texts", "numbers"]) func aListIsKeptWhileTheTokenIsTheSame(_ kind: String) throws {
@@ -294,8 +290,7 @@ import Testing
             shelf.version = 1
         }
         func name() -> String? { context.performAndWait { tags[0].text("name") } }
-        for _ in 0..<250 where name() != "changed there" { usleep(20_000) }
-        #expect(name() == "changed there")
+        eventually("the context sees the change") { name() == "changed there" }
         withExtendedLifetime(coordinator) {}
     }
 }
