@@ -170,16 +170,12 @@ package enum FormatPrinter {
         guard let value else { return "nil" }
         // Numbers last: a bridging cast to NSNumber takes every Swift number and Boolean.
         if let cast = LiteralCast.text(of: value) { return cast }
-        // Not by a cast to a set of Swift's, which stops where elements are equal in Swift only.
-        if type(of: value) is AnyClass, let set = value as? NSSet {
-            return "{\(set.map(constant).sorted().joined(separator: ", "))}"
-        }
+        if let set = SetElements.of(value) { return "{\(set.map(constant).sorted().joined(separator: ", "))}" }
         switch value {
         case let text as String: return quoted(text)
         case let number as NSNumber: return self.number(number)
         case is NSNull: return "nil"
         case let list as [Any]: return "{\(list.map(constant).joined(separator: ", "))}"
-        case let set as Set<AnyHashable>: return "{\(set.map { constant($0.base) }.sorted().joined(separator: ", "))}"
         case let list as NSArray: return "{\(list.map(constant).joined(separator: ", "))}"
         case let set as NSOrderedSet: return "{\(set.map(constant).joined(separator: ", "))}"
         default: return "\(value)"

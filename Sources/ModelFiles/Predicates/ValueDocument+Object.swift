@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 
 extension ValueDocument {
     /// The value as people get it; `nil` for none and for objects of unknown classes.
@@ -39,8 +40,7 @@ extension ValueDocument {
     ///
     /// - Parameter kind: The type of the attribute whose default it is; decides the kind of number.
     package init(object: Any?, of kind: AttributeKind = .undefined) {
-        // Not by a cast to a set of Swift's, which stops where elements are equal in Swift only.
-        if let object, type(of: object) is AnyClass, let set = object as? NSSet {
+        if let set = object.flatMap(SetElements.of) {
             self = .set(set.map { Self(object: $0) })
             return
         }
@@ -55,7 +55,6 @@ extension ValueDocument {
         case let decimal as NSDecimalNumber: self = .decimal(decimal.decimalValue)
         case let number as NSNumber: self.init(number: number, of: kind)
         case let values as [Any]: self = .array(values.map { Self(object: $0) })
-        case let values as Set<AnyHashable>: self = .set(values.map { Self(object: $0.base) })
         case let entries as [AnyHashable: Any]:
             self = .dictionary(
                 entries.map { Entry(key: Self(object: $0.key.base), value: Self(object: $0.value)) }

@@ -56,6 +56,15 @@ import Testing
         }
     }
 
+    /// Foundation's dictionaries tell keys apart that are equal in Swift, such as nulls.
+    @Test func keysThatAreEqualInSwiftAreRead() throws {
+        try withTeam { _, team in
+            let keys = (0..<8).map { _ in NSNull() } + ["name" as NSString]
+            team.setValue(NSDictionary(objects: Array(0..<8) + ["Ada"], forKeys: keys), forKey: "extra")
+            #expect(team.value(forKeyPath: "extra.name") as? String == "Ada")
+        }
+    }
+
     /// Foundation's own hash of decimal numbers has no end.
     @Test func decimalsAreMembersOfSets() throws {
         try withTeam { context, team in

@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 
 extension NSManagedObjectContext {
     /// Takes over what a notification says was saved elsewhere: did-save, did-save-object-IDs, or one made from the
@@ -45,15 +46,7 @@ enum ChangeNotification {
     }
 
     private static func elements(of value: Any?) -> [Any] {
-        switch value {
-        case let set as Set<NSManagedObject>: Array(set)
-        case let set as Set<NSManagedObjectID>: Array(set)
-        case let set as Set<AnyHashable>: set.map(\.base)
-        case let array as [Any]: array
-        case let set as NSSet: set.allObjects
-        case let array as NSArray: array.map { $0 }
-        default: []
-        }
+        value.flatMap { SetElements.of($0) ?? $0 as? [Any] } ?? []
     }
 
     private static func id(of element: Any, in context: NSManagedObjectContext) -> NSManagedObjectID? {

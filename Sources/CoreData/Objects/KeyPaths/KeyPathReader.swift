@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 
 /// Reads paths of keys such as `homeVenue.name`, `teams.@count` and `teams.@avg.wins`.
 ///
@@ -30,6 +31,9 @@ enum KeyPathReader {
         switch object {
         case nil: return nil
         case let object as NSManagedObject: return object.value(forKey: key)
+        // Not by a cast to a dictionary of Swift's, which stops where keys are equal in Swift only.
+        case let object? where type(of: object) is AnyClass && object is NSDictionary:
+            return (object as? NSDictionary)?.object(forKey: key)
         case let dictionary as [AnyHashable: Any]: return dictionary[key]
         case let object?:
             if key == "self" || key == "SELF" { return object }
@@ -54,14 +58,7 @@ enum KeyPathReader {
 
     /// The members of a collection in its order; `nil` for what is none.
     static func members(of value: Any) -> [Any]? {
-        switch value {
-        case let set as NSSet: set.allObjects
-        case let ordered as NSOrderedSet: ordered.array
-        case let array as NSArray: array.map { $0 }
-        case let list as [Any]: list
-        case let set as Set<AnyHashable>: set.map(\.base)
-        default: nil
-        }
+        SetElements.of(value) ?? (value as? NSOrderedSet)?.array ?? value as? [Any]
     }
 }
 

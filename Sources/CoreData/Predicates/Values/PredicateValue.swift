@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 
 /// A value while a predicate or an expression is evaluated.
 enum PredicateValue {
@@ -79,8 +80,9 @@ extension PredicateValue {
     }
 
     private init(collectionOrOther value: Any) {
-        // A cast between Foundation's collections and Swift's stops where elements are equal in one of them only.
-        if type(of: value) is AnyClass {
+        if let set = SetElements.of(value) {
+            self = .collection(set.map { PredicateValue($0) })
+        } else if type(of: value) is AnyClass {
             self.init(objectOrOther: value)
         } else {
             self.init(swiftCollectionOrOther: value)
@@ -90,7 +92,6 @@ extension PredicateValue {
     private init(objectOrOther value: Any) {
         switch value {
         case let list as NSArray: self = .collection(list.map { PredicateValue($0) })
-        case let set as NSSet: self = .collection(set.map { PredicateValue($0) })
         case let set as NSOrderedSet: self = .collection(set.map { PredicateValue($0) })
         case is NSDictionary: self = .other(value)
         default: self.init(swiftCollectionOrOther: value)
@@ -100,7 +101,6 @@ extension PredicateValue {
     private init(swiftCollectionOrOther value: Any) {
         switch value {
         case let list as [Any]: self = .collection(list.map { PredicateValue($0) })
-        case let set as Set<AnyHashable>: self = .collection(set.map { PredicateValue($0.base) })
         case is [AnyHashable: Any]: self = .other(value)
         case let text as any StringProtocol: self = .text(String(text))
         case let values as any Collection: self = .collection(values.map { PredicateValue($0) })

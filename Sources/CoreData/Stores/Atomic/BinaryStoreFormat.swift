@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 import ModelFiles
 
 /// The file of a binary store: a word that says what it is, the length and a checksum of the rest, and a binary property list.
@@ -105,8 +106,7 @@ enum BinaryStoreFormat: StoreFileFormat {
 enum StoredMetadata {
     /// - Throws: 134030 for a value that a property list cannot hold.
     static func plain(_ value: Any) throws -> PropertyListValue {
-        // Not by a cast to a set of Swift's, which stops where elements are equal in Swift only.
-        if type(of: value) is AnyClass, let set = value as? NSSet { return .array(try set.map(plain)) }
+        if let set = SetElements.of(value) { return .array(try set.map(plain)) }
         switch value {
         case let text as String: return .string(text)
         case let data as Data: return .data(data)
@@ -120,7 +120,6 @@ enum StoredMetadata {
         case let number as Int: return .integer(Int64(number))
         case let fields as [String: Any]: return .dictionary(try fields.mapValues(plain))
         case let elements as [Any]: return .array(try elements.map(plain))
-        case let set as Set<AnyHashable>: return .array(try set.map { try plain($0.base) })
         default: throw refusal(value)
         }
     }
