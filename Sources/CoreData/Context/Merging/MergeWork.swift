@@ -114,6 +114,7 @@ struct MergeWork {
         guard let row = rows[object.objectID] else {
             if rows.read != nil {
                 foundDeleted.append(object.objectID)
+                forgetContents(pointingAt: object, old.values)
                 return delete(object)
             }
             return dropValues(of: object)
@@ -193,7 +194,6 @@ struct MergeWork {
     /// The object stays with its holders, marked deleted, its values readable.
     private mutating func delete(_ object: NSManagedObject) {
         guard !object.flags.contains(.dropped) else { return }
-        if let old = object.snapshot { forgetContents(pointingAt: object, old.values) }
         context.changes.forget(object)
         object.flags.remove(.stored)
         object.flags.insert(.dropped)
