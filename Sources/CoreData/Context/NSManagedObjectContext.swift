@@ -432,7 +432,7 @@ private struct FrequentCollaborators {
         events = EventProcessor(context: context)
         changes = ChangeTracker(context: context, events: events)
         faults = FaultFirer(context: context, changes: changes)
-        homes = ObjectHomes(context: faults)
+        homes = ObjectHomes(context: faults.handle)
         registry = ObjectRegistry(context: context, homes: homes)
         lifeCycle = ObjectLifeCycle(context: context, homes: homes, registry: registry, changes: changes)
     }

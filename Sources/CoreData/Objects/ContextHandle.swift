@@ -3,18 +3,20 @@
 /// The handle stays until all objects have left the context, which they do on its queue. The context itself may be gone before:
 /// any thread can hold the last reference to it, and lets go of it there. Objects that are used on the queue meanwhile have no
 /// context.
-class ContextHandle {
+final class ContextHandle {
     /// The context; `nil` once nobody holds it. Any thread.
-    private(set) final weak var living: NSManagedObjectContext?
+    private(set) weak var living: NSManagedObjectContext?
     /// Tells whether reads of the context's objects are tracked.
     // SAFETY: set on the context's queue alone, as a whole: no accesses overlap.
     @exclusivity(unchecked)
-    final var readProbe = ObservationProbe()
-
-    init(_ context: NSManagedObjectContext) { living = context }
-
+    var readProbe = ObservationProbe()
     /// Makes a fault real whose row is at hand.
     ///
     /// Part of the handle because it does without the context: to count a reference for each object takes longer than the rest.
-    func realise(_ object: NSManagedObject) { preconditionFailure("A context's handle realises no faults.") }
+    let realise: (NSManagedObject) -> Void
+
+    init(_ context: NSManagedObjectContext, realise: @escaping (NSManagedObject) -> Void) {
+        living = context
+        self.realise = realise
+    }
 }

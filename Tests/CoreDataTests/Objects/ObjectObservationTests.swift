@@ -190,9 +190,9 @@ import Testing
 
     @Test func withoutTrackingNothingIsKept() throws {
         try withTeam { context, team in
-            let probe = ObjectIdentifier(context.faults.readProbe)
+            let probe = ObjectIdentifier(context.faults.handle.readProbe)
             for _ in 0..<100 { _ = team.wins }
-            #expect(ObjectIdentifier(context.faults.readProbe) == probe && !team.flags.contains(.observed))
+            #expect(ObjectIdentifier(context.faults.handle.readProbe) == probe && !team.flags.contains(.observed))
         }
     }
 }

@@ -1,12 +1,13 @@
 import Foundation
 
 /// Makes faults real: rows of objects, contents of to-many relationships.
-final class FaultFirer: ContextHandle {
+final class FaultFirer {
+    /// The context as its objects refer to it.
+    let handle: ContextHandle
     // SAFETY: the context owns the firer; `realise`, which may run when it is gone, does without it.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
-    private let changes: ChangeTracker
     /// What could not be read.
     let unread: UnreadFaults
 
@@ -19,10 +20,13 @@ final class FaultFirer: ContextHandle {
 
     init(context: NSManagedObjectContext, changes: ChangeTracker) {
         unretained = Unretained(context)
-        self.changes = changes
         ahead = ListReadAhead(context: context)
-        unread = UnreadFaults(context: context)
-        super.init(context)
+        let unread = UnreadFaults(context: context)
+        self.unread = unread
+        handle = ContextHandle(context) { [weak context] object in
+            if ConcurrencyChecking.isOn { context?.requireQueue("firing the fault of '\(object.objectID)'") }
+            Self.realise(object, unread, changes)
+        }
     }
 
     // MARK: Objects
@@ -37,7 +41,7 @@ final class FaultFirer: ContextHandle {
             do { try fetchRow(of: object) } catch { return unread.didFail([object], error) }
             if object.snapshot == nil { return becomeInaccessible(object, missing: place) }
         }
-        realise(object)
+        handle.realise(object)
     }
 
     /// Reads the row of a fault, and those of its neighbours with the same query. Where that fails, a neighbour may be to
@@ -58,7 +62,7 @@ final class FaultFirer: ContextHandle {
         let faults = objects.filter { $0.isFault && $0.managedObjectContext === context }
         try fetchRows(of: faults.filter { $0.snapshot == nil })
         for object in faults where object.isFault {
-            if object.snapshot == nil { becomeInaccessible(object) } else { realise(object) }
+            if object.snapshot == nil { becomeInaccessible(object) } else { handle.realise(object) }
         }
     }
 
@@ -72,11 +76,9 @@ final class FaultFirer: ContextHandle {
 
     /// Makes a fault real that has its row.
     ///
-    /// `awakeFromFetch` is the user's code, and may give the context up, and the firer with it.
-    override func realise(_ object: NSManagedObject) {
-        let (unread, changes) = (unread, changes)
+    /// `awakeFromFetch` is the user's code, and may give the context up, and its handle with it.
+    private static func realise(_ object: NSManagedObject, _ unread: UnreadFaults, _ changes: ChangeTracker) {
         let own = object.contextReference
-        if ConcurrencyChecking.isOn { living?.requireQueue("firing the fault of '\(object.objectID)'") }
         object.flags.remove(.fault)
         object.flags.insert(.awakening)
         object.awakeFromFetch()
