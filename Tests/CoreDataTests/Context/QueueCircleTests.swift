@@ -10,7 +10,7 @@ import Testing
     /// Issue 18, 3: a context is at work on a child, a grandchild, or what lies beneath, and waits for it.
     @Test(.needs(.process)) func p3_noOrderOfQueuesClosesACircle() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let watchdog = Watchdog(seconds: 10)
+            let watchdog = Watchdog()
             // One of seven, which meets every kind of work, pair and layout; all of them in the long form.
             let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
             for (number, scene) in QueueScene.layouts.flatMap(QueueScene.all).enumerated()
@@ -26,7 +26,7 @@ import Testing
     /// The scene of the issue: the parent saves, the child begins to merge, and the main thread waits for the child.
     @Test(.needs(.process)) func p3_aChildThatMergesIsWaitedForOnTheMainThread() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let watchdog = Watchdog(seconds: 10)
+            let watchdog = Watchdog()
             watchdog.scene = "the parent saves, the main thread waits for the child"
             let stack = try ClubStack()
             try await MainActor.run {
@@ -51,7 +51,7 @@ import Testing
     /// Threads that wait for queues in any order, also against each other: blocks of one context never overlap.
     @Test(.needs(.process)) func blocksThatWaitForEachOtherDoNotOverlap() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let watchdog = Watchdog(seconds: 20)
+            let watchdog = Watchdog()
             watchdog.scene = "threads that wait in any order"
             let contexts = (0..<4).map { NSManagedObjectContext($0 == 0 ? .mainQueue : .privateQueue) }
             let counters = UncheckedSendable(contexts.map { _ in Counter() })

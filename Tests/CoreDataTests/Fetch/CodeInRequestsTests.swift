@@ -10,7 +10,7 @@ import Testing
 @Suite struct CodeInRequestsTests {
     @Test(.needs(.process)) func p4_codeWithinARequestMayWaitForTheCoordinator() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let watchdog = Watchdog(seconds: 30)
+            let watchdog = Watchdog()
             for type in [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType] {
                 watchdog.scene = "\(type): making the store"
                 let world = try Meeting.World(type)
@@ -30,7 +30,7 @@ import Testing
     /// Values of a program's own types go away, and are compared, where no lock of a context is held.
     @Test(.needs(.process)) func p4_settingsLetGoOutsideOfTheirLock() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let watchdog = Watchdog(seconds: 10)
+            let watchdog = Watchdog()
             let context = NSManagedObjectContext(.privateQueue)
             watchdog.scene = "a merge policy that reads a setting when it goes away"
             let gone = Atomic<Int>(0)

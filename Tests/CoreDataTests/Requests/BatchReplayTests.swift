@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -138,7 +139,7 @@ import Testing
             guard number % 20 == 19 || number == Self.rounds - 1 else { continue }
             let sections = Dictionary(grouping: fresh) { expected[$0]?.zone ?? "" }
             // Without a fetch, which would see the rows however little the context heard.
-            let followed = waits(upTo: 20) {
+            let followed = eventually("the list follows round \(number)", within: 120) {
                 follower.performAndWait { far.names == fresh && far.sections == sections }
             }
             try #require(followed, "round \(number)")

@@ -53,8 +53,9 @@ import Testing
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
             try process.run()
-            let deadline = Date(timeIntervalSinceNow: 20)
-            while process.isRunning, Date() < deadline, try Data(contentsOf: stack.url) == before { usleep(2000) }
+            try eventually("the program saves", within: 120) {
+                try !process.isRunning || Data(contentsOf: stack.url) != before
+            }
             usleep(UInt32.random(in: 0..<40_000, using: &random))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

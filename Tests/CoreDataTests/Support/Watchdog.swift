@@ -14,8 +14,8 @@ final class Watchdog: @unchecked Sendable {
         set { lock.withLock { (name, number) = (newValue, number + 1) } }
     }
 
-    /// - Parameter seconds: what a scene may take.
-    init(seconds: Double) {
+    /// - Parameter seconds: what a scene may take, on a machine with much else to do.
+    init(seconds: Double = 120) {
         let thread = Thread { [self] in
             var last = -1
             while true {
