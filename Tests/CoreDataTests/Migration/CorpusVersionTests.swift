@@ -29,9 +29,14 @@ import Testing
 
     init() throws { desk = try MigrationDesk() }
 
+    /// Models that were read: most versions are a source and a destination.
+    private static var models: [URL: NSManagedObjectModel] = [:]
+
     private func load(_ url: URL) throws -> NSManagedObjectModel {
+        if let known = Self.models[url] { return known }
         let model = try NSManagedObjectModel(validContentsOf: url)
         for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+        Self.models[url] = model
         return model
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteAccess
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -53,21 +54,34 @@ struct CorpusCopy {
         return result
     }()
 
+    /// Models that were read, by the store: a coordinator makes them unchangeable, so that all copies may share one.
+    private static let models = Mutex<[String: UncheckedSendable<NSManagedObjectModel>]>([:])
+
+    private static func model(of source: Source) throws -> NSManagedObjectModel {
+        if let known = models.withLock({ $0[source.name] }) { return known.value }
+        let model = try readModel(of: source)
+        let shared = UncheckedSendable(model)
+        return models.withLock { models in
+            if let known = models[source.name] { return known }
+            models[source.name] = shared
+            return shared
+        }.value
+    }
+
+    private static func readModel(of source: Source) throws -> NSManagedObjectModel {
+        if let file = source.source { return try NSManagedObjectModel(validContentsOf: file) }
+        // Not of the original: SQLite makes files beside a store that it reads.
+        let first = try StoreHarness(NSManagedObjectModel())
+        try copy(source, to: first.url)
+        let data = try #require(
+            try SQLiteStore.cachedModelData(at: first.url, options: [NSReadOnlyPersistentStoreOption: true]))
+        return try NSManagedObjectModel(
+            cachedModelData: data, store: first.url.path,
+            metadata: try SQLiteStore.metadataForPersistentStore(with: first.url))
+    }
+
     init(_ source: Source) throws {
-        let model: NSManagedObjectModel
-        if let file = source.source {
-            model = try NSManagedObjectModel(validContentsOf: file)
-        } else {
-            // Not of the original: SQLite makes files beside a store that it reads.
-            let first = try StoreHarness(NSManagedObjectModel())
-            try Self.copy(source, to: first.url)
-            let data = try #require(
-                try SQLiteStore.cachedModelData(at: first.url, options: [NSReadOnlyPersistentStoreOption: true]))
-            model = try NSManagedObjectModel(
-                cachedModelData: data, store: first.url.path,
-                metadata: try SQLiteStore.metadataForPersistentStore(with: first.url))
-        }
-        harness = try StoreHarness(model)
+        harness = try StoreHarness(Self.model(of: source))
         try Self.copy(source, to: harness.url)
         open = try harness.open()
         // Nothing of a store of Apple's is unreadable.
