@@ -3,6 +3,7 @@
     import Foundation
     import PostgreSQLAccess
     import PostgreSQLCluster
+    import Synchronization
     import TestSupport
     import Testing
 
@@ -207,7 +208,7 @@
 
         /// Saves until it is done: a server that was away is not asked again at once.
         private func expectSave(_ context: NSManagedObjectContext) {
-            for _ in 0..<100 where (try? context.save()) == nil { Thread.sleep(forTimeInterval: 0.05) }
+            eventually("the save succeeds") { (try? context.save()) != nil }
             #expect(!context.hasChanges)
         }
 
@@ -284,15 +285,18 @@
             let cuts = DispatchQueue(label: "cuts")
             for round in 0..<3 {
                 // Held up in both directions, then cut off, then both.
+                let isOver = Mutex(false)
                 cuts.asyncAfter(deadline: .now() + 0.02) {
                     if round != 1 { proxy.hold() }
                     if round != 0 { proxy.close() }
                     Thread.sleep(forTimeInterval: seconds)
                     proxy.open()
+                    isOver.withLock { $0 = true }
                 }
-                let end = Date().addingTimeInterval(seconds + 0.5)
-                var number = 0
-                while Date() < end {
+                var (number, after) = (0, there.count)
+                // Through the cut, and until a few saves have succeeded after it.
+                eventually("saves succeed after cut \(round)", within: seconds + 120) {
+                    if !isOver.withLock({ $0 }) { after = there.count }
                     number += 1
                     let text = "\(round).\(number)"
                     writer.performAndWait {
@@ -303,9 +307,9 @@
                         } catch let error as NSError {
                             writer.rollback()
                             if error.userInfo["outcome"] != nil { unknown.insert(text) } else { refused.insert(text) }
-                            Thread.sleep(forTimeInterval: 0.02)
                         }
                     }
+                    return there.count >= after + 3
                 }
                 cuts.sync {}
                 counts.append("\(there.count) there, \(refused.count) refused, \(unknown.count) unknown")
@@ -321,17 +325,12 @@
             #expect(there.isSubset(of: found) && Set(found).subtracting(there).subtracting(unknown) == ["last"])
             #expect(there.count > 3)
             if seconds > 1 { print("cuts of \(seconds) s: \(counts)") }
-            let opened = ContinuousClock.now
-            var isWhole = false
-            for _ in 0..<500 where !isWhole {
-                isWhole = follower.performAndWait {
+            eventually("the list is whole", within: 120) {
+                follower.performAndWait {
                     Set((controller.fetchedObjects ?? []).compactMap { $0.value(forKey: "text") as? String })
                         == Set(found)
                 }
-                if !isWhole { Thread.sleep(forTimeInterval: 0.01) }
             }
-            #expect(isWhole)
-            if seconds > 1 { print("the list is whole \(ContinuousClock.now - opened) later") }
         }
 
         @Test func aServerThatIsAwayIsNotAskedAllTheTime() throws {
@@ -349,17 +348,12 @@
                 for _ in 0..<100 {
                     let refused = code { _ = try context.rows("Label") }
                     #expect(refused != nil)
-                    Thread.sleep(forTimeInterval: 0.005)
                 }
             }
-            #expect(proxy.connectionCount - before < 20)
+            // Without a pause each attempt connects.
+            #expect(proxy.connectionCount - before < 50)
             proxy.open()
-            var isBack = false
-            for _ in 0..<600 where !isBack {
-                Thread.sleep(forTimeInterval: 0.01)
-                isBack = context.performAndWait { (try? context.rows("Label")) != nil }
-            }
-            #expect(isBack)
+            eventually("the server is asked again") { context.performAndWait { (try? context.rows("Label")) != nil } }
         }
 
         @Test func aSaveOfManyBytesIsWrittenInParts() throws {

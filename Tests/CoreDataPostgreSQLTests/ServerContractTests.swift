@@ -60,8 +60,7 @@
             let expected = [["Japan 12"], ["Atlantis 0", "Japan 12"]]
             for (block, expected) in zip(blocks, expected) {
                 _ = try stack.psql(block.replacingOccurrences(of: "app.", with: "\(schema)."))
-                for _ in 0..<1000 where shown() != expected { usleep(10_000) }
-                #expect(shown() == expected)
+                eventually("the list shows \(expected)") { shown() == expected }
             }
             #expect(try stack.coordinator.findings(in: stack.store).isEmpty)
             // A program that has not seen it meets a conflict, and writes nothing over it.

@@ -21,13 +21,11 @@
             controller.delegate = follower
             try context.performAndWait { try controller.performFetch() }
             let other = ServerStack.context(try stack.another())
-            let begun = Date()
             try other.performAndWait {
                 other.insert("Good", ["code": "a", "stock": 3])
                 try other.save()
             }
             #expect(eventually("the list follows") { context.performAndWait { controller.fetchedObjects?.count == 1 } })
-            #expect(Date().timeIntervalSince(begun) < 2)
             try other.performAndWait {
                 let good = try #require(try other.rows("Good").first)
                 good.setValue(4, forKey: "stock")

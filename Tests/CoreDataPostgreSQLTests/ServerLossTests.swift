@@ -1,6 +1,7 @@
 #if PostgreSQL
     import CoreData
     import Foundation
+    import PostgreSQLAccess
     import PostgreSQLCluster
     import TestSupport
     import Testing
@@ -80,16 +81,11 @@
                 }
             }
             let cluster = try #require(PostgreSQLCluster.shared)
-            let group = DispatchGroup()
-            DispatchQueue.global().async(group: group) {
-                let lock = "hashtextextended('coredata ' || (SELECT uuid FROM \(table)), 0)"
-                _ = try? cluster.psql("SET ROLE \(role); SELECT pg_advisory_lock(\(lock)); SELECT pg_sleep(2)")
-            }
-            defer { group.wait() }
-            let isHeld = try (0..<100).contains { _ in
-                try stack.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted") != "0"
-            }
-            try #require(isHeld)
+            let holder = try PostgreSQLConnection(ConnectionSettings(cluster.url(), applicationName: "tests"))
+            // Held while the saves below run.
+            defer { _ = try? holder.run("SELECT pg_advisory_unlock_all()") }
+            try holder.run("SET ROLE \(role)")
+            try holder.run("SELECT pg_advisory_lock(hashtextextended('coredata ' || (SELECT uuid FROM \(table)), 0))")
             try stack.inContext { context in
                 context.insert("Item", ["text": "a"])
                 try context.save()

@@ -40,7 +40,7 @@
                 #expect(!context.hasChanges && context.deletedObjects.isEmpty)
                 try cluster.start()
                 // The server is not asked at once after a failure.
-                for _ in 0..<500 where label.value(forKey: "text") == nil { usleep(10_000) }
+                eventually("the server is asked again") { label.value(forKey: "text") != nil }
                 #expect((label.value(forKey: "goods") as? Set<NSManagedObject>)?.count == 50)
                 #expect((known.value(forKey: "labels") as? Set<NSManagedObject>)?.count == 50)
                 #expect(!context.hasChanges)
@@ -68,9 +68,9 @@
                 try cluster.stop()
                 #expect(label.value(forKey: "text") == nil && !label.isDeleted)
                 try cluster.start()
-                for _ in 0..<500 where !label.isDeleted {
+                eventually("the row is found to be gone") {
                     _ = label.value(forKey: "text")
-                    usleep(10_000)
+                    return label.isDeleted
                 }
                 #expect(try cluster.psql("SELECT count(*) FROM lost.\"Label\"") == "0")
                 #expect(label.isDeleted)

@@ -49,10 +49,9 @@
                 try stack.psql(
                     "SELECT count(*), count(DISTINCT text), sum(_version) FROM \"\(stack.schema)\".\"Label\"")
                     == "\(writers * saves)|\(writers * saves)|\(writers * saves * 2)")
-            for _ in 0..<1000 where list.performAndWait({ controller.fetchedObjects?.count != writers * saves }) {
-                usleep(10_000)
+            eventually("the list shows all saves", within: 120) {
+                list.performAndWait { controller.fetchedObjects?.count } == writers * saves
             }
-            #expect(list.performAndWait { controller.fetchedObjects?.count } == writers * saves)
             let texts = list.performAndWait { controller.fetchedObjects?.map { $0.value(forKey: "text") as? String } }
             #expect(texts == texts?.sorted { ($0 ?? "") < ($1 ?? "") })
             #expect(follower.batches.load(ordering: .relaxed) > 0)

@@ -308,7 +308,7 @@
                 done.signal()
             }
             try context.performAndWait { _ = try context.execute(asynchronous) }
-            #expect(done.wait(timeout: .now() + 10) == .success)
+            #expect(done.wait(timeout: .now() + 120) == .success, "the fetch has not ended")
             #expect(codes == ["g0", "g1", "g2"])
         }
 

@@ -188,16 +188,12 @@
             }
             for round in 0..<3 {
                 let before = saved.savedCount
-                for _ in 0..<500 where saved.savedCount < before + 20 {
-                    Thread.sleep(forTimeInterval: 0.01)
-                }
+                eventually("saves succeed before round \(round)", within: 120) { saved.savedCount >= before + 20 }
                 if round == 0 { try cluster.stop(mode: "immediate") } else { try cluster.kill() }
                 try cluster.start()
             }
             let before = saved.savedCount
-            for _ in 0..<1000 where saved.savedCount < before + 20 {
-                Thread.sleep(forTimeInterval: 0.01)
-            }
+            eventually("saves succeed after the last start", within: 120) { saved.savedCount >= before + 20 }
             saved.all.withLock { $0.isOver = true }
             done.wait()
             let outcomes = saved.all.withLock { $0 }

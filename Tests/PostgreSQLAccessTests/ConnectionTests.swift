@@ -64,11 +64,11 @@
         @Test func whatTheServerGivesUpIsNotWhatTheCallerDid() throws {
             let connection = try connection()
             try connection.run("SET statement_timeout = 50")
-            let late = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(5)") }
+            let late = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(120)") }
             #expect(late?.state == "57014" && late?.isOwnCancellation == false)
             try connection.run("SET statement_timeout = 0")
             connection.isCancelled = { true }
-            let cancelled = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(5)") }
+            let cancelled = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(120)") }
             #expect(cancelled?.state == "57014" && cancelled?.isOwnCancellation == true)
         }
 
@@ -99,7 +99,7 @@
             let alarm = NotificationAlarm(listener, on: DispatchQueue(label: "alarm")) { rings.withLock { $0 += 1 } }
             listener.alarm = alarm
             func ringsAre(_ count: Int) -> Bool {
-                for _ in 0..<500 where rings.withLock({ $0 }) < count { usleep(2000) }
+                eventually("the alarm rings") { rings.withLock { $0 } >= count }
                 usleep(20_000)
                 return rings.withLock { $0 } == count
             }
@@ -175,9 +175,9 @@
             try listener.run("LISTEN \"a channel\"")
             try sender.run("SELECT pg_notify('a channel', '17')")
             var found: [PostgreSQLConnection.Notification] = []
-            for _ in 0..<200 where found.isEmpty {
-                usleep(10_000)
+            try eventually("the notification arrives") {
                 found = try listener.takeNotifications()
+                return !found.isEmpty
             }
             #expect(found.map(\.payload) == ["17"] && found.first?.senderProcessID == sender.serverProcessID)
             // What came along with a result is kept until it is asked for.

@@ -1,6 +1,7 @@
 import Foundation
-
 import Glibc
+import TestSupport
+import Testing
 
 /// PgBouncer before a server of the tests: a connection of the server serves one transaction of a client, and the next one
 /// of any other. It ends with this object, or this process.
@@ -47,8 +48,9 @@ public final class ConnectionPooler {
             for: try PostgreSQLCluster.spawn(
                 ["setsid", "--fork", "sh", "-c", script], input: lifeline.fileHandleForReading.fileDescriptor,
                 output: "/dev/null"))
-        for _ in 0..<500 where !isListening { usleep(10_000) }
-        guard isListening else { throw PostgreSQLCluster.Failure(description: "the pooler does not start") }
+        guard eventually("the pooler listens", { isListening }) else {
+            throw PostgreSQLCluster.Failure(description: "the pooler does not start")
+        }
     }
 
     private var isListening: Bool {

@@ -2,6 +2,7 @@ import ChildProgram
 import Foundation
 import Glibc
 import TestSupport
+import Testing
 
 /// A PostgreSQL server of the tests' own: made in a temporary folder, reached by a socket there and by a free port of the
 /// loopback interface, stopped and removed when this process ends, however that happens.
@@ -115,9 +116,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
             Self.kill(process) == 0
         else { throw Failure(description: "the server has no process") }
         // Nothing may be left that has its memory, or the next one does not start.
-        for _ in 0..<1000 where Self.isRunning(process) || hasProcesses {
-            usleep(10_000)
-        }
+        eventually("the server's processes have ended") { !Self.isRunning(process) && !hasProcesses }
         // The process may be there still, as one whose parent has not asked for its end: the next one would take it for the server, by this
         // file and by the one beside the socket.
         try FileManager.default.removeItem(at: file)
@@ -238,7 +237,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         try psql("ALTER SYSTEM SET ssl_key_file = '\(key.path)'")
         try psql("ALTER SYSTEM SET ssl = on")
         try psql("SELECT pg_reload_conf()")
-        for _ in 0..<200 where try psql("SHOW ssl") != "on" { usleep(10_000) }
+        try eventually("the server speaks TLS") { try psql("SHOW ssl") == "on" }
         return certificate
     }
 
