@@ -168,7 +168,7 @@ extension StoreConformance {
     }
 
     @Sendable private static func keepsBinaryData(_ stack: StoreConformance) throws {
-        let sizes = [0, 1, 255, 4_096, 100 << 10, 100 << 10 + 1, 3 << 20]
+        let sizes = [0, 1, 255, 4_096, 100 << 10, 100 << 10 + 1, stack.largestData]
         func data(_ size: Int, _ salt: UInt8) -> Data {
             var data = Data(capacity: size + 4_096)
             let block = Data((0..<4_096).map { UInt8(truncatingIfNeeded: $0 % 251) ^ salt })
