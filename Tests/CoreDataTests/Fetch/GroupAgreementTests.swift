@@ -10,7 +10,7 @@ import Testing
 @Suite(.needs(.campaign)) struct GroupAgreementTests {
     /// `ROSTER_LONG_TESTS=10` makes 10,000.
     private static let count =
-        ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 } ?? 200
+        ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 } ?? 100
     /// So many groupings go over one world.
     private static let rounds = 500
 
