@@ -27,12 +27,18 @@ import Foundation
 // SAFETY: the coordinator's lock guards `watched` and `timer`, the queue `misses`; the coordinator is set before all
 // else.
 final class RemoteChangeWatcher: @unchecked Sendable {
-    /// How often `data_version` is asked.
-    static let interval = DispatchTimeInterval.milliseconds(100)
-    /// The same while the files are watched, should the system not tell of one.
-    static let quietInterval = DispatchTimeInterval.seconds(1)
-    /// After so many looks in a row that found nothing the files are watched.
-    static let quietLooks = 20
+    /// When the stores are asked. Tests have others.
+    struct Pace {
+        /// Time between two questions for `data_version`.
+        var interval = DispatchTimeInterval.milliseconds(100)
+        /// The same while the files are watched, should the system not tell of one.
+        var quietInterval = DispatchTimeInterval.seconds(1)
+        /// Number of looks in a row without a finding after which the files are watched.
+        var quietLooks = 20
+    }
+
+    /// Set before the first store is added.
+    var pace = Pace()
     /// How long to wait when another thread works with the stores.
     static let retryInterval = DispatchTimeInterval.milliseconds(15)
     /// The same in milliseconds for a watcher that was woken: each wait is twice as long as the last one.
@@ -66,6 +72,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     private var leftOut = 0
     /// Whether a look is on its way that a store has asked for. Touched on `queue` only.
     private var isWoken = false
+    /// Touched on `queue` only.
+    private var lookCount = 0
     /// How many looks in a row found nothing. Touched on `queue` only.
     private var quiet = 0
     /// What tells of the files while the timer goes slowly; empty while it does not. Touched on `queue` only.
@@ -126,10 +134,16 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         guard timer == nil else { return }
         let source = DispatchSource.makeTimerSource(queue: queue)
         source.setEventHandler { [weak self] in self?.poll() }
-        source.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
+        source.schedule(deadline: .now() + pace.interval, repeating: pace.interval, leeway: .milliseconds(10))
         timer = source
         source.resume()
     }
+
+    /// Whether the timer goes slowly because the system tells of the files. For tests.
+    var watchesFiles: Bool { queue.sync { !fileWatches.isEmpty } }
+
+    /// Number of looks so far. For tests.
+    var looks: Int { queue.sync { lookCount } }
 
     private func pause() {
         timer?.cancel()
@@ -185,6 +199,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     private func look(_ coordinator: NSPersistentStoreCoordinator) {
         isWoken = false
         misses = 0
+        lookCount += 1
         var findings: [Finding] = []
         var losses: [(any RowStore, any Error)] = []
         for (key, entry) in watched {
@@ -212,10 +227,10 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         guard isQuiet else {
             guard !fileWatches.isEmpty else { return }
             fileWatches = []
-            timer?.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
+            timer?.schedule(deadline: .now() + pace.interval, repeating: pace.interval, leeway: .milliseconds(10))
             return
         }
-        guard fileWatches.isEmpty, quiet.isMultiple(of: Self.quietLooks) else { return }
+        guard fileWatches.isEmpty, quiet.isMultiple(of: pace.quietLooks) else { return }
         let stores = watched.values.compactMap(\.store)
         let watches = stores.compactMap { store in
             store.operations.watchFiles(on: queue) { [weak self] in self?.fileWasTouched() }
@@ -223,7 +238,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         guard watches.count == stores.count, !watches.isEmpty else { return }
         fileWatches = watches
         // The next look is at once: something may have been written before the watch began.
-        timer?.schedule(deadline: .now(), repeating: Self.quietInterval, leeway: .milliseconds(100))
+        timer?.schedule(deadline: .now(), repeating: pace.quietInterval, leeway: .milliseconds(100))
     }
 
     /// On `queue`.

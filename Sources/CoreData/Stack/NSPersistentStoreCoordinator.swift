@@ -16,7 +16,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Those that a thread is taking out.
     private var leaving: Set<ObjectIdentifier> = []
     private let observers = CommitObservers()
-    private let remoteChanges = RemoteChangeWatcher()
+    let remoteChanges = RemoteChangeWatcher()
 
     /// A coordinator without stores.
     ///

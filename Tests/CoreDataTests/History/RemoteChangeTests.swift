@@ -16,9 +16,11 @@ import Testing
         let here: NSPersistentStoreCoordinator
         let there: NSPersistentStoreCoordinator
 
-        init(_ kind: League.StoreKind, _ options: [String: Bool] = watching) throws {
+        init(
+            _ kind: League.StoreKind, _ options: [String: Bool] = watching, pace: RemoteChangeWatcher.Pace = .init()
+        ) throws {
             place = try League.Place(kind)
-            here = try place.coordinator(options)
+            here = try place.coordinator(options, pace: pace)
             there = try place.coordinator(options)
         }
 
@@ -60,7 +62,6 @@ import Testing
     @Test(arguments: League.StoreKind.allCases) func aCommitOfAnotherProcessIsMergedAndAnnounced(
         on kind: League.StoreKind
     ) throws {
-        #expect(RemoteChangeWatcher.interval == .milliseconds(100), "how soon others hear of a commit")
         let pair = try Pair(kind)
         let (here, there) = (pair.here, pair.there)
         let reader = League.context(here)
@@ -90,23 +91,24 @@ import Testing
             (info?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)?.number(ofStore: store.identifier) == 2)
     }
 
-    /// While no program writes to the store its files are watched, and asked seldom. A commit is heard of at once then, time and
-    /// again, and so is that the file is gone.
-    @Test func aStoreAtRestIsHeardOfAtOnce() throws {
-        let pair = try Pair(.sqlite)
+    /// While no program writes to the store its files are watched: the system tells of a commit, time and again, and that the file
+    /// is gone. Nobody asks for an hour.
+    @Test func aStoreAtRestIsHeardOfWithoutAsking() throws {
+        #expect(RemoteChangeWatcher.Pace().interval == .milliseconds(100), "how soon all others hear of a commit")
+        let pair = try Pair(
+            .sqlite, pace: .init(interval: .milliseconds(10), quietInterval: .seconds(3600), quietLooks: 3))
         let (here, there) = (pair.here, pair.there)
         let reader = League.context(here)
         reader.automaticallyMergesChangesFromParent = true
         let writer = League.context(there)
         let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: reader)
         for name in ["Ghana", "Wales", "Chile"] {
-            // So long that the watcher asks once a second only, if that.
-            _ = waits(upTo: 3) { false }
+            eventually("the files are watched") { here.remoteChanges.watchesFiles }
             let before = merged.count
             try save(writer) { $0.addTeam(name) }
             eventually("the commit of \(name) is merged") { merged.count > before }
         }
-        _ = waits(upTo: 3) { false }
+        eventually("the files are watched") { here.remoteChanges.watchesFiles }
         let lost = Heard(NSPersistentStoreCoordinator.storeFileDidVanishNotification, from: here)
         let url = try #require(here.persistentStores[0].url)
         try FileManager.default.moveItem(at: url, to: url.appendingPathExtension("away"))

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import SQLiteAccess
+import TestSupport
 import Testing
 
 /// A store whose files other programs move, replace or delete while it is open: what would be written is an error, and
@@ -324,8 +325,9 @@ import Testing
         }
         defer { NotificationCenter.default.removeObserver(observer) }
         try place.suffer(.deleted)
-        for _ in 0..<400 where count.value == 0 { try await Task.sleep(for: .milliseconds(10)) }
-        try await Task.sleep(for: .milliseconds(250))
+        await eventuallyAsync("the loss is announced") { count.value > 0 }
+        let looks = place.coordinator.remoteChanges.looks
+        await eventuallyAsync("the watcher looks again") { place.coordinator.remoteChanges.looks > looks + 1 }
         #expect(count.value == 1)
     }
 

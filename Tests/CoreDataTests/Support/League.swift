@@ -88,9 +88,12 @@ enum League {
         deinit { if kind == .sqlite { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) } }
 
         /// A coordinator on the place. Several stand for several processes.
-        func coordinator(_ options: [AnyHashable: Any] = [:]) throws -> NSPersistentStoreCoordinator {
+        func coordinator(
+            _ options: [AnyHashable: Any] = [:], pace: RemoteChangeWatcher.Pace = .init()
+        ) throws -> NSPersistentStoreCoordinator {
             MemoryStore.register()
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+            coordinator.remoteChanges.pace = pace
             try coordinator.addPersistentStore(
                 ofType: kind == .memory ? MemoryStore.storeType : NSSQLiteStoreType, configurationName: nil, at: url,
                 options: options)
@@ -141,17 +144,5 @@ extension NSManagedObjectContext {
 
     func names(_ request: NSFetchRequest<NSManagedObject>) throws -> [String] {
         try fetch(request).map { $0.value(forKey: "name") as? String ?? "-" }
-    }
-}
-
-/// Asks every 5 ms.
-///
-/// - Returns: `true` if `condition` holds within a time.
-func waits(upTo seconds: TimeInterval = 60, until condition: () throws -> Bool) rethrows -> Bool {
-    let end = Date(timeIntervalSinceNow: seconds)
-    while true {
-        if try condition() { return true }
-        if Date() > end { return false }
-        Thread.sleep(forTimeInterval: 0.005)
     }
 }

@@ -75,7 +75,7 @@ import Testing
 
     /// They are looked for ten times a second.
     @Test func changesArriveAsTheyAreMade() throws {
-        #expect(RemoteChangeWatcher.interval == .milliseconds(100))
+        #expect(RemoteChangeWatcher.Pace().interval == .milliseconds(100))
         let process = try watch(["--timeout", "900"])
         defer { process.killAtOnce() }
         for number in 1...3 {
