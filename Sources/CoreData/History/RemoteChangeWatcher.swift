@@ -72,8 +72,6 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     private var leftOut = 0
     /// Whether a look is on its way that a store has asked for. Touched on `queue` only.
     private var isWoken = false
-    /// Touched on `queue` only.
-    private var lookCount = 0
     /// How many looks in a row found nothing. Touched on `queue` only.
     private var quiet = 0
     /// What tells of the files while the timer goes slowly; empty while it does not. Touched on `queue` only.
@@ -142,9 +140,6 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     /// Whether the timer goes slowly because the system tells of the files. For tests.
     var watchesFiles: Bool { queue.sync { !fileWatches.isEmpty } }
 
-    /// Number of looks so far. For tests.
-    var looks: Int { queue.sync { lookCount } }
-
     private func pause() {
         timer?.cancel()
         timer = nil
@@ -199,7 +194,6 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     private func look(_ coordinator: NSPersistentStoreCoordinator) {
         isWoken = false
         misses = 0
-        lookCount += 1
         var findings: [Finding] = []
         var losses: [(any RowStore, any Error)] = []
         for (key, entry) in watched {
