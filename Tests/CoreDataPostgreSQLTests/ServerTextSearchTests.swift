@@ -53,6 +53,28 @@
             }
         }
 
+        /// Compounds nested as deep as they are long.
+        @Test func longChainsAreAnswered() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                for text in Self.texts { context.insert("Label", ["text": text]) }
+                try context.save()
+                let all = try context.rows("Label")
+                for operation in ["CONTAINS[c]", "LIKE[c]", "MATCHES"] {
+                    let last = NSPredicate(format: "text \(operation) 'k'")
+                    let chain = (0..<40).reduce(last) { chain, number in
+                        NSCompoundPredicate(orPredicateWithSubpredicates: [
+                            chain, NSPredicate(format: "text \(operation) %@", "x\(number)"),
+                        ])
+                    }
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+                    request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [chain, last])
+                    let wanted = all.count { chain.evaluate(with: $0) && last.evaluate(with: $0) }
+                    #expect(try context.fetch(request).count == wanted, "\(operation)")
+                }
+            }
+        }
+
         /// Of a thousand texts of ASCII those alone leave the server that match.
         @Test func theServerNarrowsTheRows() throws {
             let stack = try ServerStack(Shop.model())

@@ -38,6 +38,18 @@ import Testing
         #expect(try BinaryPropertyListReader.read(BinaryPropertyListWriter.write(value)) == value)
     }
 
+    /// Swift takes these for equal.
+    @Test func textsOfOtherCharactersKeepTheirs() throws {
+        let texts = ["K", "\u{212A}", ";", "\u{37E}", "`", "\u{1FEF}", "\u{E9}", "e\u{301}"]
+        let value = PropertyListValue.array((texts + texts.reversed()).map { .string($0) })
+        guard case .array(let read) = try BinaryPropertyListReader.read(BinaryPropertyListWriter.write(value)) else {
+            Issue.record("no list")
+            return
+        }
+        let scalars = read.map { if case .string(let text) = $0 { Array(text.unicodeScalars) } else { [] } }
+        #expect(scalars == (texts + texts.reversed()).map { Array($0.unicodeScalars) })
+    }
+
     /// Foundation's reader is the second opinion.
     @Test func foundationReadsWhatIsWritten() throws {
         let value = PropertyListValue.dictionary([

@@ -35,7 +35,7 @@ extension NSManagedObject {
     /// Makes a fault real.
     ///
     /// - Parameter place: The property that needs it, if it is one.
-    // SAFETY: what realises faults holds itself meanwhile; see `willChange`.
+    // SAFETY: see `willChange`. `FaultFirer.realise` uses what the handle holds only if the object is still in the context.
     @inline(never)
     final func fire(for place: EntityLayout.Place? = nil) {
         if hasRow, let contextReference { return contextReference.with { $0.realise(self) } }

@@ -50,9 +50,10 @@ package struct BinaryPropertyListWriter {
     }
 
     private mutating func add(_ text: String) -> Int {
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return addPlain(Self.encoded(text)) }
         if let place = texts[text] { return place }
         let place = addPlain(Self.encoded(text))
-        if text.utf8.allSatisfy({ $0 < 0x80 }) { texts[text] = place }
+        texts[text] = place
         return place
     }
 

@@ -35,6 +35,7 @@ public struct PortReport: Encodable, Sendable {
     private struct Key: Hashable {
         let kind: PortKind
         let sentence: String
+        let isLeft: Bool
     }
 
     /// Files that porting changes.
@@ -60,7 +61,7 @@ public struct PortReport: Encodable, Sendable {
         edits += file.edits.count
         for note in file.notes {
             let place = Place(path: path, line: note.line, subject: note.subject)
-            let key = Key(kind: note.kind, sentence: note.sentence)
+            let key = Key(kind: note.kind, sentence: note.sentence, isLeft: note.isLeft)
             if let index = indexes[key] {
                 found[index].places.append(place)
             } else {

@@ -11,10 +11,11 @@ enum BundleRule {
         for item in types where !work.source.isToken(item.keyword, "extension") {
             own.insert(TypeHeader(item, work.source).name)
         }
+        let isTest = work.imports(["XCTest", "Testing"])
         for index in work.live {
             let source = work.source
             if source.areTokens(from: index, ["(", "for", ":"]), let end = source.partner(index) {
-                replace(index, end, own, &work)
+                replace(index, end, own, isTest: isTest, &work)
             } else if ["url", "path"].contains(source.text(index)), isModelLookup(index, source) {
                 work.note(
                     at: index, about: source.text(index),
@@ -27,7 +28,10 @@ enum BundleRule {
     /// - Parameters:
     ///   - opening: the parenthesis of `(for: Note.self)`.
     ///   - own: the types of the file. Others may be of another target, which has other resources.
-    private static func replace(_ opening: Int, _ end: Int, _ own: Set<String>, _ work: inout PortingWork) {
+    ///   - isTest: whether the file is a test, whose resources are often the program's.
+    private static func replace(
+        _ opening: Int, _ end: Int, _ own: Set<String>, isTest: Bool, _ work: inout PortingWork
+    ) {
         let source = work.source
         let isImplicit = source.areTokens(from: opening - 2, [".", "init"]) && source.beginsExpression(opening - 2)
         let first = source.isToken(opening - 1, "init") ? opening - (isImplicit ? 2 : 3) : opening - 1
@@ -49,7 +53,7 @@ enum BundleRule {
             work.note(
                 at: first,
                 "Bundle(for:) became Bundle.module, the bundle of this target's resources: where another target has them, let it "
-                    + "export its bundle", isLeft: false)
+                    + "export its bundle", isLeft: isTest)
         }
     }
 

@@ -28,6 +28,9 @@ enum ClassNameRule {
         else { return work.note(at: index, advice) }
         let type = source.text(end - 3)
         if let name = work.facts.objectiveCName(of: type) {
+            // Elsewhere the text may be compared with the class's name, or a class looked for by it.
+            let isEntity = ["entityName", "forEntityName"].contains { source.areTokens(from: index - 2, [$0, ":"]) }
+            guard isEntity else { return work.note(at: index, advice) }
             work.replace(index, through: end, by: "\"\(name)\"", otherwise: "NSStringFromClass: write \"\(name)\"")
         } else if !work.facts.declares(type) {
             // A class of the program without such a name has its module's name in Objective-C too.

@@ -3,9 +3,7 @@
 enum FoundationCallRule {
     static func apply(to work: inout PortingWork) {
         let defaults = defaults(of: work)
-        let isTest = work.items.items(in: nil).contains { item in
-            item.kind == .importing && ImportedModule(item, work.source).name == "XCTest"
-        }
+        let isTest = work.imports(["XCTest"])
         for index in work.live where work.source.isToken(index + 1, "(") && work.source.isWord(index) {
             switch work.source.text(index) {
             case "urls": convertURLs(index, &work)

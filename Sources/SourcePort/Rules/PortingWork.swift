@@ -110,6 +110,13 @@ struct PortingWork {
         source.bytes[range].allSatisfy { $0.isBlank || $0.isLineBreak }
     }
 
+    /// Whether the file imports one of the modules.
+    func imports(_ modules: Set<String>) -> Bool {
+        items.items(in: nil).contains { item in
+            item.kind == .importing && modules.contains(ImportedModule(item, source).name)
+        }
+    }
+
     /// - Parameters:
     ///   - subject: the name with which the message begins, where it is another one at each place.
     ///   - isLeft: whether a person has to do something.

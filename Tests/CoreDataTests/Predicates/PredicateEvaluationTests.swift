@@ -109,7 +109,7 @@ import Testing
         #expect(value("venue.name") as? String == "Letzigrund")
         #expect(value("missing") == nil)
         let begin = Date()
-        #expect((value("now()") as? Date).map { (begin...Date()).contains($0) } == true)
+        #expect((value("now()") as? Date).map { $0 >= begin && $0 <= Date() } == true)
         let sum = NSExpression(
             forFunction: "add:to:", arguments: [NSExpression(forKeyPath: "wins"), NSExpression(forConstantValue: 1)])
         #expect(sum.expressionValue(with: Self.team, context: nil) as? Int == 4)

@@ -25,7 +25,7 @@ import Testing
         #expect(transactions.map(\.author) == ["importer", nil, "importer"])
         #expect(transactions.map(\.contextName) == ["background", nil, nil])
         #expect(transactions.map(\.isOwn) == [true, true, true])
-        #expect(transactions.allSatisfy { (begin.addingTimeInterval(-1)...Date()).contains($0.timestamp) })
+        #expect(transactions.allSatisfy { $0.timestamp >= begin.addingTimeInterval(-1) && $0.timestamp <= Date() })
         #expect(transactions.map { $0.changes.map(\.kind) } == [[.insert, .insert], [.update], [.delete]])
         #expect(transactions.flatMap(\.changes).map(\.number) == [1, 2, 3, 4])
         let changed = transactions[1].changes[0]

@@ -53,7 +53,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         guard mergesAutomatically else { return }
         guard source == nil else {
             lastOwnCommit.store(DispatchTime.now().uptimeNanoseconds, ordering: .relaxed)
-            onQueue { $0.mergeOwn(changes) }
+            onQueue { _ = $0.merge(changes) }
             return
         }
         if foreign.withLock({ $0.add(changes) }) { mergeForeignLater() }
@@ -78,18 +78,16 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         }
     }
 
-    /// A commit of another context of this process, or what a parent has merged.
-    private func mergeOwn(_ changes: CommittedChanges) {
-        guard merge(changes, ifReadable: true) else { return foreign.withLock { $0.putBack([changes]) } }
-        if foreign.withLock({ $0.resume() }) { mergeForeignLater() }
-    }
+    /// Whether changes that cannot be read wait for their store. Where there are several stores, one that is away would keep those of
+    /// the others waiting: then the objects become faults.
+    private var waitsForStore: Bool { context?.persistentStoreCoordinator?.persistentStores.count == 1 }
 
     /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to
     /// do, such as keys that were pressed, comes in between.
     private func mergeForeign() {
         let parts = foreign.withLock { $0.takeForTurn() }
         let begin = DispatchTime.now()
-        if !parts.isEmpty, !merge(CommittedChanges(together: parts), ifReadable: true) {
+        if !parts.isEmpty, !merge(CommittedChanges(together: parts), ifReadable: waitsForStore) {
             return foreign.withLock { $0.putBack(parts) }
         }
         let rows = parts.reduce(0) { $0 + $1.count }
@@ -98,7 +96,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
 
     /// A list could not follow a change. Where the store is away, it is compared with the store when that is back.
     func listFailed(_ error: any Error) {
-        if CoreDataError.isOfStoreAway(error) { hasFailedLists.store(true, ordering: .relaxed) }
+        if waitsForStore, CoreDataError.isOfStoreAway(error) { hasFailedLists.store(true, ordering: .relaxed) }
     }
 
     func storesAnswer() {

@@ -9,23 +9,28 @@ extension PredicateToSQL {
     ///
     /// - Throws: as ``translateConjunction(_:)``.
     mutating func superset(_ predicate: PredicateTree) throws -> SQLFragment? {
+        guard schema.dialect.unlikeASCII != nil else { return nil }
+        let before = (scopes, variables)
+        do {
+            if let fragment = try nested(4, { try $0.narrowing(predicate) }) { return try Self.bounded(fragment) }
+        } catch is NeedsMemory {}
+        (scopes, variables) = before
+        return nil
+    }
+
+    private mutating func narrowing(_ predicate: PredicateTree) throws -> SQLFragment? {
         switch predicate {
         case .and:
             let terms = try translateConjunction(predicate).terms
             return terms.isEmpty ? nil : Self.balanced(terms[...], " AND ").parenthesized
-        case .or(let parts):
+        case .or:
             var terms: [SQLFragment] = []
-            for part in parts {
-                guard let term = try nested(4, { try $0.alternative(part) }) else { return nil }
+            for part in predicate.disjuncts {
+                guard let term = try alternative(part) else { return nil }
                 terms.append(term)
             }
             return Self.balanced(terms[...], " OR ").parenthesized
-        case .comparison(let tree):
-            let before = (scopes, variables)
-            do { return try folded(tree) } catch is NeedsMemory {
-                (scopes, variables) = before
-                return nil
-            }
+        case .comparison(let tree): return try folded(tree)
         case .constant, .not, .opaque: return nil
         }
     }

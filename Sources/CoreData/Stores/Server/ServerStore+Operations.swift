@@ -94,7 +94,10 @@ extension ServerStore: StagedSaving {
         if session.isReplaced { throw opening.errors.replaced() }
     }
 
-    var isAway: Bool { session?.line.live == nil }
+    var isAway: Bool {
+        guard let session else { return false }
+        return session.line.live == nil && !session.isReplaced
+    }
 
     func dataVersion() throws -> Int64 {
         let (session, opening) = try open()

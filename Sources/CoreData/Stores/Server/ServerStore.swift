@@ -208,7 +208,7 @@ final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
         let (session, opening) = try open()
         return try opening.errors.translating(.reading) {
             do { return try session.reading { try body(session, $0) } } catch var error as ServerError {
-                error.isOfServerAway = session.line.live == nil
+                error.isOfServerAway = isAway
                 throw error
             }
         }

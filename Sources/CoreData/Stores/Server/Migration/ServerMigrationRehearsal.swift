@@ -62,10 +62,12 @@ private final class StatementRecorder: ServerConnection {
     }
 
     func run(_ statements: [ServerStatement]) throws -> [any ServerResult] {
-        statements.map { statement in
+        try statements.map { statement in
             if statement.text.hasPrefix("SELECT format(") || statement.text.hasPrefix("SELECT DISTINCT format(") {
                 // What is asked of tables that are not there yet has no answer.
-                return (try? connection.run([statement]).first) ?? Nothing()
+                do { return try connection.run([statement]).first ?? Nothing() } catch let error as ServerError
+                    where error.isOfMissingTable
+                { return Nothing() }
             }
             let isQuestion = statement.text.hasPrefix("SELECT ") && !statement.text.hasPrefix("SELECT setval(")
             if !isQuestion { self.statements.append(TracedConnection.text(of: statement)) }

@@ -14,10 +14,12 @@ enum ServerSpares {
         guard !connection.isInTransaction else { return }
         let (spare, url) = (UncheckedSendable(connection), place.url)
         spares.withLock { $0[url] = spare }
+        // Not the connection itself, which whoever took it may end meanwhile.
+        let identity = ObjectIdentifier(connection)
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(patience)) {
             // Ended outside of the lock.
             let old = spares.withLock { spares -> UncheckedSendable<any ServerConnection>? in
-                spares[url]?.value === spare.value ? spares.removeValue(forKey: url) : nil
+                spares[url].map { ObjectIdentifier($0.value) } == identity ? spares.removeValue(forKey: url) : nil
             }
             withExtendedLifetime(old) {}
         }
