@@ -41,12 +41,14 @@ import Testing
     /// Swift takes these for equal.
     @Test func textsOfOtherCharactersKeepTheirs() throws {
         let texts = ["K", "\u{212A}", ";", "\u{37E}", "`", "\u{1FEF}", "\u{E9}", "e\u{301}"]
-        let value = PropertyListValue.array((texts + texts.reversed()).map { .string($0) })
-        guard case .array(let read) = try BinaryPropertyListReader.read(BinaryPropertyListWriter.write(value)) else {
+        let list = PropertyListValue.array((texts + texts.reversed()).map { .string($0) })
+        guard case .array(let read) = try BinaryPropertyListReader.read(BinaryPropertyListWriter.write(list)) else {
             Issue.record("no list")
             return
         }
-        let scalars = read.map { if case .string(let text) = $0 { Array(text.unicodeScalars) } else { [] } }
+        let scalars = read.map { value -> [Unicode.Scalar] in
+            if case .string(let text) = value { Array(text.unicodeScalars) } else { [] }
+        }
         #expect(scalars == (texts + texts.reversed()).map { Array($0.unicodeScalars) })
     }
 

@@ -3,7 +3,9 @@ enum ObjectiveCRule {
     static func apply(to work: inout PortingWork) {
         for index in work.live {
             let source = work.source
-            if source.isToken(index, "@"), ["objc", "objcMembers"].contains(source.text(index + 1)) {
+            if source.isToken(index, "@"), ["objc", "objcMembers"].contains(source.text(index + 1)),
+                !(source.isWord(index - 1) && source.touches(index - 1, index))
+            {
                 removeAttribute(at: index, &work)
             } else if source.isToken(index, "dynamic"), isModifier(index, source) {
                 work.remove(index, through: index, otherwise: "dynamic means nothing here: take it away")

@@ -202,7 +202,7 @@ extension PredicateTree {
     }
 
     /// The same of an OR.
-    fileprivate var disjuncts: [PredicateTree] {
+    var disjuncts: [PredicateTree] {
         flattened { if case .or(let parts) = $0 { parts } else { nil } }
     }
 
