@@ -6,7 +6,7 @@ public enum SourcePort {
     /// The rules in their order, with the kinds of their notes.
     private static let rules: [(kind: PortKind, apply: @Sendable (inout PortingWork) -> Void)] = [
         (.excludedFile, { ExcludedFileRule.apply(to: &$0) }),
-        // What goes behind a condition is Apple's afterwards: no other rule looks at it.
+        // Code behind such a condition is only for Apple's systems: no other rule looks at it.
         (.framework, { FrameworkRule.apply(to: &$0) }),
         (.attribute, { ManagedAttributeRule.apply(to: &$0) }),
         (.objectiveC, { ObjectiveCRule.apply(to: &$0) }),

@@ -95,7 +95,7 @@ public final class StoreConformance {
     public let options: [AnyHashable: Any]
     /// How many rows the store gets where a scenario wants many. Fewer for stores where each row costs a question of its own.
     public var manyRows = 5_000
-    /// How many bytes the largest binary value has. Fewer for stores that write all values again with each save.
+    /// Size of the largest binary value, in bytes. Smaller for stores that write all values with each save.
     public var largestData = 3 << 20
     /// The coordinator of the store that is open now.
     public private(set) var coordinator: NSPersistentStoreCoordinator

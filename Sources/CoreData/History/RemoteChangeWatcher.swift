@@ -137,7 +137,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         source.resume()
     }
 
-    /// Whether the timer goes slowly because the system tells of the files. For tests.
+    /// True while the timer is slow because the system reports changes of the files. For tests.
     var watchesFiles: Bool { queue.sync { !fileWatches.isEmpty } }
 
     private func pause() {

@@ -34,7 +34,7 @@ final class Browser: TerminalProgram {
     private(set) var message: (text: String, role: Role, end: ContinuousClock.Instant?)?
     /// What the store had of each edited property when the user began to edit it.
     var baseline = EditBaseline()
-    /// Whether a look at all edits takes no time.
+    /// True if all edits can be examined between two keys.
     var hasFewEdits: Bool { baseline.count < limits.longSave }
     /// Edits of records that others deleted, of which the user did not decide yet.
     var lostEdits: [LostEdit] = []

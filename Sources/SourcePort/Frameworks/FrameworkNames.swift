@@ -67,7 +67,7 @@ struct ImportedModule {
 
     /// `UIKit` of `import class UIKit.UIImage`.
     let name: String
-    /// Whether it names something in the module: a declaration or a submodule.
+    /// True if it names a declaration or a submodule of the module.
     let isPart: Bool
 
     init(_ item: SourceItem, _ source: SwiftSource) {

@@ -8,10 +8,10 @@ public struct PortNote: Hashable, Sendable {
     public let subject: String
     /// The rest of the message.
     public let sentence: String
-    /// Whether a person has to do something; else porting did it.
+    /// True if a person has to do something; false if porting did it.
     public let isLeft: Bool
 
-    /// What was found, and what to do.
+    /// The finding, and what to do.
     public var message: String { subject + sentence }
 }
 

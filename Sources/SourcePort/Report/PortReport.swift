@@ -14,9 +14,9 @@ public struct PortReport: Encodable, Sendable {
     public struct Group: Encodable, Sendable {
         /// The rule that found the places.
         public let kind: PortKind
-        /// What was found, and what to do; behind the subject of each place.
+        /// The finding, and what to do; it follows the subject of each place.
         public let sentence: String
-        /// Whether a person has to do something.
+        /// True if a person has to do something.
         public let isLeft: Bool
         /// In the order in which files were added.
         public fileprivate(set) var places: [Place]
@@ -42,7 +42,7 @@ public struct PortReport: Encodable, Sendable {
     public private(set) var files = 0
     /// Edits of all files.
     public private(set) var edits = 0
-    /// What is left to do first, each part in the order of kinds and of its first places.
+    /// Groups with something left to do first; each part in the order of kinds, then of first places.
     public var groups: [Group] {
         found.enumerated().sorted { first, second in
             let order = (order(first.element), order(second.element))

@@ -1,6 +1,6 @@
 /// `Bundle(for: Note.self)` → `Bundle.module`: the bundle of every class is the program's here, which has no resources of packages.
 enum BundleRule {
-    /// What a bundle is asked for that `Bundle.module` has too; its property list is the program's.
+    /// Members of a bundle that `Bundle.module` answers as well. Its property list is the program's.
     private static let lookups: Set<String> = [
         "url", "urls", "path", "paths", "resourceURL", "resourcePath", "localizedString",
     ]

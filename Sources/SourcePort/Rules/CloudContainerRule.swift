@@ -25,7 +25,7 @@ enum CloudContainerRule {
         }
     }
 
-    /// Whether `is`, `as` or `as?` ends there: with the renamed class, each of them would always succeed.
+    /// True if `is`, `as` or `as?` ends there: with the renamed class each would always succeed.
     private static func isCheck(endingAt index: Int, _ source: SwiftSource) -> Bool {
         let word = source.isToken(index, "?") && source.touches(index - 1, index) ? index - 1 : index
         return source.isToken(word, "as") || source.isToken(index, "is")

@@ -1,6 +1,6 @@
 /// Initialisers that the framework calls are `required` here: of managed objects, stores, coordinators and migration managers.
 enum InitializerRule {
-    /// What the framework calls of subclasses of a class.
+    /// Initialisers that the framework calls on subclasses of a class.
     private struct Requirement {
         /// The labels of the initialiser that every subclass has.
         let labels: [String]

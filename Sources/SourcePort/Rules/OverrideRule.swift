@@ -2,11 +2,11 @@
 enum OverrideRule {
     private static let accesses: Set<String> = ["public", "open", "package", "internal", "fileprivate", "private"]
 
-    /// What a file says of its classes.
+    /// The classes that a file declares.
     private struct Classes {
         /// The classes of the file that are in no other type, by name.
         let byName: [String: [SourceItem]]
-        /// Whether each token is in a branch of an `#if`.
+        /// For each token, true inside a branch of an `#if`.
         let isConditional: [Bool]
 
         init(_ work: PortingWork) {

@@ -110,7 +110,7 @@ struct PortingWork {
         source.bytes[range].allSatisfy { $0.isBlank || $0.isLineBreak }
     }
 
-    /// Whether the file imports one of the modules.
+    /// True if the file imports one of the modules.
     func imports(_ modules: Set<String>) -> Bool {
         items.items(in: nil).contains { item in
             item.kind == .importing && modules.contains(ImportedModule(item, source).name)

@@ -23,7 +23,7 @@ enum SetRule {
         return set(assignedAt: opening - 1, work) ?? set(passedAt: opening - 1, work)
     }
 
-    /// Whether a literal that ends there is all of an expression.
+    /// True if a literal that ends there is a whole expression.
     private static func isWhole(_ end: Int, _ source: SwiftSource) -> Bool {
         [")", "}", ",", ";", ""].contains(source.text(end + 1))
             || source.startsLine(end + 1) && !["as", "is", "."].contains(source.text(end + 1))

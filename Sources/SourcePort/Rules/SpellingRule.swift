@@ -4,7 +4,7 @@ enum SpellingRule {
         /// Tokens that follow one another; the first is no member of anything.
         let tokens: [String]
         let replacement: String
-        /// What a person should know of it.
+        /// Note for the person who ports.
         var note: String?
     }
 
@@ -22,7 +22,7 @@ enum SpellingRule {
             ),
         ].map { ($0.tokens[0], $0) })
 
-    /// What Foundation has at Apple's, and `CoreData` here.
+    /// Names that Foundation declares on Apple's systems, and `CoreData` here.
     private static let moved: Set<String> = [
         "ValueTransformer", "NSValueTransformerName", "UndoManager", "NSExpression", "NSComparisonPredicate",
     ]

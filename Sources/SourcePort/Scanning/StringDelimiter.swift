@@ -18,7 +18,7 @@ struct StringDelimiter {
         return (0..<pounds).allSatisfy { bytes[offset + $0] == UInt8(ascii: "#") }
     }
 
-    /// Whether the three quotes at `offset`, with pounds before them, open a literal of one line: `#"""#`, `#""a""#`. They do where
+    /// True if the three quotes at `offset`, with pounds before them, open a literal of one line: `#"""#`, `#""a""#`. They do where
     /// the literal is closed on its line.
     func isOneLine(in bytes: [UInt8], at offset: Int) -> Bool {
         let closing = StringDelimiter(pounds: pounds, isMultiline: false)

@@ -99,7 +99,7 @@ struct SwiftSource {
         tokens.indices.contains(index + 1) && tokens[index].range.upperBound == tokens[index + 1].range.lowerBound
     }
 
-    /// Whether a bracket or a point is the first of an expression: `[1]`, `.module`, but neither of `list[1].count`.
+    /// True if a bracket or a point begins an expression: `[1]`, `.module`, but neither of `list[1].count`.
     func beginsExpression(_ index: Int) -> Bool {
         !touches(index - 1, index) || ["(", "[", "{", ",", ":"].contains(text(index - 1))
     }

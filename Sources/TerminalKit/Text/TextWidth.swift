@@ -232,7 +232,7 @@ public struct WrappedLines: Sequence, IteratorProtocol {
         rest = text[...]
     }
 
-    /// Whether all lines were given.
+    /// True once all lines were given.
     public var isAtEnd: Bool { rest == nil }
 
     /// The next line.

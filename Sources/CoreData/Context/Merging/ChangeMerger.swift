@@ -25,7 +25,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     private let isAutomatic = Atomic<Bool>(false)
     /// What other processes committed and the context's queue has not come to yet.
     private let foreign = Mutex(ForeignCommits())
-    /// Whether lists could not follow a change because a store was away.
+    /// True after a list failed to follow a change because the store was away.
     private let hasFailedLists = Atomic<Bool>(false)
     /// When another context of this process saved last, in nanoseconds of `DispatchTime`.
     private let lastOwnCommit = Atomic<UInt64>(0)
@@ -78,8 +78,8 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         }
     }
 
-    /// Whether changes that cannot be read wait for their store. Where there are several stores, one that is away would keep those of
-    /// the others waiting: then the objects become faults.
+    /// True if changes that cannot be read are kept until their store is back. With several stores the changes of one that is
+    /// away would delay those of the others; there, the objects become faults.
     private var waitsForStore: Bool { context?.persistentStoreCoordinator?.persistentStores.count == 1 }
 
     /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to

@@ -94,8 +94,9 @@ struct ForeignCommits {
     }
 
     /// Keeps what a turn could not read, in front of the rest, until ``resume()``: no turn is on its way then.
-    mutating func putBack(_ taken: [CommittedChanges], at arrival: DispatchTime = .now()) {
-        parts.insert(contentsOf: taken.map { Part(changes: $0, arrival: arrival) }, at: 0)
+    mutating func putBack(_ taken: [CommittedChanges]) {
+        let now = DispatchTime.now()
+        parts.insert(contentsOf: taken.map { Part(changes: $0, arrival: now) }, at: 0)
         for changes in taken {
             rowsWaiting += changes.count
             forEachKey(of: changes) { pending[$0, default: 0] += 1 }

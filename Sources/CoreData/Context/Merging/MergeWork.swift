@@ -72,7 +72,7 @@ struct MergeWork {
         let given: [NSManagedObjectID: RowSnapshot]
         /// The rows that were read; `nil` when the store did not answer, so that it is not known whether a row is gone.
         private(set) var read: [NSManagedObjectID: RowSnapshot]? = [:]
-        /// Whether the store did not answer because it is away.
+        /// True if the read failed because the store is away.
         private(set) var isAway = false
 
         init(given: [NSManagedObjectID: RowSnapshot]) { self.given = given }

@@ -19,7 +19,7 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// Whether the store knows which queries an index answers: see ``StoreQuery/indexedTerms``.
     var answersFromIndexes: Bool { get }
 
-    /// Whether the store cannot be read until a connection is made again. Asks nothing of a server.
+    /// True while the store has no connection and cannot be read. Sends nothing to a server.
     var isAway: Bool { get }
 
     /// How many rows by their IDs take about as long as the question for them, where that is known to take long; else 0.

@@ -84,7 +84,7 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
     package var state: String?
     package var message: String
     package var constraint: String?
-    /// Whether there is no connection any more: the same may be read when one is made.
+    /// True if the connection is lost: the same read may succeed on a new one.
     var isOfServerAway = false
     /// That of the transaction of which nothing is known.
     package var token: UUID?

@@ -76,7 +76,7 @@ final class DetailScreen: Layer {
         let path = current?.path
         trail = [(other, 0)]
         reload()
-        // Where a long text comes before, the cursor stays at the top.
+        // After a long text the cursor stays at the top.
         guard let path else { return }
         if let row = rows.first(after: -1, before: Self.longestSearch, where: { $0.path == path && $1.isFirst }) {
             cursor = row

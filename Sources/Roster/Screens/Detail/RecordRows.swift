@@ -24,7 +24,7 @@ struct RecordRows {
         self.text = text
     }
 
-    /// Whether no more rows follow those that are known.
+    /// True once all rows are known.
     var isComplete: Bool { line == lines.count }
 
     /// Makes so many rows known, as far as there are so many.

@@ -38,11 +38,10 @@ final class ChangesPane: KeyHelping {
     private var known: [Int: [Entry]] = [:]
     private var revision = -1
 
-    /// Whether the records are too many to name all of them and to sort them as a whole: they stay in the order in which they were changed,
-    /// block by block.
+    /// True for too many records to sort at once: they keep the order of their changes, and are sorted block by block.
     private var areMany: Bool { objects.count > browser.limits.changesSortedAtOnce }
 
-    /// How many records' lines were made since the contents last changed.
+    /// Number of records whose lines were made since the contents last changed.
     var readCount: Int { known.count }
 
     init(browser: Browser, session: StoreSession) {

@@ -46,7 +46,7 @@ final class ConflictScreen: Layer {
     private(set) var cursor = 0
     private var top = 0
     private var height = 1
-    /// How many lines the last frame painted.
+    /// Number of lines that the last frame painted.
     private(set) var paintedLines = 0
     private var keys = KeySequenceReader()
     private let table: CommandTable<ConflictScreen>

@@ -26,7 +26,7 @@ final class EntityTotal {
 
     deinit { counting?.cancel() }
 
-    /// Whether the number is that of the present state.
+    /// True if the number is up to date.
     var isCurrent: Bool { revision == session.revision }
 
     /// The number with what is not saved; `nil` before anything was counted.

@@ -28,7 +28,7 @@ public final class ServerMigrationRehearsal {
         }
     }
 
-    /// What a migration to another version would do, in its one transaction. The next call goes on from there.
+    /// The statements of a migration to another version, in its one transaction. The next call continues from that version.
     ///
     /// - Throws: 134190 where the version cannot be inferred.
     public func migrate(to model: NSManagedObjectModel) throws -> LightweightMigrationPlan {
@@ -64,7 +64,7 @@ private final class StatementRecorder: ServerConnection {
     func run(_ statements: [ServerStatement]) throws -> [any ServerResult] {
         try statements.map { statement in
             if statement.text.hasPrefix("SELECT format(") || statement.text.hasPrefix("SELECT DISTINCT format(") {
-                // What is asked of tables that are not there yet has no answer.
+                // The tables may not exist yet.
                 do { return try connection.run([statement]).first ?? Nothing() } catch let error as ServerError
                     where error.isOfMissingTable
                 { return Nothing() }

@@ -69,7 +69,7 @@ struct ServerMigrationRights {
                         + "quote_ident(pg_get_userbyid(a.grantee)) END) FROM pg_catalog.pg_class AS c, "
                         + "aclexplode(c.relacl) AS a WHERE c.oid = ?::regclass AND a.grantee <> c.relowner "
                         + "AND a.privilege_type = 'SELECT'", [text(name), store]),
-                // Where the store's owner may make no views, they stay the migrating role's.
+                // The views keep the migrating role as their owner if the store's owner may not create any.
                 ServerStatement(
                     "SELECT format('GRANT SELECT ON %s TO %I', ?, pg_get_userbyid(s.relowner)) "
                         + "FROM pg_catalog.pg_class AS s WHERE s.oid = ?::regclass "

@@ -6,7 +6,7 @@ import Synchronization
 /// a connection takes several round trips to make.
 enum ServerSpares {
     private static let spares = Mutex<[URL: UncheckedSendable<any ServerConnection>]>([:])
-    /// How long one waits, in milliseconds.
+    /// Milliseconds after which an unused connection is closed.
     private static let patience = 1000
 
     // SAFETY: the connection is in the table alone until it is taken.
