@@ -1,8 +1,8 @@
 /// The same object, seen as one of another specialisation of its generic class, as Objective-C lets a program see it. Swift stops
 /// a program at such a cast, since each specialisation is a class of its own.
 ///
-/// For the classes named in ARCHITECTURE.md, "What rests on the compiler": no field and no method of theirs is laid out by the
-/// type that they are generic over, and so every specialisation has one memory layout and one table of methods.
+/// For `NSFetchRequest`, `NSFetchedResultsController`, `NSAsynchronousFetchRequest` and `NSAsynchronousFetchResult`: no field and
+/// no method of theirs is laid out by their generic type, so every specialisation has the same memory layout and method table.
 // SAFETY: callers pass classes of that kind alone; `LayoutTests` compares the layouts of two specialisations of each, and calls
 // methods of one through the other.
 @inline(__always)
