@@ -1,4 +1,4 @@
-/// How records are printed.
+/// Format of printed records.
 public enum OutputFormat: String, CaseIterable, Sendable {
     /// For people: aligned columns under headings.
     case table

@@ -47,7 +47,7 @@ public struct GrowingRecordText {
         writer = format.writer(try ColumnChoice.export(of: entity, nests: format == .json), in: surroundings)
     }
 
-    /// How many bytes the text has so far. O(1)
+    /// Number of bytes of the text so far. O(1)
     public var byteCount: Int { collected.text.utf8.count }
 
     /// Adds a record.

@@ -21,7 +21,7 @@ enum WatchEvent {
     case willChange
     case section(isInsert: Bool, index: Int, name: String)
     case object(Object)
-    /// What is computed of a section, or of the whole list where there are none, has another value.
+    /// Aggregates of a section changed; of the whole list if it has no sections.
     case aggregates(section: String?, fields: [(key: String, value: JSONValue)], texts: [String])
     case didChange(sections: Int, objects: Int)
 }

@@ -6,9 +6,9 @@ struct MigrationStep {
     let source: ModelVersion
     let destination: ModelVersion
     let mapping: NSMappingModel
-    /// Whether the mapping model was inferred.
+    /// True if the mapping model was inferred.
     let isInferred: Bool
-    /// Whether the step is made in the store itself, not object by object into a new file.
+    /// True if the step changes the store in place instead of copying objects into a new file.
     var isInPlace: Bool
 
     /// The classes that the mapping model names, which this program does not have: one sentence for each.

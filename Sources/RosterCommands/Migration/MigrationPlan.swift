@@ -1,24 +1,24 @@
 import CoreData
 import Foundation
 
-/// What one step of a migration does: to each entity, and in a file of SQLite's to the tables, by which statements.
+/// The effects of one migration step: on each entity and, in an SQLite file, on each table, with the statements.
 struct MigrationPlan {
-    /// What becomes of one entity.
+    /// Change to one entity.
     struct EntityChange {
         enum Kind: String { case added, removed, changed }
 
         let kind: Kind
-        /// The name afterwards, or of an entity that goes.
+        /// The name after the step; the previous name of a removed entity.
         let name: String
         let formerName: String?
-        /// How many records it had before; `nil` where that is not known.
+        /// Number of records before the step; `nil` if unknown.
         let records: Int?
         let properties: [PropertyChange]
         /// The class that makes its records.
         let policy: String?
     }
 
-    /// What becomes of one property of an entity.
+    /// Change to one property of an entity.
     struct PropertyChange {
         enum Kind: String { case added, renamed, changed, removed }
 
@@ -55,7 +55,7 @@ struct MigrationPlan {
         return after
     }
 
-    /// How many rows a table had before.
+    /// Number of rows of a table before the step.
     func rows(of table: LightweightMigrationPlan.Table) -> Int? {
         guard !table.formerEntityNames.isEmpty else { return nil }
         let known = table.formerEntityNames.compactMap { counts[$0] }
@@ -113,7 +113,7 @@ struct MigrationPlan {
             }
     }
 
-    /// What a property probably was in the version before, where a mapping model of a developer's decides.
+    /// The probable source property where a developer's mapping model decides.
     private static func namesake(
         of property: NSPropertyDescription, in source: NSEntityDescription
     ) -> NSPropertyDescription? {

@@ -4,11 +4,11 @@ import Foundation
 /// A step of a migration as lines for a person.
 struct MigrationPlanText {
     let plan: MigrationPlan
-    /// Whether the tables and the statements are told, too.
+    /// True to include tables and statements.
     let isWhole: Bool
     let type: NSPersistentStore.StoreType
 
-    /// What changes; what stays as it is has no line.
+    /// One line for each change.
     var lines: [String] {
         let step = plan.step
         let way =

@@ -1,4 +1,4 @@
-/// How a model is printed.
+/// Format of a printed model.
 public enum ModelFormat: String, CaseIterable, Sendable {
     /// For people: the entities with their properties.
     case text

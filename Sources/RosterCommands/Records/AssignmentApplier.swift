@@ -32,7 +32,7 @@ struct AssignmentApplier {
     }
 }
 
-/// What a save would find, for edits that are not saved.
+/// Validation of edits that are not going to be saved.
 enum EditValidation {
     /// Validates all that was inserted, changed or deleted.
     /// - Throws: the framework's first validation error.

@@ -38,7 +38,7 @@ final class ChangedKeyLog {
         }
     }
 
-    /// What was changed in a record since it was last asked for, sorted.
+    /// Keys that changed in a record since the last call, sorted.
     func takeKeys(of object: NSManagedObject) -> [String] {
         var result = Set(object.changedValuesForCurrentEvent().keys)
         result.formUnion(keys.removeValue(forKey: object.objectID) ?? [])

@@ -49,7 +49,7 @@ enum ColumnChoice {
 }
 
 extension NSRelationshipDescription {
-    /// Whether an export writes the destinations of this to-many relationship: of a pair only one side names the other, so
+    /// True if an export writes the destinations of this to-many relationship. Only one side of a pair names the other, so
     /// that one of the two files can be read back first. That is the to-one side, or the ordered one, or the first by name.
     fileprivate var isNamedHere: Bool {
         guard let inverse = inverseRelationship, inverse !== self else { return true }

@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// What a store holds, as a number for each entity that is the same for the same records, whatever keys they have and in
-/// whatever order they are.
+/// Checksum of a store for each entity. It is the same for the same records, whatever their keys and
+/// their order.
 ///
 /// A record counts with its values, and with those of the records that it is related to; ordered relationships with their order.
 /// Derived dates and real numbers do not count: a time is that of the save, and a sum of reals depends on the order of keys.
@@ -14,7 +14,7 @@ struct ContentChecksum {
     }
 
     private let context: NSManagedObjectContext
-    /// What could not be read of the records that were counted.
+    /// Values of the counted records that could not be read.
     private var missing: UnreadableValues?
     private var uncoded: [NSManagedObjectID: [String: Data]] = [:]
     private static let batchSize = 500
@@ -24,7 +24,7 @@ struct ContentChecksum {
         missing = context.persistentStoreCoordinator.map { UnreadableValues($0, countingUncoded: false) }
     }
 
-    /// What could not be read of the records that were counted; `nil` where all could.
+    /// One line about values of the counted records that could not be read; `nil` if there are none.
     mutating func missingLine() throws -> String? { try missing?.line() }
 
     /// All entities that can have records, by name. Reads the whole store. Called on the context's queue.

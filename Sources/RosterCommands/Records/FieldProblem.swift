@@ -1,4 +1,4 @@
-/// What is wrong with one field of a record: the key, the value, and why.
+/// Invalid field of a record: key, value and reason.
 struct FieldProblem: Error {
     let key: String
     let value: JSONValue?

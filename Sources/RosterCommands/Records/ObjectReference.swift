@@ -29,7 +29,7 @@ enum ObjectReference {
         }
     }
 
-    /// Whether `text` is of the form Entity/p12 with a number that no record has.
+    /// True if `text` has the form Entity/p12 with the number of a missing record.
     static func isMisnumbered(_ text: String, in context: NSManagedObjectContext) -> Bool {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let entities = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName,

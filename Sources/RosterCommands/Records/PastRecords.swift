@@ -13,21 +13,21 @@ public struct PastRecords: @unchecked Sendable {
         public let transaction: Int64
         /// Who committed that; `nil` where the history does not say.
         public let author: String?
-        /// What is known of its values: `nil` in the place of a value says that it had none.
+        /// Known values; a `nil` value means that the record had none.
         public let values: [String: Any?]
     }
 
-    /// The records that came later and are there now.
+    /// Records inserted later that still exist.
     public private(set) var inserted: Set<NSManagedObjectID> = []
     /// The records that are gone, by the IDs that they had.
     public private(set) var deleted: [NSManagedObjectID: Deletion] = [:]
     /// The records that are there still and were changed, with the names of the properties that changed; without names where
     /// the history does not say which.
     public private(set) var changed: [NSManagedObjectID: Set<String>] = [:]
-    /// What is known of the values of all records that were deleted since, also of those that had come later.
+    /// Known values of all records deleted since, including those inserted later.
     public private(set) var tombstones: [NSManagedObjectID: [String: Any?]] = [:]
 
-    /// The records right before the first of some transactions.
+    /// The records just before the first of some transactions.
     ///
     /// - Parameters:
     ///   - transactions: all that the store's history has from then on, oldest first.

@@ -4,7 +4,7 @@ import Foundation
 /// One thing to print of each record: an attribute or relationship, its own or of a record that a to-one path leads to, or
 /// the record's URI.
 struct RecordColumn {
-    /// What the column of URIs is called, in entities that have no property of this name.
+    /// Name of the column of URIs, in entities without a property of this name.
     static let objectName = "object"
 
     let name: String
@@ -43,7 +43,7 @@ struct RecordColumn {
         try missing.look(at: part)
     }
 
-    /// Whether values of the column, or of the parts that it shows, may be in the store and read as nil.
+    /// True if values of the column, or of its parts, may be in the store and still read as nil.
     private var mayBeMissing: Bool {
         if let attribute = property as? NSAttributeDescription { return attribute.mayBeMissing }
         guard let relationship = property as? NSRelationshipDescription, relationship.isOwnedPart,
@@ -128,8 +128,8 @@ extension NSAttributeDescription {
 }
 
 extension NSRelationshipDescription {
-    /// Whether the destination is a part of the record: deleted with it, and without a name of its own. Such a record is
-    /// written into its owner's.
+    /// True if the destination is deleted with the record and has no name of its own. Such a record is
+    /// written as part of its owner.
     var isOwnedPart: Bool {
         guard !isToMany, deleteRule == .cascadeDeleteRule, let destinationEntity else { return false }
         return UniqueKey(of: destinationEntity)?.single == nil

@@ -1,7 +1,7 @@
 import Foundation
 import Translation
 
-/// Where a record stands in a file.
+/// Position of a record in a file.
 struct RecordPlace {
     let file: String
     let line: Int
@@ -94,10 +94,10 @@ final class RecordFileReader {
         return mayBeNothing || !hasOthers
     }
 
-    /// How much of the file has been read, from 0 to 1; `nil` for a pipe.
+    /// Fraction of the file read so far, from 0 to 1; `nil` for a pipe.
     var fraction: Double? { bytes.fraction }
 
-    /// Whether the first line names the keys.
+    /// True if the first line contains the keys.
     let hasLineOfKeys: Bool
 
     /// The next record, or `nil` after the last.

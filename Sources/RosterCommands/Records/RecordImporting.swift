@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Translation
 
-/// How the verbs put records into a store: strictly, and with references by URI and as `Entity/p12` beside those by key.
+/// Strict import for verbs. References may be keys, URIs or `Entity/p12`.
 enum RecordImporting {
     /// - Parameter usesMappedNames: whether keys are those that the model's user info gives, as in files from elsewhere.
     static func importer(into context: NSManagedObjectContext, usesMappedNames: Bool) -> RecordImporter {

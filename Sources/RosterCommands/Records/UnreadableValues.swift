@@ -6,7 +6,7 @@ import Translation
 /// transformers that are not here.
 struct UnreadableValues {
     private let coordinator: NSPersistentStoreCoordinator
-    /// Whether values that cannot be understood count; a copy of the store keeps them.
+    /// True to count values that cannot be decoded; a copy of the store keeps them.
     private let countsUncoded: Bool
     private var inFiles: Set<Value> = []
     private var firstInFile: String?
@@ -63,7 +63,7 @@ struct UnreadableValues {
         sentence("“\(attribute)” of \(RecordLabel.short(object))")
     }
 
-    /// What is missing, in one line; `nil` where nothing is.
+    /// One line about missing values; `nil` if there are none.
     ///
     /// - Throws: the store's error.
     mutating func line() throws -> String? {
@@ -87,7 +87,7 @@ struct UnreadableValues {
 }
 
 extension NSAttributeDescription {
-    /// Whether the store may have a value of a record that reads as nil, or lacks a part, because no object can be made of it.
+    /// True if a record may have a stored value that cannot be decoded, so that it reads as nil or lacks a part.
     func mayBeUncoded(in object: NSManagedObject) -> Bool {
         switch attributeType {
         case .transformableAttributeType: !isTransient && object.value(forKey: name) == nil

@@ -6,15 +6,15 @@ import Translation
 public struct CommandError: LocalizedError, CustomStringConvertible {
     /// Whose fault it is; the program's exit status follows from it, in one place.
     public enum Kind: Sendable {
-        /// What was asked makes no sense for this program or this model: a verb, flag, entity, key or value that cannot be.
+        /// Unknown verb, flag, entity or key, or an impossible value.
         case misuse
-        /// What was asked makes sense and could not be done.
+        /// A valid request that failed.
         case failure
     }
 
-    /// Whose fault it is.
+    /// The kind decides the exit status.
     public let kind: Kind
-    /// What is wrong, where, and what to do: one line.
+    /// One line: what failed, where, and what to do.
     public let message: String
 
     public var errorDescription: String? { message }

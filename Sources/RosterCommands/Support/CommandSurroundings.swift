@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a command writes its text. Writes are buffered until ``flush()``.
+/// Output of a command. Writes are buffered until ``flush()``.
 public protocol TextOutput: AnyObject {
     /// Appends `text`.
     /// - Throws: ``CommandError`` when the text cannot be written, for example to a full disk.
@@ -21,7 +21,7 @@ public protocol ProgressDisplay: AnyObject {
 
 /// A request from outside to stop at the next clean point, as Ctrl-C makes it.
 public protocol Interruption: AnyObject {
-    /// Whether the request has been made.
+    /// True once the request was made.
     var isRaised: Bool { get }
     /// Waits for `time`, however the clock is set meanwhile, or until the request is made.
     func wait(for time: Duration)
@@ -37,7 +37,7 @@ public struct CommandSurroundings {
     public let progress: any ProgressDisplay
     /// Says whether the command is to stop.
     public let interruption: any Interruption
-    /// How text is laid out.
+    /// Layout of text.
     public let textStyle: TextStyle
     /// Hears what a person should know and what does not belong to the output.
     public let note: (String) -> Void
@@ -55,13 +55,13 @@ public struct CommandSurroundings {
     }
 }
 
-/// How text is laid out where it is read.
+/// Layout of text on the screen or in the file that receives it.
 public struct TextStyle: Sendable {
     /// The number of cells that a text takes on a screen.
     public let width: @Sendable (String) -> Int
     /// The number of columns of the screen, or `nil` where there is none: then nothing is left out.
     public let columns: Int?
-    /// Whether emphasis may be shown: text gets marks that ``TerminalText`` turns into escape sequences.
+    /// True if emphasis is shown: text gets marks that ``TerminalText`` turns into escape sequences.
     public let isEmphasized: Bool
 
     /// A style for a screen of so many columns, or for none.

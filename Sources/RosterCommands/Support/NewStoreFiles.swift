@@ -49,7 +49,7 @@ enum NewStoreFiles {
         try StoreCopies.replace(place.url, with: URL(fileURLWithPath: made))
     }
 
-    /// Whether all of a closed store is in its file: SQLite empties the log once it is copied there.
+    /// True if a closed store has no log left: SQLite empties the log once it is copied into the file.
     private static func isOneFile(_ path: String) -> Bool {
         var status = stat()
         return (stat(path + "-wal", &status) != 0 || status.st_size == 0) && access(path + "-journal", F_OK) != 0

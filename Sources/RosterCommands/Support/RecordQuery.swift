@@ -7,13 +7,13 @@ public struct RecordQuery: Sendable {
     public var predicate: String?
     /// The order, the first key first.
     public var sort: [SortKey]
-    /// What records are put into sections by: a key path, or more: see ``SectionText``.
+    /// Section key: a key path, or one of the forms of ``SectionText``.
     public var section: String?
-    /// What is computed of each section.
+    /// Aggregates of each section.
     public var aggregates: AggregateQuery
     /// 0 means no limit.
     public var limit: Int
-    /// How many records are passed over first.
+    /// Number of records to skip.
     public var offset: Int
 
     /// A query; without arguments, of all records.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a store and its model are, as the command line says it.
+/// Location of a store and its model, as given on the command line.
 public struct StoreLocation: Sendable {
     /// A path, a file URL, or the URL of a store on a server.
     public let store: String
@@ -13,7 +13,7 @@ public struct StoreLocation: Sendable {
         self.model = model
     }
 
-    /// Where the store is: a file, or a place on a server.
+    /// The store's URL: a file, or a database on a server.
     /// - Throws: ``CommandError`` of misuse for a URL of another kind.
     public func storeURL() throws -> URL { try StorePlace(store).url }
 

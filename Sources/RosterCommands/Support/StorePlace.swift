@@ -32,10 +32,10 @@ public struct StorePlace: Sendable {
         self.init(url: url)
     }
 
-    /// Whether the store is in tables of a server, not in a file.
+    /// True if the store is in tables of a server.
     public var isOnServer: Bool { !url.isFileURL }
 
-    /// What the store is called in messages: its path, or its URL without a password.
+    /// Name of the store in messages: its path, or its URL without a password.
     public var name: String {
         guard isOnServer else { return url.path }
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return "the server" }
@@ -45,7 +45,7 @@ public struct StorePlace: Sendable {
         return parts.string ?? "the server"
     }
 
-    /// What a heading has room for.
+    /// Name short enough for a heading.
     public var shortName: String {
         guard isOnServer else { return url.lastPathComponent }
         let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
@@ -81,7 +81,7 @@ public struct StorePlace: Sendable {
         return try? file.read(upToCount: 16) ?? Data()
     }
 
-    /// Whether a path leads to a plain file: to open a pipe would wait for its writer.
+    /// True if a path leads to a plain file. Opening a pipe would wait for its writer.
     static func isPlainFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

@@ -2,20 +2,20 @@ import CoreData
 import Foundation
 import Translation
 
-/// What a command means to do with a store.
+/// Purpose for which a command opens a store.
 enum StoreAccess {
     case reading
-    /// Reading, and hearing of what others write.
+    /// Reading, and following others' commits.
     case watching
     case writing
 }
 
 /// An open store with one context, for one command. The program on the screen has another class of this name.
 final class StoreSession {
-    /// How long a command waits for a store that another program has locked.
+    /// Seconds to wait for a store that another program has locked.
     static let patience: TimeInterval = 5
 
-    /// What the store is called in messages.
+    /// Name of the store in messages.
     let name: String
     let model: NSManagedObjectModel
     let coordinator: NSPersistentStoreCoordinator

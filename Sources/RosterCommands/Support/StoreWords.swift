@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// What a shell may complete from a store. It answers nothing where it cannot read what it is asked for.
+/// Completions for a shell, read from a store. They are empty if the store cannot be read.
 public struct StoreWords {
-    /// So many values are offered at most.
+    /// Greatest number of values offered.
     public static let greatestCount = 50
 
     private let location: StoreLocation
@@ -30,7 +30,7 @@ public struct StoreWords {
         return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
     }
 
-    /// Whether a file begins as SQLite's do.
+    /// True if a file begins with SQLite's magic bytes.
     public static func looksLikeStore(_ path: String) -> Bool {
         guard StorePlace.isPlainFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
@@ -50,7 +50,7 @@ public struct StoreWords {
             }
     }
 
-    /// What sections can be made of an attribute's values, and how they can be turned.
+    /// Section kinds for an attribute's values, with their directions.
     public func sectionWords(ofKey keyPath: String, entity name: String) -> [String] {
         guard let entity = model.entitiesByName[name],
             let attribute = try? EntityKeys.attribute(at: keyPath, of: entity, for: "complete")
@@ -75,8 +75,8 @@ public struct StoreWords {
         return attributes.count == 1 ? attributes[0].name : nil
     }
 
-    /// What can be assigned to a property and begins with a text: values that an attribute has in the store already, and those
-    /// by which the destinations of a to-one relationship are named. Opens the store.
+    /// Assignable values of a property that begin with a text: an attribute's values in the store, and values
+    /// that name the destinations of a to-one relationship. Opens the store.
     public func assignableValues(ofKey key: String, entity name: String, beginningWith text: String) -> [String] {
         guard let relationship = model.entitiesByName[name]?.relationshipsByName[key] else {
             return values(ofKey: key, entity: name, beginningWith: text)

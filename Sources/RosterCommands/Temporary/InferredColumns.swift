@@ -18,7 +18,7 @@ struct InferredColumns {
         }
     }
 
-    /// What a value can be taken for.
+    /// Types that a value may have.
     fileprivate enum Kind { case integer, number, boolean, date, text }
 
     private(set) var list: [Column] = []

@@ -9,9 +9,9 @@ public struct TemporaryStore: Sendable {
 
     /// The name of the entity.
     public static let entity = "Record"
-    /// What the only column of lines is called whose first one is a number, which names nothing.
+    /// Name of the only column of a file whose first line is a number and therefore not a heading.
     public static let numberKey = "value"
-    /// The attribute that keeps the order in which the records came, counted from 1.
+    /// The attribute with the number of the record in its file, from 1.
     public static let rowKey = "row"
 
     /// The folder of the store, which the caller removes.
@@ -20,14 +20,14 @@ public struct TemporaryStore: Sendable {
     public let store: URL
     /// The keys as they stood, in order, without ``rowKey``.
     public let keys: [String]
-    /// How many records were read.
+    /// Number of records read.
     public let count: Int
-    /// Whether the first line was no record: its fields were taken for the keys.
+    /// True if the first line contained the keys.
     public let hasLineOfKeys: Bool
 
     /// Reads all records and makes the store, in a new folder that the caller removes.
     ///
-    /// What a column holds tells its type: whole numbers, numbers, yes and no, dates, else text. JSON's arrays and objects
+    /// The values of a column decide its type: integers, numbers, Booleans, dates, else text. JSON arrays and objects
     /// become their text.
     ///
     /// - Parameters:
@@ -98,7 +98,7 @@ public struct TemporaryStore: Sendable {
         return path
     }
 
-    /// Whether a backslash begins nothing that TSV knows, as in `C:\Users`: then another program wrote the text, and no backslash
+    /// True if a backslash begins an escape that TSV does not have, as in `C:\Users`: then another program wrote the text, and no backslash
     /// in it is an escape.
     private static func hasForeignBackslashes(_ path: String) throws -> Bool {
         let bytes = try ByteReader(path: path)

@@ -7,7 +7,7 @@ import Glibc
 /// Reads 64 KiB at a time, so memory does not grow with the file. A read that fails ends the bytes and is thrown by
 /// ``throwIfFailed()``.
 final class ByteReader {
-    /// What the file is called in messages.
+    /// Name of the file in messages.
     let name: String
     /// The length of the file, or `nil` for a pipe.
     let length: Int?
@@ -21,13 +21,13 @@ final class ByteReader {
     private var limit = 0
     private var consumed = 0
     private var failure: CommandError?
-    /// How much more the record that is being read may take.
+    /// Bytes that the current record may still take.
     private var room: Int
     private let greatestRecord: Int
     /// Set where the bytes are UTF-16, which is given out as UTF-8.
     private var utf16: UTF16Decoder?
     private let interruption: (any Interruption)?
-    /// How long the reader waits for bytes before it looks for a request to stop, in milliseconds.
+    /// Milliseconds to wait for bytes before checking for a request to stop.
     private static let patience: Int32 = 100
 
     /// Opens the file at `path`; `-` is standard input.
@@ -66,7 +66,7 @@ final class ByteReader {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// How much of the file has been taken, from 0 to 1; `nil` where its length is not known.
+    /// Fraction of the file read so far, from 0 to 1; `nil` if its length is unknown.
     var fraction: Double? {
         guard let length, length > 0 else { return nil }
         return min(1, Double(consumed - limit + position) / Double(length))

@@ -2,7 +2,7 @@ import Translation
 
 /// Reads JSON values (RFC 8259) from bytes, one after the other.
 ///
-/// What is wrong is thrown as ``SyntaxError``, with the line on which it was found. Nesting is limited, so that no input can
+/// Errors are thrown as ``SyntaxError``, with their line. Nesting is limited, so that no input can
 /// exhaust the stack.
 struct JSONParser {
     struct SyntaxError: Error {

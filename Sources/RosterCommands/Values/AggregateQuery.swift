@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What `--sum`, `--avg`, `--min` and `--max` ask for, in the order in which it is printed.
+/// The aggregates of `--sum`, `--avg`, `--min` and `--max`, in printing order.
 public struct AggregateQuery: Sendable {
     /// The key paths of attributes whose sums are wanted.
     public var sum: [String]
@@ -12,12 +12,12 @@ public struct AggregateQuery: Sendable {
     /// The key paths of attributes whose greatest values are wanted.
     public var max: [String]
 
-    /// What is asked for; without arguments, nothing.
+    /// The aggregates; none without arguments.
     public init(sum: [String] = [], avg: [String] = [], min: [String] = [], max: [String] = []) {
         (self.sum, self.avg, self.min, self.max) = (sum, avg, min, max)
     }
 
-    /// Whether nothing is asked for.
+    /// True if there are no aggregates.
     public var isEmpty: Bool { sum.isEmpty && avg.isEmpty && min.isEmpty && max.isEmpty }
 
     private var groups: [(word: String, keyPaths: [String], make: (String) -> SectionAggregate)] {

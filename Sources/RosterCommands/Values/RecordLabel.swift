@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What a record is called: where a program reads it, and where a person does.
+/// Name of a record, for programs and for people.
 enum RecordLabel {
     /// The value by which other records name this one: of its unique key, or else its URI; `new Entity` for a record that is
     /// not saved yet and has no key.

@@ -8,7 +8,7 @@ import Foundation
 /// `desc` for descending order and `last` for records without a value behind all others. A slash begins a level inside.
 /// On the command line years, months, weeks and days are those of UTC, weeks as ISO 8601 counts them; a whole number is a year by itself.
 package enum SectionText {
-    /// Whether `text` is a key path and nothing more.
+    /// True if `text` is a plain key path.
     package static func isKeyPath(_ text: String) -> Bool { !text.contains { $0 == ":" || $0 == "/" } }
 
     /// The sections that `text` says; checked against the entity.

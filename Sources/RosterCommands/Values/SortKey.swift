@@ -5,7 +5,7 @@ import Foundation
 public struct SortKey: Equatable, Sendable {
     /// The key path of the attribute.
     public let keyPath: String
-    /// Whether the least value comes first.
+    /// True if the least value is first.
     public let ascending: Bool
 
     /// A key of a sort.

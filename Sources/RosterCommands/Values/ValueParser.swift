@@ -5,7 +5,7 @@ import Translation
 /// Why a value does not fit an attribute: the end of a sentence that begins with the key and the value.
 package struct ValueProblem: Error {
     package let reason: String
-    /// Whether what was written can be no value at all, whatever the store holds.
+    /// True if the text cannot be a value in any store.
     var isMalformed = false
 }
 

@@ -18,7 +18,7 @@ package enum ValueText {
         }
     }
 
-    /// What a value without a form of its own says, the same in every run.
+    /// Text of a value without a format of its own, the same in every run.
     static func stable(_ value: Any) -> String { StableText.text(of: value, plain: scalar) }
 
     /// `value` as text for people.

@@ -6,12 +6,12 @@ import Translation
 public struct CheckCommand {
     /// The store, and where its model is.
     public var store: StoreLocation
-    /// Whether what is wrong is set right.
+    /// True to repair the findings.
     public var repairs: Bool
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(store: StoreLocation, repairs: Bool = false, format: OutputFormat = .table) {
         self.store = store
         self.repairs = repairs

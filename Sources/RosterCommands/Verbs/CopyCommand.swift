@@ -8,7 +8,7 @@ public struct CopyCommand {
     /// A path or the URL of a server, where no store is.
     public var destination: String
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(source: StoreLocation, destination: String) {
         self.source = source
         self.destination = destination
@@ -31,7 +31,7 @@ public struct CopyCommand {
         }
     }
 
-    /// What a store has, and what of it cannot be read.
+    /// Counts and checksums of a store, and its unreadable values.
     private struct Contents {
         let entities: [ContentChecksum.Entity]
         let missing: String?

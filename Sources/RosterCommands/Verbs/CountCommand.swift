@@ -10,7 +10,7 @@ public struct CountCommand {
     /// Predicate format text; `nil` counts all records.
     public var predicate: String?
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(store: StoreLocation, entity: String, predicate: String? = nil) {
         self.store = store
         self.entity = entity

@@ -8,7 +8,7 @@ public struct CreateCommand {
     /// The path of a model.
     public var model: String
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(store: String, model: String) {
         self.store = store
         self.model = model

@@ -9,12 +9,12 @@ public struct DeleteCommand {
     public var entity: String
     /// Predicate format text.
     public var predicate: String
-    /// Whether it is only printed what would change.
+    /// True to print the changes without saving them.
     public var isDryRun: Bool
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, predicate: String, isDryRun: Bool = false, format: OutputFormat = .table
     ) {

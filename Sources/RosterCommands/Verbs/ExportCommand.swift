@@ -17,7 +17,7 @@ public struct ExportCommand {
     /// `nil` to tell it by the file's name; JSON where that says nothing.
     public var format: OutputFormat?
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, file: String? = nil, query: RecordQuery = RecordQuery(),
         columns: [String]? = nil, format: OutputFormat? = nil
@@ -30,9 +30,9 @@ public struct ExportCommand {
         self.format = format
     }
 
-    /// What was written.
+    /// Result of an export.
     public struct Outcome: Sendable {
-        /// How many records.
+        /// Number of records.
         public let count: Int
         /// Which values are missing in them, in one line: those in files that cannot be read, and those of another type than
         /// their attribute or of unknown classes.
@@ -100,7 +100,7 @@ public struct ExportCommand {
         return Outcome(count: outcome.count, missing: sentence("some values are missing: \(first)"))
     }
 
-    /// What an import of the file would not bring back.
+    /// Values that an import of the file would not restore.
     private static func leftOut(_ entity: NSEntityDescription, _ ofSubentities: Int) -> [String] {
         let name = entity.name ?? ""
         var texts = ColumnChoice.orders(leftOutOf: entity).map { relationship in

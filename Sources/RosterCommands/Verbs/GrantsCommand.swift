@@ -10,7 +10,7 @@ public struct GrantsCommand {
     /// True for a role that saves nothing.
     public var readOnly: Bool
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(store: StoreLocation, role: String? = nil, readOnly: Bool = false) {
         self.store = store
         self.role = role

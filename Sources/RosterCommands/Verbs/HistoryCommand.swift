@@ -25,7 +25,7 @@ public struct HistoryCommand {
 
     /// The store, and where its model is.
     public var store: StoreLocation
-    /// Where to begin; `nil` for the whole history.
+    /// The first transaction to print; `nil` for the whole history.
     public var since: Place?
     /// Only transactions of this author; `nil` for all.
     public var author: String?
@@ -34,7 +34,7 @@ public struct HistoryCommand {
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, since: Place? = nil, author: String? = nil, entity: String? = nil,
         format: OutputFormat = .table

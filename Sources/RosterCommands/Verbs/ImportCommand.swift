@@ -16,12 +16,12 @@ public struct ImportCommand {
     public var format: OutputFormat?
     /// The character between the fields of CSV or TSV; `nil` for a comma or a tab.
     public var delimiter: Character?
-    /// How many records one transaction holds.
+    /// Number of records in one transaction.
     public var batchSize: Int
-    /// Whether it is only printed what would change.
+    /// True to print the changes without saving them.
     public var isDryRun: Bool
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, file: String, format: OutputFormat? = nil, delimiter: Character? = nil,
         batchSize: Int = 1000, isDryRun: Bool = false
@@ -55,7 +55,7 @@ public struct ImportCommand {
         }
     }
 
-    /// What became of the records of committed batches.
+    /// Results for the records of committed batches.
     struct Counts {
         var inserted = 0
         var updated = 0

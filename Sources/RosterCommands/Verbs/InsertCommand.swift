@@ -9,12 +9,12 @@ public struct InsertCommand {
     public var entity: String
     /// The values to set.
     public var assignments: [Assignment]
-    /// Whether it is only printed what would change.
+    /// True to print the changes without saving them.
     public var isDryRun: Bool
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, assignments: [Assignment], isDryRun: Bool = false,
         format: OutputFormat = .table

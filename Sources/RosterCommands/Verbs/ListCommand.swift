@@ -18,7 +18,7 @@ public struct ListCommand {
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), columns: [String]? = nil,
         sectionsOnly: Bool = false, format: OutputFormat = .table
@@ -104,7 +104,7 @@ public struct ListCommand {
 }
 
 extension CommandError {
-    /// What a command says that was stopped and left nothing undone.
+    /// Error of a command that was stopped and left nothing half done.
     static let interrupted = CommandError.failure("interrupted")
 }
 

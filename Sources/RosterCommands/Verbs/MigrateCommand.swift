@@ -14,7 +14,7 @@ public struct MigrateCommand {
     /// The form of the plan: for people, or JSON with one object for each step.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, destination: String, isDryRun: Bool = false, keepsBackup: Bool = false,
         format: OutputFormat = .table
@@ -70,7 +70,7 @@ public struct MigrateCommand {
         }
     }
 
-    /// Whether a store can be migrated in place where a step is inferred: it is no file that is read and written as a whole, and
+    /// True if an inferred step can change the store in place: the file is not read and written as a whole, and
     /// keeps the model that it was written with. Files of old frameworks keep none, but do once they were made anew.
     private static func goesInPlace(_ place: StorePlace, isFirst: Bool) -> Bool {
         guard place.type == .sqlite else { return place.isOnServer }

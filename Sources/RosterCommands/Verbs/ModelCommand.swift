@@ -7,7 +7,7 @@ public struct ModelCommand {
     public var path: String
     /// The form of the output.
     public var format: ModelFormat
-    /// Where to write it; `nil` means standard output.
+    /// Path of the output; `nil` means standard output.
     public var output: String?
 
     /// - Parameter format: `nil` takes the one that the name of the output says, else text.

@@ -8,7 +8,7 @@ public struct ModelCompileCommand {
     /// A `.momd`, or for one version a `.mom`; a `.cdm` for a mapping model.
     public var output: String
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(path: String, output: String) {
         self.path = path
         self.output = output

@@ -7,10 +7,10 @@ public struct ModelGenerateCommand {
     public var path: String
     /// A folder for Xcode's files, or one file whose name ends in `.swift`.
     public var output: String
-    /// Whether entities whose classes are written by hand get one too.
+    /// True to generate classes even for entities whose classes are written by hand.
     public var everything: Bool
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(path: String, output: String, everything: Bool = false) {
         self.path = path
         self.output = output

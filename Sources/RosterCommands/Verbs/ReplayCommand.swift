@@ -21,7 +21,7 @@ public struct ReplayCommand {
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), since: HistoryCommand.Place? = nil,
         rate: Double? = nil, format: OutputFormat = .table
@@ -111,7 +111,7 @@ private final class Film {
     private var records: [NSManagedObjectID: NSManagedObject] = [:]
     private var related: [NSManagedObjectID: NSManagedObject] = [:]
     private var uris: [NSManagedObjectID: String] = [:]
-    /// What the tombstones of deleted records say.
+    /// Values in the tombstones of deleted records.
     private let tombstones: [NSManagedObjectID: [String: Any?]]
 
     /// Sets the film to the time before the first of the transactions.
@@ -215,7 +215,7 @@ private final class Film {
         return false
     }
 
-    /// What a transaction changed in records that are in the list.
+    /// Changes of a transaction to records in the list.
     func updates<Object: NSFetchRequestResult>(
         of transaction: NSPersistentHistoryTransaction, in controller: NSFetchedResultsController<Object>,
         columns: [RecordColumn]

@@ -10,7 +10,7 @@ public struct ShowCommand {
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(store: StoreLocation, object: String, format: OutputFormat = .table) {
         self.store = store
         self.object = object
@@ -66,7 +66,7 @@ public struct ShowCommand {
         }
     }
 
-    /// What cannot be read here is shown as the store keeps it.
+    /// The value's text; the stored form if the value cannot be decoded.
     private static func value(of attribute: NSAttributeDescription, _ object: NSManagedObject) throws -> String {
         let value = object.value(forKey: attribute.name)
         if value == nil, attribute.attributeType == .transformableAttributeType,

@@ -13,12 +13,12 @@ public struct SimulateCommand {
     public var store: StoreLocation
     /// Matches in a second; `nil` means as fast as they can be saved.
     public var rate: Double?
-    /// How many matches are played.
+    /// Number of matches to play.
     public var count: Int
-    /// `nil` means another one every time.
+    /// `nil` means a different one each time.
     public var seed: UInt64?
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(store: StoreLocation, rate: Double? = nil, count: Int = defaultCount, seed: UInt64? = nil) {
         self.store = store
         self.rate = rate
@@ -54,7 +54,7 @@ public struct SimulateCommand {
 /// The teams of a store, and who plays whom.
 private final class League {
     private static let keys = ["wins", "draws", "losses", "goalsFor", "goalsAgainst"]
-    /// How many matches of a thousand a team ends with 0, 1, 2, … goals: the distribution of Poisson around 1.4, as in the
+    /// Of a thousand matches, the number in which a team scores 0, 1, 2, … goals: a Poisson distribution around 1.4, as in the
     /// finals.
     private static let goalShares = [247, 345, 242, 113, 39, 11, 3]
     private static let patience = 20

@@ -11,14 +11,14 @@ public struct UpdateCommand {
     public var predicate: String
     /// The values to set.
     public var assignments: [Assignment]
-    /// Whether it is only printed what would change.
+    /// True to print the changes without saving them.
     public var isDryRun: Bool
     /// The number of further attempts where other programs change the same records meanwhile.
     public var retries: Int
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, predicate: String, assignments: [Assignment], isDryRun: Bool = false,
         retries: Int = 0, format: OutputFormat = .table

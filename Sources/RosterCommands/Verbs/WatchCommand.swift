@@ -19,7 +19,7 @@ public struct WatchCommand {
     /// The form of the output.
     public var format: OutputFormat
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), once: Bool = false,
         timeout: TimeInterval? = nil, format: OutputFormat = .table
@@ -98,11 +98,11 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     private let changedKeys: ChangedKeyLog
     private let columns: [RecordColumn]
     private let aggregates: AggregateQuery
-    /// What was computed of each section, as it was printed last.
+    /// Aggregates of each section as last printed.
     private var printed: [String: [String]] = [:]
     private let once: Bool
     private(set) var sawChange = false
-    /// What went wrong with printing; callbacks cannot throw.
+    /// Error of printing, kept because callbacks cannot throw.
     private(set) var failure: (any Error)?
     private let note: (String) -> Void
     /// Why records could not be read, the last time and while the present event is printed.
@@ -192,7 +192,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
                     changedKeys: type == .move || type == .update ? changedKeys.takeKeys(of: object) : [])))
     }
 
-    /// What is printed of a record; its values are `nil` where the store cannot be read, or the record is gone by now.
+    /// Printed values of a record; `nil` if the store cannot be read or the record was deleted.
     private func contents(
         of object: NSManagedObject, isDeleted: Bool
     ) -> (label: String, values: RecordFields?, problem: String?) {
