@@ -88,7 +88,7 @@ package struct CompilerTool {
                 guard let value = rest.popFirst() else { throw Misuse(text: "--module wants a value") }
                 module = value
             case _ where word.hasPrefix("--module="): module = String(word.dropFirst("--module=".count))
-            default: throw Misuse(text: "there is no flag \(word)")
+            default: throw Misuse(text: "unknown flag \(word)")
             }
         }
         guard operands.count == 2 else {

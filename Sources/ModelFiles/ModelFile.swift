@@ -29,7 +29,8 @@ package enum ModelFile {
         case "xcdatamodeld", "xcdatamodel": file = try SourceModelBundle.contents(of: url)
         case "momd": file = try CompiledModelBundle.currentVersion(of: url)
         case "omo":
-            throw ModelFileError(.unsupported, file: url.path, "optimised models are not read: use the .mom beside it")
+            throw ModelFileError(
+                .unsupported, file: url.path, "optimised models are not read: use the .mom in the same folder")
         default: file = url
         }
         let data = try contents(of: file)
@@ -39,12 +40,12 @@ package enum ModelFile {
         }
         if file.pathExtension == "mom" {
             throw ModelFileError(
-                .malformed, file: file.path, "this is no compiled model: it is not a binary property list")
+                .malformed, file: file.path, "this is not a compiled model: it is not a binary property list")
         }
         if !mayBeSource(data, file) {
             throw ModelFileError(
                 .malformed, file: file.path,
-                "this is no model: models are .xcdatamodeld and .xcdatamodel, and compiled ones .momd and .mom")
+                "this is not a model: models are .xcdatamodeld and .xcdatamodel, and compiled ones .momd and .mom")
         }
         let (model, notes, lines) = try SourceModelReader.readWithLines(data, file: file.path)
         return Opened(model: model, notes: notes, file: file.path, lines: lines)
@@ -83,7 +84,7 @@ package enum ModelFile {
         // A pipe would keep the reader waiting, a device has no end.
         let facts = try? FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
         guard facts?[.type] as? FileAttributeType == .typeRegular else {
-            throw ModelFileError(.malformed, file: file.path, "this is no plain file")
+            throw ModelFileError(.malformed, file: file.path, "this is not a plain file")
         }
         let size = facts?[.size] as? Int
         guard (size ?? 0) <= greatestSize else {

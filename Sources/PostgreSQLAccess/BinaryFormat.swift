@@ -35,7 +35,7 @@
             case (.uuid(let uuid), .uuid): withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
             case (.numeric(let decimal), .numeric): NumericFormat.append(decimal, to: &bytes)
             case (.integer(let number), .numeric): NumericFormat.append(Decimal(number), to: &bytes)
-            default: throw PostgreSQLError(state: "22023", message: "\(value) is no value of the type \(type)")
+            default: throw PostgreSQLError(state: "22023", message: "\(value) is not a value of the type \(type)")
             }
             return true
         }

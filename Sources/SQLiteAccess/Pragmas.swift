@@ -18,7 +18,7 @@ extension Connection {
             !value.isEmpty
             && value.utf8.allSatisfy { Self.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
         guard isPlain else {
-            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "“\(value)” is no value for the pragma \(name)")
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "“\(value)” is not a value for the pragma \(name)")
         }
         return try self.value("PRAGMA \(Self.checkedName(name)) = \(value)")
     }
@@ -52,7 +52,7 @@ extension Connection {
 
     private static func checkedName(_ name: String) throws -> String {
         guard !name.isEmpty, name.utf8.allSatisfy(isWord) else {
-            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "“\(name)” is no name of a pragma")
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "“\(name)” is not a name of a pragma")
         }
         return name
     }

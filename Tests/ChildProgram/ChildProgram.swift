@@ -11,13 +11,26 @@ public struct ChildProgram: Sendable {
         let process = Process()
         process.executableURL = program
         process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
+        let pipe = try Self.startAlone {
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            process.standardError = pipe
+            try process.run()
+            return pipe
+        }
         output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         status = process.terminationStatus
+    }
+
+    private static let starting = NSLock()
+
+    /// Calls `start`, which makes pipes and starts a program with them, while no other thread of the tests does so.
+    ///
+    /// A program that is started in between inherits the pipes. One that lives on, such as a server of tmux, keeps them open, and a test
+    /// that waits for their end waits for ever.
+    public static func startAlone<Result>(_ start: () throws -> Result) rethrows -> Result {
+        try starting.withLock(start)
     }
 
     /// Runs a program of this package, which stands beside the tests.

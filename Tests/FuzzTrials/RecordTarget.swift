@@ -16,7 +16,7 @@ final class RecordTarget: FuzzTarget {
     init(folder: URL) throws {
         self.folder = folder
         guard let model = FuzzStore.model.copy() as? NSManagedObjectModel else {
-            throw WrongAnswer(description: "a copy of the model is no model")
+            throw WrongAnswer(description: "a copy of the model is not a model")
         }
         // Records name a venue by its city. Teams have no key: each record is a new one.
         model.entitiesByName["Venue"]?.uniquenessConstraints = [["city"]]

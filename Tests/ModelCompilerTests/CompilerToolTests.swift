@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         ([], "MODEL is missing"), (["X.xcdatamodeld"], "OUT is missing"),
         (["a", "b.momd", "c"], "“c” is one argument"),
-        (["--fast", "a", "b.momd"], "there is no flag --fast"), (["a", "b"], "“b” ends neither in .momd nor in .mom"),
+        (["--fast", "a", "b.momd"], "unknown flag --fast"), (["a", "b"], "“b” ends neither in .momd nor in .mom"),
         (["--module"], "--module wants a value"), (["--all", "a", "b.momd"], "--all is for --generate"),
     ])
     func misuseIsToldApart(words: [String], message: String) {

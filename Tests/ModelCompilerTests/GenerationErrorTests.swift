@@ -50,7 +50,7 @@ import Testing
             team: "", rest: #"<entity name="Fan" representedClassName="Fan-Club" codeGenerationType="class"/>"#)
         #expect(
             errors(type) == [
-                "Cup/contents:6: error: the class 'Fan-Club' of the entity 'Fan' is no name that Swift allows"
+                "Cup/contents:6: error: the class 'Fan-Club' of the entity 'Fan' is not a name that Swift allows"
             ])
     }
 

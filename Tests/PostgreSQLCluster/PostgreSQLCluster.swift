@@ -189,7 +189,8 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         var words = (["env", "-C", "/"] + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var process: pid_t = 0
-        guard posix_spawnp(&process, "/usr/bin/env", &actions, nil, &words, nil) == 0 else {
+        let status = ChildProgram.startAlone { posix_spawnp(&process, "/usr/bin/env", &actions, nil, &words, nil) }
+        guard status == 0 else {
             throw Failure(description: "\(arguments[0]) cannot be run")
         }
         return process

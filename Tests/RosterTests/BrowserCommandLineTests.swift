@@ -82,9 +82,9 @@ import Testing
 
     @Test(arguments: [
         ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "there is Location, Match, Team, Venue"),
-        ("section wins:up", "“up” is none of year, month"), ("frobnicate", "there is no command “frobnicate”"),
+        ("section wins:up", "“up” is none of year, month"), ("frobnicate", "unknown command “frobnicate”"),
         ("export", "a file's name is missing"), ("export all.sqlite", "nothing that ends in .sqlite"),
-        ("q now", "stands alone"),
+        ("q now", "takes no other arguments"),
     ])
     func whatIsWrongIsSaidAndThePromptStays(_ text: String, _ problem: String) {
         let driver = BrowserDriver(teamsOf: fixture)

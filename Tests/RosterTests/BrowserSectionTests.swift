@@ -84,7 +84,7 @@ import Testing
         driver.command("section wins:bucket(50):desc")
         #expect(headers(driver) == ["50–99 (2)", "0–49 (14)"], "\(driver.text)")
         driver.command("section wins:month")
-        #expect(driver.text.contains("it is no date"), "\(driver.text)")
+        #expect(driver.text.contains("it is not a date"), "\(driver.text)")
     }
 
     /// The key of such sections is a key like any other for the sort.

@@ -70,22 +70,22 @@ import Testing
 
     @Test(arguments: [
         ("colour = red", "config:1: unknown key “colour”; there are theme, mouse, bar, popup"),
-        ("\ntheme = pink", "config:2: there is no theme “pink”; there are terminal, dark, light, high-contrast"),
+        ("\ntheme = pink", "config:2: unknown theme “pink”; there are terminal, dark, light, high-contrast"),
         ("mouse = perhaps", "config:1: mouse is on or off, not “perhaps”"),
         ("bar = wide", "config:1: bar is cell or line, not “wide”"),
         ("popup = soon", "config:1: popup is a number of milliseconds or off, not “soon”"),
-        ("mouse", "config:1: “mouse” is no setting: key = value"),
+        ("mouse", "config:1: “mouse” is not a setting: key = value"),
         ("[keys\ndown = j", "config:1: a heading is a name in brackets, as [keys]"),
         ("[mice]\ndown = j", "config:2: unknown heading “mice”"),
-        ("[keys calendar]\ntodya = t", "config:2: there is no command “todya”; there is today"),
-        ("[keys]\ndwn = j", "config:2: there is no command “dwn”"),
+        ("[keys calendar]\ntodya = t", "config:2: unknown command “todya”; there is today"),
+        ("[keys]\ndwn = j", "config:2: unknown command “dwn”"),
         ("[keys]\ndown = <Hyper>", "config:2: “<Hyper>” names no key"),
         ("[keys]\ndown = g", "config:2: g (“down”) begins the keys of another command"),
         ("[keys]\ndown = J\nup = J", "config:3: J is bound to “down” already"),
-        ("[colors]\nheading = mauve", "config:2: “mauve” is no colour"),
+        ("[colors]\nheading = mauve", "config:2: “mauve” is not a colour"),
         ("[colors]\ntitle = red", "config:2: unknown key “title”; there are text, muted"),
         ("[entity Team]\nsort = wins:up", "config:2: sort key “wins:up”: the direction is asc or desc"),
-        ("[entity Team]\nformat wins = roman", "config:2: “roman” is no format"),
+        ("[entity Team]\nformat wins = roman", "config:2: “roman” is not a format"),
         ("[entity Team]\nrows = 3", "config:2: unknown key “rows”; there are columns, section, sort, format KEY"),
     ])
     func whatIsWrongIsOneLineWithItsPlaceAndTheRestHolds(text: String, message: String) {
@@ -183,9 +183,9 @@ import Testing
         #expect(outcome.output.contains("From line 1 of") && outcome.output.contains("NO_COLOR is set"))
     }
 
-    @Test func withoutAFileAllIsAsItComes() throws {
+    @Test func withoutAFileTheDefaultsHold() throws {
         let outcome = try run(["config"], config: nil)
-        #expect(outcome.status == 0 && outcome.output.contains("all is as it comes"))
+        #expect(outcome.status == 0 && outcome.output.contains("these are the defaults"))
         #expect(outcome.lines.contains("down = j <Down>"))
     }
 
@@ -195,7 +195,7 @@ import Testing
         #expect(
             outcome.errorLines.first == "roster: config:2: mouse is on or off, not “x”" && outcome.errorLines.count == 2
         )
-        #expect(outcome.errorLines.last?.hasPrefix("roster: config:4: there is no command “fly”") == true)
+        #expect(outcome.errorLines.last?.hasPrefix("roster: config:4: unknown command “fly”") == true)
     }
 
     @Test func withAStoreTheKeysOfItsEntitiesAreChecked() throws {

@@ -131,7 +131,7 @@ extension NSPersistentStoreCoordinator {
         guard let storeClass else { return StoreTypeRegistry.register(nil, for: storeType) }
         guard let storeClass = storeClass as? any RowStore.Type else {
             preconditionFailure(
-                "\(storeClass) cannot be the class of a store type: it is no subclass of NSAtomicStore or NSIncrementalStore"
+                "\(storeClass) cannot be the class of a store type: it is not a subclass of NSAtomicStore or NSIncrementalStore"
             )
         }
         StoreTypeRegistry.register(storeClass, for: storeType)

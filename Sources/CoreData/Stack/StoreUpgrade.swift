@@ -72,7 +72,7 @@ struct StoreUpgrade {
         let type = NSPersistentStore.StoreType(rawValue: store.type)
         guard let managerClass = storeClass.migrationManagerClass() as? NSMigrationManager.Type else {
             throw CoreDataError.make(
-                134110, "\(storeClass).migrationManagerClass() is no subclass of NSMigrationManager.")
+                134110, "\(storeClass).migrationManagerClass() is not a subclass of NSMigrationManager.")
         }
         store.releaseFile()
         let making = StoreInMaking(for: url.path, .automaticMigration) {

@@ -74,7 +74,8 @@ struct GenerationPlan {
         }
         guard SwiftWords.isIdentifier(name) else {
             return report(
-                .error, entity.name, "the class '\(name)' of the entity '\(entity.name)' is no name that Swift allows")
+                .error, entity.name,
+                "the class '\(name)' of the entity '\(entity.name)' is not a name that Swift allows")
         }
         let ancestor = nearestClass(above: entity)
         classes.append(

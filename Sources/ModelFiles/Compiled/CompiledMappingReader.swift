@@ -25,7 +25,8 @@ package struct CompiledMappingReader {
             archive = try KeyedArchive(data)
         } catch let error as PropertyListError {
             let place = error.offset.map { " (at byte \($0))" } ?? ""
-            throw ModelFileError(.malformed, file: file, "this is no compiled mapping model: \(error.reason)\(place)")
+            throw ModelFileError(
+                .malformed, file: file, "this is not a compiled mapping model: \(error.reason)\(place)")
         }
         var reader = CompiledMappingReader(reader: CompiledModelReader(archive: archive, file: file))
         return try reader.readAll()
@@ -40,7 +41,7 @@ package struct CompiledMappingReader {
             archive = try KeyedArchive(data)
         } catch let error as PropertyListError {
             throw ModelFileError(
-                .malformed, file: file, "an expression of '\(owner)' is no keyed archive: \(error.reason)")
+                .malformed, file: file, "an expression of '\(owner)' is not a keyed archive: \(error.reason)")
         }
         var reader = CompiledMappingReader(reader: CompiledModelReader(archive: archive, file: file))
         return try reader.expression(archive.root, of: owner)

@@ -78,7 +78,7 @@ extension CompiledModelReader {
         var result: [String: ValueDocument] = [:]
         for entry in archive.entries(value) ?? [] {
             let key = archive.text(entry.key)
-            if key == nil { note("an entry of a user info has a key that is no text; it is kept") }
+            if key == nil { note("an entry of a user info has a key that is not text; it is kept") }
             if let key, let value = try readKnownValue(entry.value) {
                 result[key] = value
             } else {

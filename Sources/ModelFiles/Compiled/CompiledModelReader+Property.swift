@@ -2,7 +2,9 @@ extension CompiledModelReader {
     mutating func readProperty(
         _ value: PropertyListValue, name: String, of entity: String
     ) throws -> PropertyDocument {
-        guard let object = archive.object(value) else { throw error("the property '\(entity).\(name)' is no object") }
+        guard let object = archive.object(value) else {
+            throw error("the property '\(entity).\(name)' is not an object")
+        }
         let fields = object.fields
         var unknown = try unknownParts(of: object)
         let kind: PropertyDocument.Kind
@@ -95,7 +97,7 @@ extension CompiledModelReader {
         for item in archive.elements(value) ?? [] {
             try spend()
             guard let object = archive.object(item), let name = archive.text(object.fields["NSPropertyName"]) else {
-                throw error("an element of the composite attribute '\(path)' is no attribute")
+                throw error("an element of the composite attribute '\(path)' is not an attribute")
             }
             // One level of nesting per dot: a circle of elements ends here.
             guard path.split(separator: ".").count < 16 else { throw error("the composite '\(path)' contains itself") }

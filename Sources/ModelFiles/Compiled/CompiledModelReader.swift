@@ -37,7 +37,7 @@ package struct CompiledModelReader {
             archive = try KeyedArchive(data)
         } catch let error as PropertyListError {
             let text = error.offset.map { "the compiled model is damaged: \(error.reason) (at byte \($0))" }
-            throw ModelFileError(.malformed, file: file, text ?? "this is no compiled model: \(error.reason)")
+            throw ModelFileError(.malformed, file: file, text ?? "this is not a compiled model: \(error.reason)")
         }
         var reader = CompiledModelReader(archive: archive, file: file)
         let model = try reader.readModel()
@@ -72,7 +72,7 @@ package struct CompiledModelReader {
         var objects: [(name: String, object: KeyedArchive.Object)] = []
         for entry in entries {
             guard let object = archive.object(entry.value), object.className == "NSEntityDescription" else {
-                throw error("an entity of the model is no entity description")
+                throw error("an entity of the model is not an entity description")
             }
             guard let name = archive.text(object.fields["NSEntityName"]) else { throw error("an entity has no name") }
             objects.append((name, object))

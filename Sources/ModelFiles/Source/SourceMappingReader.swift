@@ -48,7 +48,8 @@ package struct SourceMappingReader {
         }
         guard root.name == "database" else {
             throw ModelFileError(
-                .malformed, file: file, line: root.line, "this is no mapping model: its root element is '\(root.name)'")
+                .malformed, file: file, line: root.line,
+                "this is not a mapping model: its root element is '\(root.name)'")
         }
         var objects: [String: SourceMappingObject] = [:]
         for element in root.children where element.name == "object" {
@@ -81,7 +82,7 @@ package struct SourceMappingReader {
     ) throws -> [SourceMappingObject] {
         try (object.destinations[relationship] ?? []).map { id in
             guard let found = objects[id], found.type == type else {
-                throw error(object, "'\(relationship)' leads to \(id), which is no \(type) of this file")
+                throw error(object, "'\(relationship)' leads to \(id), which is not a \(type) of this file")
             }
             return found
         }

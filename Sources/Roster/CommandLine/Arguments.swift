@@ -119,10 +119,10 @@ private struct OptionTable {
         let letter = Unicode.Scalar(UInt32(bitPattern: last)).map { "-\(Character($0))" } ?? word
         if code == Int32(UInt8(ascii: ":")) { return .misuse("\(name ?? letter) wants a value") }
         if let name { return .misuse("\(name) takes no value") }
-        if last != 0 { return .misuse("there is no flag \(letter)") }
+        if last != 0 { return .misuse("unknown flag \(letter)") }
         let written = word.split(separator: "=").first.map(String.init) ?? word
         let near = flags.filter { ("--" + $0.name).hasPrefix(written) }.map { "--" + $0.name }
         return near.count > 1
-            ? .misuse("\(written) may be \(near.joined(separator: " or "))") : .misuse("there is no flag \(written)")
+            ? .misuse("\(written) may be \(near.joined(separator: " or "))") : .misuse("unknown flag \(written)")
     }
 }

@@ -19,7 +19,7 @@ enum Program {
         if let named = VerbTable.verb(of: words) { (verb, rest) = named }
         do {
             if let first = words.first, ["--version", "-V"].contains(first) {
-                guard words.count == 1 else { throw CommandError.misuse("\(first) stands alone") }
+                guard words.count == 1 else { throw CommandError.misuse("\(first) takes no other arguments") }
                 return try tellVersion().code
             }
             try refuseOtherEncodings(words)
@@ -40,7 +40,7 @@ enum Program {
             let bytes = FileManager.default.contents(atPath: "/proc/self/cmdline")
         else { return }
         for word in bytes.split(separator: 0).dropFirst() where String(validating: word, as: UTF8.self) == nil {
-            throw CommandError.misuse("“\(String(decoding: word, as: UTF8.self))” is no UTF-8, as all arguments are")
+            throw CommandError.misuse("“\(String(decoding: word, as: UTF8.self))” is not UTF-8, as all arguments are")
         }
     }
 
@@ -49,10 +49,10 @@ enum Program {
         guard words.count > 1, let first = words.first, VerbTable.verb(named: first) == nil, !first.hasPrefix("-"),
             !words[1].hasPrefix("-"), !FileManager.default.fileExists(atPath: first)
         else { return }
-        guard !first.contains("/") else { throw CommandError.failure("there is no file “\(first)”") }
+        guard !first.contains("/") else { throw CommandError.failure("no file “\(first)”") }
         let near = VerbTable.verbs(like: first).joined(separator: " or ")
-        guard near.isEmpty else { throw CommandError.misuse("there is no verb “\(first)”; did you mean \(near)?") }
-        throw CommandError.misuse("there is no verb “\(first)”")
+        guard near.isEmpty else { throw CommandError.misuse("unknown verb “\(first)”; did you mean \(near)?") }
+        throw CommandError.misuse("unknown verb “\(first)”")
     }
 
     private static func tellVersion() throws -> ExitStatus {

@@ -7,7 +7,7 @@ enum SectionFlag: CommandFlag {
     static let completion = WordCompletion.sections
     static let placeholder: String? = "KEYPATH[:KIND]"
     static let help =
-        "Put the records into sections by this key; it comes first in the sort by itself. KIND is year, month, week, day, letter or bucket(SIZE), then desc or last; a slash begins a level inside."
+        "Group the records by this key, which becomes the first sort key. KIND is year, month, week, day, letter or bucket(SIZE), then desc or last; a slash begins a level inside."
     typealias Value = String
 }
 

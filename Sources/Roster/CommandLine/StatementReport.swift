@@ -14,7 +14,7 @@ struct StatementReport {
     init?(_ arguments: Arguments, hasScreen: Bool) throws {
         hasPlans = arguments.has(PlansFlag.self)
         guard let value = try arguments.value(SQLFlag.self) else {
-            if hasPlans { throw CommandError.misuse("--plans goes with --sql") }
+            if hasPlans { throw CommandError.misuse("--plans is only valid with --sql") }
             return nil
         }
         file = value.isEmpty ? nil : value

@@ -47,7 +47,7 @@ enum DelimiterFlag: CommandFlag {
 
 enum NullFlag: CommandFlag {
     static let name = "null"
-    static let help = "With --pick: a null character behind each record instead of a line break, for xargs -0."
+    static let help = "With --pick: a null character after each record instead of a line break, for xargs -0."
     typealias Value = Bool
 }
 

@@ -31,7 +31,7 @@ struct ConfigurationFile {
                 continue
             }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
-                problems.append(ConfigurationProblem(number, "“\(line)” is no setting: key = value"))
+                problems.append(ConfigurationProblem(number, "“\(line)” is not a setting: key = value"))
                 continue
             }
             let key = line[..<equals].trimmingCharacters(in: .whitespaces)

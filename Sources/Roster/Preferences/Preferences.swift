@@ -95,7 +95,7 @@ struct Preferences {
         case "theme":
             guard let named = Theme.named(entry.value) else {
                 let names = Theme.all.map(\.name).joined(separator: ", ")
-                return complain(entry, "there is no theme “\(entry.value)”; there are \(names)")
+                return complain(entry, "unknown theme “\(entry.value)”; there are \(names)")
             }
             theme = named
         case "mouse":
@@ -159,7 +159,7 @@ struct Preferences {
         guard table.command(named: entry.key) != nil else {
             let near = table.commands.map(\.name).filter { $0.hasPrefix(entry.key.prefix(3)) }
             let hint = near.isEmpty ? "roster config lists all" : "there is \(near.joined(separator: ", "))"
-            return complain(entry, "there is no command “\(entry.key)”; \(hint)")
+            return complain(entry, "unknown command “\(entry.key)”; \(hint)")
         }
         var keys: [KeySequence] = []
         for word in entry.value.split(separator: " ") {
@@ -202,7 +202,7 @@ struct Preferences {
                 let colors = ThemeColor.names.joined(separator: ", ")
                 complain(
                     entry,
-                    "“\(word)” is no colour: \(colors), each with bright- before it, 0 to 255, #rrggbb; "
+                    "“\(word)” is not a colour: \(colors), each with bright- before it, 0 to 255, #rrggbb; "
                         + "and bold, dim, underline, reverse")
                 return nil
             }
@@ -227,7 +227,7 @@ struct Preferences {
             entity.sort = entry.value
         case "format" where words.count == 2:
             guard let format = ValueFormat(entry.value) else {
-                return complain(entry, "“\(entry.value)” is no format: \(ValueFormat.known)")
+                return complain(entry, "“\(entry.value)” is not a format: \(ValueFormat.known)")
             }
             entity.formats[words[1]] = format
         default: return complain(entry, "unknown key “\(entry.key)”; there are columns, section, sort, format KEY")

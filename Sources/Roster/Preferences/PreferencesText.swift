@@ -25,10 +25,10 @@ struct PreferencesText {
     private mutating func write() {
         lines = [
             "# The settings of roster as they are in effect: a configuration file that says the same.",
-            preferences.file == nil ? "# There is no \(fileName): all is as it comes." : "# Read from \(fileName)",
+            preferences.file == nil ? "# There is no \(fileName): these are the defaults." : "# Read from \(fileName)",
         ]
         if !(environment["NO_COLOR"] ?? "").isEmpty {
-            lines.append("# NO_COLOR is set: no colours are used, whatever stands here.")
+            lines.append("# NO_COLOR is set: no colours are used, whatever is set here.")
         }
         for problem in preferences.problems { lines.append("# Left out: \(problem.message)") }
         setting(
@@ -54,7 +54,7 @@ struct PreferencesText {
         heading("keys record", "The keys of a record.")
         for command in tables.record.commands { key(command.name, command.keys, command.help, origin: "record") }
         pane(.columns, tables.columns, "The keys of the columns (|).")
-        pane(.changes, tables.changes, "The keys of what is not saved (gu).")
+        pane(.changes, tables.changes, "Keys of the list of unsaved changes (gu).")
         pane(.conflicts, tables.conflicts, "The keys where a save meets changes of others.")
         pane(.calendar, tables.calendar, "The keys of the calendar.")
         pane(.history, tables.history, "The keys of the history (H).")

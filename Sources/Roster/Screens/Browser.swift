@@ -229,7 +229,7 @@ final class Browser: TerminalProgram {
         _ name: String, _ command: @escaping (CommandSurroundings) throws -> Void,
         finish: @escaping (BackgroundWork.Outcome) -> Void
     ) {
-        if let work { return say(sentence("another \(tr(work.name)) goes on: ^C ends it"), role: .warning) }
+        if let work { return say(sentence("another \(tr(work.name)) is running; ^C cancels it"), role: .warning) }
         let work = BackgroundWork(name)
         self.work = work
         work.run(command) { [weak self] outcome in

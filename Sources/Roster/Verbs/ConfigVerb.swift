@@ -4,7 +4,7 @@ import RosterCommands
 
 enum ConfigVerb: CommandVerb {
     static let name = "config"
-    static let summary = "Print the settings in effect, with what each does and where it comes from."
+    static let summary = "Print the settings in effect, with the meaning and source of each."
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
     static let flags: [any CommandFlag.Type] = [ModelFlag.self]
     static let notes = """

@@ -3,7 +3,7 @@ import RosterCommands
 
 enum DemoVerb: CommandVerb {
     static let name = "demo"
-    static let summary = "Open the sample while a season is played beside it, with hints: a first look."
+    static let summary = "Open the sample while another process plays a season, with hints."
     static let operands: [Operand] = []
     static let flags: [any CommandFlag.Type] = [RateFlag.self, SeedFlag.self]
     static let notes = """
@@ -36,6 +36,6 @@ enum DemoVerb: CommandVerb {
     static let advice = [
         "What you see is live: another writer plays a season, two matches a second. Rows move, the cursor stays on its record.",
         "j k move · [ ] sections · za fold · Enter open · / find · \\ filter · s sort · gb histogram · gm model · ? all keys",
-        "Beneath is what the fetched-results controller tells its delegate. q ends; nothing of yours is touched.",
+        "Below are the callbacks of the fetched-results controller. q ends; nothing of yours is touched.",
     ]
 }

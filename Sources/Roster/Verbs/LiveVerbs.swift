@@ -28,7 +28,8 @@ enum WatchVerb: CommandVerb {
                 throw CommandError.misuse("--once and --timeout wait for changes; --replay has them all")
             }
             guard query.limit == 0, query.offset == 0, query.aggregates.isEmpty else {
-                throw CommandError.misuse("--limit, --offset, --sum, --avg, --min and --max do not go with --replay")
+                throw CommandError.misuse(
+                    "--limit, --offset, --sum, --avg, --min and --max are not valid with --replay")
             }
             try ReplayCommand(
                 store: arguments.store, entity: arguments.operands[1], query: query,
@@ -126,7 +127,7 @@ enum BrowseVerb: CommandVerb {
         } catch is TemporaryStore.Empty {
             // A socket from which nothing comes was not meant: some programs give one to all that they start.
             if !isNamed, status.st_mode & S_IFMT == S_IFSOCK { return nil }
-            throw CommandError.failure("standard input: there are no records")
+            throw CommandError.failure("standard input: no records")
         }
     }
 

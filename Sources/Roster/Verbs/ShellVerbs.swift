@@ -30,7 +30,7 @@ enum CompletionVerb: CommandVerb {
 /// What the scripts ask: the last word is to be completed.
 enum CompleteVerb: CommandVerb {
     static let name = "complete"
-    static let summary = "Print what may stand for the last word, one a line; @files where it is any file."
+    static let summary = "Print completions of the last word, one a line; @files for any file."
     static let operands = [Operand(name: "WORD", isOptional: true, repeats: true)]
     static let flags: [any CommandFlag.Type] = []
 

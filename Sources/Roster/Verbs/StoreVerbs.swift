@@ -2,7 +2,7 @@ import RosterCommands
 
 enum HistoryVerb: CommandVerb {
     static let name = "history"
-    static let summary = "Print what was committed to a store, by whom and when, or remove the beginning of it."
+    static let summary = "Print the commits to a store, with author and time, or remove the oldest."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag.Type] = [
         SinceFlag.self, AuthorFlag.self, OfEntityFlag.self, FormatFlag.self, DeleteBeforeFlag.self, ModelFlag.self,
@@ -21,7 +21,7 @@ enum HistoryVerb: CommandVerb {
         if let place = try arguments.value(DeleteBeforeFlag.self) {
             guard since == nil, author == nil, entity == nil, format == nil else {
                 throw CommandError.misuse(
-                    "--delete-before removes all transactions before T: it goes with --model alone")
+                    "--delete-before T removes all transactions before T; it is only valid with --model")
             }
             try HistoryCommand.delete(before: place, in: arguments.store, surroundings)
             return .done
@@ -36,7 +36,7 @@ enum HistoryVerb: CommandVerb {
 enum SinceFlag: CommandFlag {
     static let name = "since"
     static let placeholder: String? = "T"
-    static let help = "Only what was committed after T."
+    static let help = "Only commits after T."
     static func value(from text: String) throws -> HistoryCommand.Place { try HistoryCommand.Place(text) }
 }
 
@@ -64,7 +64,7 @@ enum OfEntityFlag: CommandFlag {
 
 enum CheckVerb: CommandVerb {
     static let name = "check"
-    static let summary = "Print what is wrong in a store's file, and set it right where asked for."
+    static let summary = "Check a store's file and repair it on request."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag.Type] = [RepairFlag.self, FormatFlag.self, ModelFlag.self]
     static let notes = """
@@ -84,7 +84,7 @@ enum CheckVerb: CommandVerb {
 
 enum RepairFlag: CommandFlag {
     static let name = "repair"
-    static let help = "Set right what can be, after a copy of the store was made."
+    static let help = "Repair what can be repaired, after copying the store."
     typealias Value = Bool
 }
 

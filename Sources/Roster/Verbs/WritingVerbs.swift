@@ -59,7 +59,7 @@ enum RetryFlag: CommandFlag {
 
 enum DeleteVerb: CommandVerb {
     static let name = "delete"
-    static let summary = "Delete all records that match and what the delete rules take with them, in one transaction."
+    static let summary = "Delete all matching records, with cascades, in one transaction."
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag.Type] = [WhereFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
     static let requiredFlags: [any CommandFlag.Type] = [WhereFlag.self]

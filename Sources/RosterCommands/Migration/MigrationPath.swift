@@ -58,7 +58,7 @@ struct MigrationPath {
                     _ = try NSMappingModel.read(from: folder.appendingPathComponent(name))
                 } catch {
                     throw CommandError.failure(
-                        "\(CommandError.line(for: error)); it may say what becomes of the records: mend it, or move it away"
+                        "\(CommandError.line(for: error)); it may decide how the records are migrated. Mend it or move it away"
                     )
                 }
             }
@@ -82,7 +82,7 @@ struct MigrationPath {
                 source: source, destination: destination, mapping: mapping, isInferred: true, isInPlace: true)
         } catch {
             throw CommandError.failure(
-                "from \(source.name) to \(destination.name): \(CommandError.line(for: error)); a mapping model beside the model (.cdm) would say what becomes of the records"
+                "from \(source.name) to \(destination.name): \(CommandError.line(for: error)); put a mapping model (.cdm) into the folder of the model to define the step"
             )
         }
     }

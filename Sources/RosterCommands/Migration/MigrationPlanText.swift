@@ -73,7 +73,7 @@ struct MigrationPlanText {
             switch table.work {
             case .kept: "= \(name)\(rows)"
             case .altered: "~ \(name)\(rows), altered, rows stay where they are"
-            case .moved: "~ \(name)\(rows), made anew, rows are moved"
+            case .moved: "~ \(name)\(rows), rebuilt, rows are moved"
             case .made: "+ \(name)"
             case .dropped: "− \(name)\(rows)"
             }

@@ -24,7 +24,7 @@ struct ModelVersions {
         folders = [url.deletingLastPathComponent()] + (isBundle ? [url] : [])
         guard isBundle else {
             guard wanted == nil else {
-                throw CommandError.misuse("\(path) is one version of a model: it goes without “:\(wanted ?? "")”")
+                throw CommandError.misuse("\(path) is one version of a model: leave out “:\(wanted ?? "")”")
             }
             all = [ModelVersion(name: Self.name(url), model: current)]
             destination = all[0]

@@ -11,7 +11,7 @@ public struct Assignment: Equatable, Sendable {
     /// - Throws: ``CommandError`` of misuse where there is no `=` or no key.
     public init(_ text: String) throws {
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
-            throw CommandError.misuse("“\(text)” is no assignment: write key=value")
+            throw CommandError.misuse("“\(text)” is not an assignment: write key=value")
         }
         key = String(text[..<sign])
         let value = String(text[text.index(after: sign)...])

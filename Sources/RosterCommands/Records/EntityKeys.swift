@@ -17,7 +17,7 @@ package enum EntityKeys {
             guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
                 let destination = relationship.destinationEntity
             else {
-                throw CommandError.misuse("“\(keyPath)”: \(key) is no to-one relationship, so nothing can follow it")
+                throw CommandError.misuse("“\(keyPath)”: \(key) is not a to-one relationship, so nothing can follow it")
             }
             current = destination
         }

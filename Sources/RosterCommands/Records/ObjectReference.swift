@@ -39,7 +39,7 @@ enum ObjectReference {
     }
 
     /// Why such a text names no record.
-    static var misnumbered: String { tr("is no record: their numbers go from p1 to p9223372036854775807") }
+    static var misnumbered: String { tr("is not a record: their numbers go from p1 to p9223372036854775807") }
 
     /// The URI that `text` is or stands for; `nil` for another form.
     static func uri(_ text: String, in context: NSManagedObjectContext) -> URL? {

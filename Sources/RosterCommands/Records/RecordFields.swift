@@ -41,7 +41,7 @@ enum FieldGrouping {
             guard fields[group].value == .null else {
                 throw FieldProblem(
                     key: field.key, value: field.value,
-                    reason: sentence("stands beside keys with “\(field.key).”, which say something else"))
+                    reason: sentence("conflicts with the keys that begin with “\(field.key).”"))
             }
             surplus.insert(group)
         }

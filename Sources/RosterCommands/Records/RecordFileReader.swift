@@ -201,7 +201,7 @@ final class RecordFileReader {
             }
             var known: Set<String> = []
             if let twice = keys.first(where: { !known.insert($0).inserted }) {
-                throw CommandError.failure("\(bytes.name):1: the key “\(twice)” stands there twice")
+                throw CommandError.failure("\(bytes.name):1: the key “\(twice)” occurs twice")
             }
             if let key, keys.count == 1, Double(keys[0])?.isFinite == true {
                 return (.delimited(reader, keys: [key]), keys[0])

@@ -33,7 +33,7 @@ struct ReferenceResolver {
     /// - Throws: ``ValueProblem`` when there is none.
     func object(at uri: URL, of entity: NSEntityDescription) throws -> NSManagedObject {
         guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri) else {
-            throw ValueProblem(reason: tr("is no record of this store"))
+            throw ValueProblem(reason: tr("is not a record of this store"))
         }
         guard id.entity.isKindOf(entity: entity) else {
             throw ValueProblem(reason: sentence("is a \(id.entity.name ?? "?"), not a \(entity.name ?? "?")"))

@@ -19,7 +19,7 @@ struct SourceFolder {
         guard stat(path, &status) == 0 else {
             throw CommandError.failure("cannot read \(path): \(String(cString: strerror(errno)))")
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw CommandError.misuse("\(path) is no folder") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw CommandError.misuse("\(path) is not a folder") }
         self.path = path
     }
 
@@ -74,7 +74,7 @@ struct SourceFolder {
     func replace(_ relative: String, _ original: [UInt8], by contents: [UInt8]) throws {
         let path = full(relative)
         guard try read(relative) == original else {
-            throw CommandError.failure("\(path) was changed meanwhile and is left alone: port again")
+            throw CommandError.failure("\(path) was changed by another program and was left as it is. Run port again")
         }
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.failure("write", path) }

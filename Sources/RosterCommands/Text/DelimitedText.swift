@@ -160,7 +160,7 @@ final class DelimitedReader {
 
     private func text(_ content: [UInt8]) throws -> String {
         guard let text = String(validating: content, as: UTF8.self) else {
-            throw error("text is no UTF-8; iconv -f ENCODING -t UTF-8 converts it")
+            throw error("text is not UTF-8; iconv -f ENCODING -t UTF-8 converts it")
         }
         return text
     }

@@ -72,7 +72,7 @@ struct JSONParser {
         repeat {
             guard nextMark() == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
             let key = try string()
-            guard known.insert(key).inserted else { throw errorBefore("the key “\(key)” stands there twice") }
+            guard known.insert(key).inserted else { throw errorBefore("the key “\(key)” occurs twice") }
             guard take(":") else { throw unexpected("“:” after the key “\(key)”") }
             members.append((key, try value(depth: depth + 1)))
         } while take(",")
@@ -134,7 +134,7 @@ struct JSONParser {
         while let byte = bytes.next() {
             switch byte {
             case UInt8(ascii: "\""):
-                guard let text = String(validating: content, as: UTF8.self) else { throw error("text is no UTF-8") }
+                guard let text = String(validating: content, as: UTF8.self) else { throw error("text is not UTF-8") }
                 return text
             case UInt8(ascii: "\\"): content += try escape()
             case 0..<0x20: throw errorBefore("control character in a text: write it as \\u00XX")

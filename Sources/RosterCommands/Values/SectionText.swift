@@ -82,12 +82,12 @@ package enum SectionText {
             ("day", .dateAttributeType), ("letter", .stringAttributeType):
             return
         case ("year", _), ("month", _), ("week", _), ("day", _):
-            throw CommandError.misuse("cannot make sections by the \(word) of “\(keyPath)”: it is no date")
+            throw CommandError.misuse("cannot make sections by the \(word) of “\(keyPath)”: it is not a date")
         case ("letter", _):
-            throw CommandError.misuse("cannot make sections by the letter of “\(keyPath)”: it is no text")
+            throw CommandError.misuse("cannot make sections by the letter of “\(keyPath)”: it is not text")
         default:
             guard attribute.isNumber else {
-                throw CommandError.misuse("cannot make sections by the size of “\(keyPath)”: it is no number")
+                throw CommandError.misuse("cannot make sections by the size of “\(keyPath)”: it is not a number")
             }
         }
     }

@@ -21,7 +21,7 @@ public struct SortKey: Equatable, Sendable {
             let pieces = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             let key = pieces[0].trimmingCharacters(in: .whitespaces)
             guard !key.isEmpty else {
-                throw CommandError.misuse("“\(text)” is no list of sort keys: write KEY[:desc],KEY[:desc]…")
+                throw CommandError.misuse("“\(text)” is not a list of sort keys: write KEY[:desc],KEY[:desc]…")
             }
             switch pieces.count == 1 ? "asc" : pieces[1].lowercased() {
             case "asc", "ascending": return SortKey(keyPath: key)

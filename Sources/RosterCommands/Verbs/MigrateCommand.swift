@@ -47,7 +47,8 @@ public struct MigrateCommand {
             // Removes the external values that a killed migration left. The store is of the version all the same if that fails.
             if !isDryRun, place.type == .sqlite {
                 do { try open(url, versions.destination.model) } catch {
-                    surroundings.note("what a killed migration may have left stays: \(CommandError.line(for: error))")
+                    surroundings.note(
+                        "cannot remove what a killed migration may have left: \(CommandError.line(for: error))")
                 }
             }
             return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
@@ -177,7 +178,7 @@ public struct MigrateCommand {
                     "\(url.path) was not migrated: \(reason); the store as it was is \(backup.path), and could not be put back: \(CommandError.line(for: error))"
                 )
             }
-            throw CommandError.failure("\(url.path) was not migrated, and is as it was: \(reason)")
+            throw CommandError.failure("\(url.path) was not migrated and is unchanged: \(reason)")
         }
         guard keepsBackup else { return }
         let kept = try StoreCopies.keepCopy(of: backup, as: url, suffix: StoreCopies.backupSuffix)
@@ -193,7 +194,7 @@ public struct MigrateCommand {
         }
         for (number, step) in steps.enumerated() {
             if surroundings.interruption.isRaised {
-                guard number > 0 else { throw CommandError.failure("\(place.name) is as it was: interrupted") }
+                guard number > 0 else { throw CommandError.failure("\(place.name) is unchanged: interrupted") }
                 throw CommandError.failure(
                     "\(place.name) is of version \(steps[number - 1].destination.name): interrupted")
             }

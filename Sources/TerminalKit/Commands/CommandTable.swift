@@ -61,7 +61,7 @@ public struct CommandTable<Target>: @unchecked Sendable {
         var table = self
         for (name, keys) in bindings {
             guard table.command(named: name) != nil else {
-                problems.append((name, "there is no command “\(name)”"))
+                problems.append((name, "unknown command “\(name)”"))
                 continue
             }
             let others = table.commands.filter { $0.name != name }

@@ -26,7 +26,7 @@ import Testing
                 #expect(throws: CocoaError.self) { try child.existingObject(with: teams[2].objectID) }
                 let plain = NSFetchRequest<ClubTeam>(entityName: "Team")
                 plain.includesPendingChanges = false
-                #expect(try child.fetch(plain).count == 3, "what the parent has not saved is no pending change here")
+                #expect(try child.fetch(plain).count == 3, "what the parent has not saved is not a pending change here")
                 // Its own changes are put over that.
                 twin.wins = 9
                 _ = child.team("Eagles")

@@ -11,7 +11,7 @@ import Testing
     @Test func aFailedConditionComesWithItsPredicate() throws {
         let name = StoreModels.attribute("name", .stringAttributeType)
         let condition = NSPredicate(format: "SELF CONTAINS '@'")
-        name.setValidationPredicates([condition], withValidationWarnings: ["is no address."])
+        name.setValidationPredicates([condition], withValidationWarnings: ["is not an address."])
         let harness = try StoreHarness(StoreModels.model([StoreModels.entity("Team", [name])]))
         let open = try harness.open()
         try League.context(open.coordinator).use { context in

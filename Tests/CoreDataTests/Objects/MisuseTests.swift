@@ -32,7 +32,8 @@ import Testing
         let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             NSPersistentStoreCoordinator.registerStoreClass(NSPersistentStore.self, forStoreType: "Bare")
         }
-        expect(outside, "NSPersistentStore cannot be the class of a store type: it is no subclass of NSAtomicStore or")
+        expect(
+            outside, "NSPersistentStore cannot be the class of a store type: it is not a subclass of NSAtomicStore or")
         let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             NSPersistentStoreCoordinator.registerStoreClass(ClubTeam.self, forStoreType: "Team")
         }

@@ -35,7 +35,7 @@ import Testing
             for (index, way) in ways.enumerated() {
                 let told = track(way)
                 team.name = "Other"
-                #expect(told.count == 0, "way \(index): another property is no matter")
+                #expect(told.count == 0, "way \(index): another property is not a matter")
                 team.wins += 1
                 #expect(told.count == 1, "way \(index)")
                 team.wins += 1

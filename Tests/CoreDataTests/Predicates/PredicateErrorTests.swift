@@ -41,7 +41,7 @@ import Testing
         ("tags == 3", "to-many key not allowed here: write ANY, ALL or NONE before tags"),
         ("upercase:(name) == 'x'", "there is no function upercase:: did you mean uppercase:?"),
         ("sqrt:(wins, 2) == 'x'", "the function sqrt: does not take 2 arguments"),
-        ("name MATCHES '('", "Can't do regex matching, reason: the pattern \"(\" is no regular expression"),
+        ("name MATCHES '('", "Can't do regex matching, reason: the pattern \"(\" is not a regular expression"),
         ("wins > $least", "the variable $least has no value: use withSubstitutionVariables"),
     ])
     func isRefused(_ format: String, _ message: String) throws {

@@ -156,7 +156,7 @@ final class BandGroup: NSManagedObject {
         #expect(NSPredicate(cast) == nil)
         let error = try #require(throws: CocoaError.self) { try NSPredicate.parse(cast) }
         #expect(error.code.rawValue == 2048)
-        #expect(error.localizedDescription.contains("is no property"))
+        #expect(error.localizedDescription.contains("is not a property"))
         #expect(throws: CocoaError.self) { try context.fetch(BandMember.self, where: cast) }
     }
 

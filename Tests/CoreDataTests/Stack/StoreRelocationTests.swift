@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import SQLiteAccess
 import Testing
@@ -300,7 +301,7 @@ private final class HeldElsewhere {
         process.arguments = ["sqlite3", url.path]
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try ChildProgram.startAlone { try process.run() }
         try input.fileHandleForWriting.write(contentsOf: Data("PRAGMA journal_mode=wal; SELECT 'open';\n".utf8))
         var heard = ""
         while !heard.contains("open") {

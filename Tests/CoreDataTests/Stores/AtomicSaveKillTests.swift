@@ -1,4 +1,5 @@
 import CoreData
+import ChildProgram
 import Foundation
 import StoreConformance
 import TestSupport
@@ -52,7 +53,7 @@ import Testing
                 [Self.pathKey: stack.url.path, Self.typeKey: type.rawValue]) { $1 }
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
-            try process.run()
+            try ChildProgram.startAlone { try process.run() }
             try eventually("the program saves", within: 120) {
                 try !process.isRunning || Data(contentsOf: stack.url) != before
             }

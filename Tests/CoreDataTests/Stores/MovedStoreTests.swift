@@ -1,4 +1,5 @@
 import CoreData
+import ChildProgram
 import Foundation
 import SQLiteAccess
 import TestSupport
@@ -56,13 +57,8 @@ import Testing
         }
 
         func shell(_ line: String) throws {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", line]
-            process.currentDirectoryURL = base
-            try process.run()
-            process.waitUntilExit()
-            try #require(process.terminationStatus == 0, "\(line)")
+            let child = try ChildProgram(URL(fileURLWithPath: "/bin/sh"), ["-c", "cd '\(base.path)' && { \(line); }"])
+            try #require(child.status == 0, "\(line): \(child.output)")
         }
 
         /// A store of other rows, in one file.

@@ -64,8 +64,8 @@ import Testing
             ["teamName=X", "qualifyingZone=Y", "firstAppearance=yesterday"],
             "firstAppearance: “yesterday” is not a date"
         ),
-        (["teamName=X", "zone=Y"], "no property “zone”"), (["teamName"], "is no assignment"),
-        (["=x"], "is no assignment"),
+        (["teamName=X", "zone=Y"], "no property “zone”"), (["teamName"], "is not an assignment"),
+        (["=x"], "is not an assignment"),
     ]) func refusesValuesThatCannotBe(assignments: [String], reason: String) throws {
         let error = #expect(throws: CommandError.self) { try insert(assignments) }
         #expect(error?.kind == .misuse)

@@ -106,7 +106,7 @@ import Testing
         ("f.csv", "teamName,wins\nJapan,7\nBrazil\n", "f.csv:3: record 2: has 1 field, but the first line has 2"),
         ("g.csv", "teamName,winz\nJapan,7\n", "g.csv:2: record 1: winz: Team has no property “winz”"),
         ("h.csv", "teamName,homeVenue\nJapan,Nowhere\n", "homeVenue: “Nowhere” names no Venue"),
-        ("i.csv", "teamName,teamName\nJapan,Brazil\n", "the key “teamName” stands there twice"),
+        ("i.csv", "teamName,teamName\nJapan,Brazil\n", "the key “teamName” occurs twice"),
         ("j.csv", "teamName,wins\n\"Japan,7\n", "the text ends inside a quoted field"),
         ("k.json", "[{\"teamName\":\"T\"}]", "record 1: "),
         ("l.json", "{\"teamName\":[1]}", "teamName: [1] is not a text"),

@@ -149,9 +149,9 @@ import Testing
         #expect(throws: CommandError.self) { try port("nowhere") }
         do {
             _ = try port("Note.swift")
-            Issue.record("a file is no folder")
+            Issue.record("a file is not a folder")
         } catch let error as CommandError {
-            #expect(error.kind == .misuse && error.message.hasSuffix("Note.swift is no folder"))
+            #expect(error.kind == .misuse && error.message.hasSuffix("Note.swift is not a folder"))
         }
     }
 

@@ -67,7 +67,7 @@ import Testing
         let encrypted = try sample.file("encrypted.sqlite", String(repeating: "\u{7}secret", count: 3000))
         try expectRefusal([encrypted, "encrypted"], ["count", encrypted, "Team"])
         try expectRefusal([sample.url.path, "folder"], ["count", sample.url.path, "Team"])
-        try expectRefusal(["/dev/zero", "no plain file"], ["count", "/dev/zero", "Team"])
+        try expectRefusal(["/dev/zero", "not a plain file"], ["count", "/dev/zero", "Team"])
     }
 
     private func change(_ sql: String) throws {

@@ -48,12 +48,12 @@ import Testing
 
     @Test func misuseIsStatusTwo() throws {
         let store = sample.store
-        try expectRefusal(2, "there is no verb “lst”; did you mean list?", ["lst", store, "Team"])
-        try expectRefusal(2, "there is no verb “frobnicate” (see", ["frobnicate", store, "Team"])
-        try expectRefusal(2, "--version stands alone", ["--version", "x"])
+        try expectRefusal(2, "unknown verb “lst”; did you mean list?", ["lst", store, "Team"])
+        try expectRefusal(2, "unknown verb “frobnicate” (see", ["frobnicate", store, "Team"])
+        try expectRefusal(2, "--version takes no other arguments", ["--version", "x"])
         // A path without its quotation marks.
-        try expectRefusal(1, "there is no file “/nowhere/My”", ["/nowhere/My", "Store.sqlite"])
-        try expectRefusal(2, "there is no flag --limt", ["list", store, "Team", "--limt", "3"])
+        try expectRefusal(1, "no file “/nowhere/My”", ["/nowhere/My", "Store.sqlite"])
+        try expectRefusal(2, "unknown flag --limt", ["list", store, "Team", "--limt", "3"])
         try expectRefusal(2, "--limit wants a whole number", ["list", store, "Team", "--limit", "x"])
         try expectRefusal(2, "--format is table|json|csv|tsv", ["list", store, "Team", "--format", "xml"])
         try expectRefusal(2, "ENTITY is missing", ["list", store])
@@ -65,7 +65,8 @@ import Testing
         try expectRefusal(2, "no property “winz”", ["list", store, "Team", "--where", "winz > 3"])
         for verb in ["count", "list", "export", "watch"] {
             try expectRefusal(2, "wins", [verb, store, "Team", "--where", "wins = \"abc\""])
-            try expectRefusal(2, "no regular expression", [verb, store, "Team", "--where", "teamName MATCHES \"[\""])
+            try expectRefusal(
+                2, "not a regular expression", [verb, store, "Team", "--where", "teamName MATCHES \"[\""])
         }
         try expectRefusal(2, "wins", ["delete", store, "Team", "--where", "wins = \"abc\""])
         try expectRefusal(2, "wins", ["update", store, "Team", "--where", "wins = \"abc\"", "wins=3"])
@@ -91,7 +92,7 @@ import Testing
         try expectRefusal(1, "line.json:2: record 2: the text ends", ["import", sample.store, "Team", cutAtLine])
         try expectRefusal(1, "cannot read", ["import", sample.store, "Team", sample.path("nothing.json")])
         try expectRefusal(1, "no model at", ["create", sample.path("new.sqlite"), "--model", sample.path("no.momd")])
-        try expectRefusal(1, "this is no model", ["create", sample.path("new.sqlite"), "--model", truncated])
+        try expectRefusal(1, "this is not a model", ["create", sample.path("new.sqlite"), "--model", truncated])
         try expectRefusal(1, "names no Team", ["show", sample.store, "Team:Atlantis"])
         try expectRefusal(1, "names no Venue", ["update", sample.store, "Team", "--where", "wins > 3", "homeVenue=No"])
         try expectRefusal(1, "wins", ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=-1"])

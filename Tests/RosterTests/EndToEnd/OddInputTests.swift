@@ -44,7 +44,7 @@ import Testing
         let innocent = try sample.file("r\u{FFFD}.json", "keep")
         let line = #"exec "$roster" export "$1" Team "$(printf '%s/r\376.json' "$2")""#
         let outcome = try RosterProcess.shell(line, [sample.store, sample.url.path])
-        #expect(outcome.status == 2 && outcome.errors.contains("is no UTF-8"), "\(outcome.errors)")
+        #expect(outcome.status == 2 && outcome.errors.contains("is not UTF-8"), "\(outcome.errors)")
         #expect(try String(contentsOfFile: innocent, encoding: .utf8) == "keep")
         #expect(try roster("export", sample.store, "Team", innocent).status == 0)
         #expect(try String(contentsOfFile: innocent, encoding: .utf8).hasPrefix("{"))
@@ -55,7 +55,7 @@ import Testing
         #expect(mkfifo(pipe, 0o600) == 0)
         let outcome = try RosterProcess.shell(
             #"exec timeout 60 "$roster" "$@""#, [verb, pipe] + (verb == "count" ? ["Team"] : []))
-        #expect(outcome.status == 1 && outcome.errors.contains("it is no plain file"), "\(outcome)")
+        #expect(outcome.status == 1 && outcome.errors.contains("it is not a plain file"), "\(outcome)")
     }
 
     /// As on a full disk: one line, and nothing is left.
@@ -121,7 +121,8 @@ import Testing
         let both = #"{"teamName": "A", "qualifyingZone": "Z", "homeVenue.name": "X", "homeVenue": "Maracanã"}"#
         let outcome = try roster("import", sample.store, "Team", try sample.file("both.json", both))
         #expect(
-            outcome.status == 1 && outcome.errors.contains("stands beside keys with “homeVenue.”"), "\(outcome.errors)")
+            outcome.status == 1 && outcome.errors.contains("conflicts with the keys that begin with “homeVenue.”"),
+            "\(outcome.errors)")
         let null = #"{"teamName": "B", "qualifyingZone": "Z", "homeVenue": null, "homeVenue.name": "Y"}"#
         #expect(try roster("import", sample.store, "Team", try sample.file("null.json", null)).status == 1)
         let nulls = #"{"teamName": "C", "qualifyingZone": "Z", "homeVenue.name": null, "homeVenue": null}"#

@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import Synchronization
 
@@ -67,7 +68,7 @@ final class LiveProcess: @unchecked Sendable {
     }
 
     private let process = Process()
-    private let input = Pipe()
+    private let input: Pipe
     private let text = Mutex(Text())
     private let ended = DispatchSemaphore(value: 0)
 
@@ -76,15 +77,18 @@ final class LiveProcess: @unchecked Sendable {
 
     init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
         Self.ignoresBrokenPipes
-        let (output, errors) = (Pipe(), Pipe())
         process.executableURL = program
         process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = errors
         process.environment = ProcessInfo.processInfo.environment
             .merging(["LC_ALL": "C.UTF-8", "NO_COLOR": "1"]) { $1 }.merging(environment) { $1 }
-        try process.run()
+        let process = process
+        let (input, output, errors) = try ChildProgram.startAlone {
+            let pipes = (Pipe(), Pipe(), Pipe())
+            (process.standardInput, process.standardOutput, process.standardError) = pipes
+            try process.run()
+            return pipes
+        }
+        self.input = input
         read(output.fileHandleForReading, \.lines)
         read(errors.fileHandleForReading, \.errorLines)
     }

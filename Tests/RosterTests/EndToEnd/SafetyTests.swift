@@ -65,7 +65,7 @@ import Testing
         try FileManager.default.removeItem(atPath: sample.store + ending)
         #expect(mkfifo(sample.store + ending, 0o600) == 0)
         let outcome = try RosterProcess.run(["count", sample.store, "Team"])
-        #expect(outcome.status == 1 && outcome.errors.contains("is no plain file"), "\(outcome.errors)")
+        #expect(outcome.status == 1 && outcome.errors.contains("is not a plain file"), "\(outcome.errors)")
     }
 
     @Test func aDeletedWorkingDirectoryIsCalledOne() throws {
@@ -251,7 +251,7 @@ import Testing
     @Test func aKeyStandsOnceInARecord() throws {
         let file = try sample.file("twice.json", "{\"teamName\":\"A\",\n\"teamName\":\"B\",\"qualifyingZone\":\"OFC\"}")
         let outcome = try RosterProcess.run(["import", sample.store, "Team", file])
-        #expect(outcome.status == 1 && outcome.errors.contains(":2: record 1: the key “teamName” stands there twice"))
+        #expect(outcome.status == 1 && outcome.errors.contains(":2: record 1: the key “teamName” occurs twice"))
     }
 
     /// Seconds of the processor, which other programs do not take away; a sanitizer takes several times as many.

@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import RosterCommands
 import TestSupport
@@ -90,14 +91,7 @@ import Testing
             complete_line 'roster update \(sample.store) Team favorite=' '' roster update \(sample.store) Team favorite =
             complete_line 'roster show \(sample.store) Team:South\\ K' 'South\\ K' roster show \(sample.store) Team : 'South\\ K'
             """
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let output = try ChildProgram(URL(fileURLWithPath: "/bin/bash"), ["-c", script]).output
         #expect(output == "[Team]\n[model]\n[Japan]\n[Japan]\n[false true]\n[South\\ Korea]\n")
     }
 

@@ -32,7 +32,7 @@ import Testing
         #expect(outcome.errorLines.contains { $0.hasPrefix("CoreData: plan: SCAN t0") })
         let alone = try RosterProcess.run(["count", sample.store, "Team", "--plans"])
         #expect(alone.status == 2)
-        #expect(alone.errors.contains("--plans goes with --sql"))
+        #expect(alone.errors.contains("--plans is only valid with --sql"))
     }
 
     @Test func aFileGetsThemAtItsEnd() throws {

@@ -141,6 +141,8 @@ extension NSManagedObjectContext {
         if let key = Object.key(of: keyPath) { return key }
         throw CocoaError(
             CocoaError.Code(rawValue: 2048),
-            userInfo: [NSLocalizedDescriptionKey: "\(keyPath) is no property of an entity in a model that is in use."])
+            userInfo: [
+                NSLocalizedDescriptionKey: "\(keyPath) is not a property of an entity in a model that is in use."
+            ])
     }
 }

@@ -27,7 +27,7 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
 
     private func argument(_ place: Int) -> NSExpression {
         guard case .function(_, let arguments) = tree, arguments.indices.contains(place) else {
-            preconditionFailure("\(description) is no fetch")
+            preconditionFailure("\(description) is not a fetch")
         }
         return NSExpression(arguments[place])
     }

@@ -28,7 +28,7 @@ extension NSManagedObject {
     /// - Precondition: The object's entity has a to-many relationship of that name.
     public final subscript(members name: StaticString) -> ManagedMembers {
         guard case .toMany(let number) = ManagedPlaces.place(of: name, in: self).place else {
-            preconditionFailure("The property '\(name)' of '\(entity.name ?? "")' is no to-many relationship.")
+            preconditionFailure("The property '\(name)' of '\(entity.name ?? "")' is not a to-many relationship.")
         }
         return ManagedMembers(owner: self, number: number)
     }

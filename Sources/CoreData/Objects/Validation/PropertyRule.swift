@@ -94,7 +94,7 @@ final class PropertyRule {
         }
         if isDate, case .real(let number) = value, !number.isFinite {
             // A date that is none cannot be printed: the error has its seconds.
-            return error(1650, "is no date.", NSNumber(value: number), object)
+            return error(1650, "is not a date.", NSNumber(value: number), object)
         }
         return numberFailure(value, object) ?? boundsFailure(value, object) ?? rangeFailure(value, object)
             ?? elementFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)

@@ -37,7 +37,7 @@ final class TextPattern: @unchecked Sendable {
         } catch {
             throw CoreDataError.make(
                 CoreDataError.invalidPredicate,
-                "Can't do regex matching, reason: the pattern \"\(pattern)\" is no regular expression",
+                "Can't do regex matching, reason: the pattern \"\(pattern)\" is not a regular expression",
                 underlying: error)
         }
     }

@@ -116,7 +116,7 @@ extension PredicateExpressions.StringLocalizedCompare: TranslatablePredicateExpr
 extension PredicateExpressions.StringContainsRegex: TranslatablePredicateExpression {
     func translated(_ translation: SwiftPredicateTranslation) throws -> TranslatedNode {
         guard let regex = (regex as? any ConstantRegex)?.pattern else {
-            throw SwiftPredicateTranslation.unsupported("a regular expression that is no literal")
+            throw SwiftPredicateTranslation.unsupported("a regular expression that is not a literal")
         }
         return .condition(.compare(try translation.value(subject), .matches, .constant("(?s).*(?:\(regex)).*")))
     }

@@ -36,7 +36,7 @@ extension PredicateExpressions.KeyPath: TranslatablePredicateExpression {
         if owner is any KeyPathNaming.Type, Output.self == NSManagedObjectID.self { return .value(object) }
         guard let key = (owner as? any KeyPathNaming.Type)?.key(of: keyPath) else {
             throw SwiftPredicateTranslation.unsupported(
-                "\(keyPath) is no property of an entity in a model that is in use")
+                "\(keyPath) is not a property of an entity in a model that is in use")
         }
         return .value(object.appending(key.split(separator: ".").map(String.init)))
     }

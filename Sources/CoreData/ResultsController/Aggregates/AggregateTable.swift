@@ -45,7 +45,7 @@ struct AggregatePlan: @unchecked Sendable {
         case .sum, .average: return isNumber ? nil : "is not a number"
         case .minimum, .maximum:
             let isOrdered = key.attributeType == .dateAttributeType || key.attributeType == .stringAttributeType
-            return isNumber || isOrdered ? nil : "is no number, date or text"
+            return isNumber || isOrdered ? nil : "is not a number, date or text"
         case .count:
             switch key.attributeType {
             case .binaryDataAttributeType, .transformableAttributeType, .compositeAttributeType:

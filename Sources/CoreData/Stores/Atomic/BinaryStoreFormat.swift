@@ -16,7 +16,7 @@ enum BinaryStoreFormat: StoreFileFormat {
             CoreDataError.make(259, "Cannot open the store \(path): \(reason).", userInfo: [NSFilePathErrorKey: path])
         }
         guard data.starts(with: mark), data.count >= mark.count + 16 else {
-            throw refusal("the file is no binary store of this framework")
+            throw refusal("the file is not a binary store of this framework")
         }
         let words = [UInt8](data.dropFirst(mark.count).prefix(16))
         let payload = Data(data.dropFirst(mark.count + 16))

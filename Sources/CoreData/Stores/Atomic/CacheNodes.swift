@@ -119,7 +119,7 @@ struct NodeReader {
         _ value: Any, _ property: NSPropertyDescription, _ node: NSAtomicStoreCacheNode
     ) throws -> NSManagedObjectID {
         guard let id = (value as? NSAtomicStoreCacheNode)?.objectID ?? (value as? NSManagedObjectID), nodes[id] != nil
-        else { throw refusal(property, node, "leads to \(value), which is no row of the store") }
+        else { throw refusal(property, node, "leads to \(value), which is not a row of the store") }
         return id
     }
 

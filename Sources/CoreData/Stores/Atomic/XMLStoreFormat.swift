@@ -136,7 +136,7 @@ enum XMLStoreFormat: StoreFileFormat {
         var image = StoreImage()
         if let list = info.first("metadata")?.first("plist")?.children.first {
             guard let metadata = XMLStoreList.value(list) as? [String: Any] else {
-                throw XMLTextParser.Failure(line: list.line, reason: "the metadata are no dictionary")
+                throw XMLTextParser.Failure(line: list.line, reason: "the metadata are not a dictionary")
             }
             image.metadata = metadata
         }
@@ -159,7 +159,8 @@ enum XMLStoreFormat: StoreFileFormat {
             if child.name == "attribute" {
                 let type = child.attributes["type"] ?? "string"
                 guard let value = value(child, type) else {
-                    throw XMLTextParser.Failure(line: child.line, reason: "'\(name)' is no value of the type \(type)")
+                    throw XMLTextParser.Failure(
+                        line: child.line, reason: "'\(name)' is not a value of the type \(type)")
                 }
                 record.values[name] = value
                 record.types?[name] = type
@@ -167,7 +168,8 @@ enum XMLStoreFormat: StoreFileFormat {
                 let references = (child.attributes["idrefs"] ?? "").split(separator: " ")
                 let numbers = references.compactMap { Self.number(String($0)) }
                 guard numbers.count == references.count else {
-                    throw XMLTextParser.Failure(line: child.line, reason: "'\(name)' leads to what is no id")
+                    throw XMLTextParser.Failure(
+                        line: child.line, reason: "'\(name)' leads to a value that is not an id")
                 }
                 record.destinations[name] = numbers
                 record.relationships?[name] = (

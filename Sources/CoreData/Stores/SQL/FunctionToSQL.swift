@@ -15,7 +15,7 @@ extension PredicateToSQL {
         if let text = TextFunction(name), arguments.count == 1 {
             let argument = try nested(5) { try $0.operand(arguments[0]) }
             guard case .expression(let value) = argument, value.kind == .text else {
-                throw NeedsMemory("\(name) of what is no text")
+                throw NeedsMemory("\(name) of a value that is not text")
             }
             let kind: SQLExpression.Kind = text == .length ? .integer(isNarrow: true) : .text
             return .expression(

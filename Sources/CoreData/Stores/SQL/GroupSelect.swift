@@ -95,7 +95,7 @@ extension PredicateToSQL {
         }
         guard value.fragment.arguments.isEmpty else { throw NeedsMemory("\(name) of what is reckoned with constants") }
         if isPart {
-            guard case .integer = value.kind else { throw NeedsMemory("\(name) of what is no whole number") }
+            guard case .integer = value.kind else { throw NeedsMemory("\(name) of a value that is not a whole number") }
             let part = name == StoreGroupQuery.highSum ? ">> 32" : "& 4294967295"
             let sum = "COALESCE(CAST(SUM(\(value.fragment.text) \(part)) AS BIGINT), 0)"
             return SQLExpression(fragment: SQLFragment(sum), kind: .integer(isNarrow: false))

@@ -127,7 +127,7 @@ extension PredicateToSQL {
                 throw NeedsMemory("TERNARY of values of different kinds")
             }
             return try bound(value, for: kind).map { .argument($0) } ?? SQLFragment("NULL")
-        case .many, .list: throw NeedsMemory("a collection is no single value")
+        case .many, .list: throw NeedsMemory("a collection is not a single value")
         }
     }
 

@@ -25,7 +25,7 @@ extension PredicateToSQL {
             return try textSearch(.contains, right, left, options)
         case (.expression(let part), .expression(let text)) where part.kind == .text && text.kind == .text:
             return try textSearch(.contains, right, left, options)
-        default: throw NeedsMemory("the right side of IN is no list")
+        default: throw NeedsMemory("the right side of IN is not a list")
         }
     }
 

@@ -96,7 +96,7 @@ extension PredicateToSQL {
         _ collection: ExpressionTree, _ variable: String, _ predicate: PredicateTree
     ) throws -> SQLExpression {
         guard case .many(let many) = try operand(collection), many.rest.isEmpty else {
-            throw NeedsMemory("the collection of SUBQUERY is no to-many relationship")
+            throw NeedsMemory("the collection of SUBQUERY is not a to-many relationship")
         }
         let fragment = try subselect("COUNT(*)", many) { translator, scope in
             let outer = translator.variables[variable]

@@ -51,7 +51,7 @@ extension ListScreen {
         guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: import teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         guard FileManager.default.isReadableFile(atPath: file) else {
-            return Prompt.Problem(sentence("there is no file \(path) that can be read"), at: 0)
+            return Prompt.Problem(sentence("no file \(path) that can be read"), at: 0)
         }
         browser.importRecords(of: entity, from: file)
         return nil

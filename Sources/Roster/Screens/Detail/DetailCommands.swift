@@ -80,7 +80,7 @@ enum DetailCommands {
             Detail("palette", keys: ": <C-p>", category: category, help: "choose a command by name") {
                 $0.browser.showPalette($0.browser.tables.record, target: $0)
             },
-            Detail("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
+            Detail("redraw", keys: "<C-l>", category: category, help: "redraw the screen") { $0.browser.redraw?() },
         ]
     }
 }

@@ -204,7 +204,7 @@ final class DetailScreen: Layer {
 
     /// Goes to the next row with the searched text, round the end.
     func findNext(forward: Bool, from start: Int? = nil) {
-        guard searchText != nil else { return browser.say("/ finds text first") }
+        guard searchText != nil else { return browser.say("nothing searched yet: press /") }
         let start = start ?? cursor
         let next =
             forward ? rows.first(after: start, where: isMatch) : rows.last(before: start, where: isMatch)

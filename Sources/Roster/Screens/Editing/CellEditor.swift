@@ -21,7 +21,7 @@ final class CellEditor: Layer {
 
     /// Edits the value under the cursor in the column with the focus; what is chosen elsewhere opens its picker.
     static func open(in list: ListScreen) {
-        guard let object = list.cursorObject else { return list.browser.say("there is no record under the cursor") }
+        guard let object = list.cursorObject else { return list.browser.say("no record under the cursor") }
         let key = list.focusedKey
         let form = {
             RecordForm.open(in: list.browser, session: list.session, object: object, entity: object.entity, focus: key)
@@ -184,7 +184,7 @@ final class CellEditor: Layer {
         return false
     }
 
-    private let goneText = "the record was deleted meanwhile"
+    private let goneText = "the record was deleted"
 
     /// Takes the value over, and goes on with the next column that can be edited.
     private func editNext(_ step: Int) {

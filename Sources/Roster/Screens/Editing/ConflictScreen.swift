@@ -133,7 +133,7 @@ final class ConflictScreen: Layer {
         Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "Conflicts", help: "a page up") { $0.movePage(-1) },
         Command("first", keys: "gg <Home>", category: "Conflicts", help: "first field") { $0.moveToStart() },
         Command("last", keys: "G <End>", category: "Conflicts", help: "last field") { $0.moveToEnd() },
-        Command("turn", keys: "<Space>", category: "Conflicts", help: "take mine, theirs, or what was before") {
+        Command("turn", keys: "<Space>", category: "Conflicts", help: "take mine, theirs, or the previous value") {
             $0.turn()
         },
         Command("save", keys: "s <C-s>", category: "Conflicts", help: "save as is chosen") { $0.accept() },

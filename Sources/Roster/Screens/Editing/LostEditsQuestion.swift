@@ -60,7 +60,7 @@ extension Browser {
         lostEdits += lost
         let name = lost.count == 1 ? RecordName.short(first.name) : DeletePlan.counted(lost.count, "record")
         say(
-            sentence("another program deleted \(name) with your edits: \(saveKey) asks what becomes of them"),
+            sentence("another program deleted \(name) with your edits: \(saveKey) asks whether to keep them"),
             role: .warning)
     }
 
@@ -89,7 +89,7 @@ extension Browser {
             title: one ? "The record with your edits was deleted" : "Records with your edits were deleted",
             lines: lines,
             choices: [
-                Dialog.Choice("r", one ? "make it anew with your edits" : "make them anew with your edits") {
+                Dialog.Choice("r", one ? "recreate it with your edits" : "recreate them with your edits") {
                     [unowned self] in recreate(lost)
                 },
                 Dialog.Choice("d", "drop your edits") { [unowned self] in
@@ -129,7 +129,7 @@ extension Browser {
         let empty = made.count == 1 ? LostEdit.emptyRelationships(of: made[0]) : ""
         say(
             empty.isEmpty
-                ? tr("made anew, not saved yet; ^S saves")
+                ? tr("recreated, not saved yet; ^S saves")
                 : sentence("made anew without \(empty), not saved yet; ^S saves"))
     }
 }

@@ -11,7 +11,7 @@ extension Browser {
         let environment = ProcessInfo.processInfo.environment
         let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
         guard let lendTerminal else {
-            say("there is no terminal for an editor", role: .warning)
+            say("no terminal for an editor", role: .warning)
             return nil
         }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")

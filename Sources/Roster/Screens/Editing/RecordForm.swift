@@ -160,7 +160,7 @@ final class RecordForm {
                 mine[field.id] = relationship.isOrdered ? NSOrderedSet(array: chosen) : Set(chosen) as NSSet
             }
         }
-        guard !mine.isEmpty else { return browser.say("the record was deleted meanwhile", role: .warning) }
+        guard !mine.isEmpty else { return browser.say("the record was deleted", role: .warning) }
         browser.ask(aboutLost: [LostEdit(object: object, mine: mine, others: seen.values)])
     }
 

@@ -98,7 +98,7 @@ extension ListScreen {
 
     /// Says why there is nothing to do: a filter may hide all that are marked.
     func sayNothingChosen() {
-        let reason = marks.isEmpty ? "there is no record under the cursor" : tr("no marked record is in the list")
+        let reason = marks.isEmpty ? "no record under the cursor" : tr("no marked record is in the list")
         browser.say(reason, role: .warning)
     }
 }

@@ -38,12 +38,12 @@ extension ListCommands {
         let category = "Panes"
         return [
             Command(
-                "detail pane", keys: "p", category: category, help: "show the record beside the list, or not any more"
+                "detail pane", keys: "p", category: category, help: "show or hide the record pane"
             ) { $0.toggleDetailPane() },
             Command(
-                "unsaved changes", keys: "gu", category: category, help: "what is not saved, each change to be dropped"
+                "unsaved changes", keys: "gu", category: category, help: "list unsaved changes, to drop some"
             ) { $0.browser.layers.push(ChangesPane(browser: $0.browser, session: $0.session)) },
-            Command("go to detail pane", keys: "<Tab>", category: category, help: "go to the record beside the list") {
+            Command("go to detail pane", keys: "<Tab>", category: category, help: "move to the record pane") {
                 $0.goToDetailPane()
             },
         ]
@@ -52,12 +52,12 @@ extension ListCommands {
     static var living: [Command<ListScreen>] {
         let category = "Live"
         return [
-            Command("freeze", keys: "Z", category: category, help: "let the list stand still, or go on") {
+            Command("freeze", keys: "Z", category: category, help: "freeze or unfreeze the list") {
                 $0.toggleFreeze()
             },
             Command(
                 "history", keys: "H", category: category,
-                help: "what was committed, by whom, when; there a: the list as it was"
+                help: "commits with author and time; a shows the list as it was"
             ) {
                 $0.browser.layers.push(HistoryPane(browser: $0.browser, session: $0.session))
             },

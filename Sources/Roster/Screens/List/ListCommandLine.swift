@@ -36,7 +36,7 @@ extension ListScreen {
         let rest = text.dropFirst(name.count).trimmingCharacters(in: .whitespaces)
         if let command = CommandLineWords.commands.first(where: { $0.names.contains(String(name)) }) {
             if !command.takesArgument, !rest.isEmpty {
-                return Prompt.Problem(sentence("“\(name)” stands alone"), at: name.count + 1)
+                return Prompt.Problem(sentence("“\(name)” takes no other arguments"), at: name.count + 1)
             }
             return command.run(self, rest).map { Prompt.Problem($0.text, at: $0.position.map { $0 + name.count + 1 }) }
         }
@@ -51,7 +51,7 @@ extension ListScreen {
             let names = beginning.map(\.name).joined(separator: ", ")
             return Prompt.Problem(
                 names.isEmpty
-                    ? sentence("there is no command “\(text)”; ^P lists all") : sentence("“\(text)” may be \(names)"),
+                    ? sentence("unknown command “\(text)”; ^P lists all") : sentence("“\(text)” may be \(names)"),
                 at: 0)
         }
         if let reason = command.unavailable(self) { return Prompt.Problem(reason) }
@@ -154,7 +154,7 @@ extension ListScreen {
                 }
                 browser.say(
                     isUnsaved
-                        ? sentence("exported \(counted) to \(file), without what is not saved")
+                        ? sentence("exported \(counted) to \(file), without unsaved changes")
                         : sentence("exported \(counted) to \(file)"))
             case .failed(let problem): browser.say(sentence("not exported: \(problem)"), role: .error)
             }

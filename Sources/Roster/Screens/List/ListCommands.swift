@@ -16,7 +16,7 @@ enum ListCommands {
     private static var moving: [Command<ListScreen>] {
         let category = movingCategory
         return [
-            List("down", keys: "j <Down>", category: category, help: "next record; 3j goes down by 3") {
+            List("down", keys: "j <Down>", category: category, help: "next record; 3j moves down 3") {
                 $0.view.move(by: $0.count)
             },
             List("up", keys: "k <Up>", category: category, help: "previous record") {
@@ -64,7 +64,7 @@ enum ListCommands {
     private static var folding: [Command<ListScreen>] {
         let category = "Fold"
         func noSections(_ list: ListScreen) -> String? {
-            list.view.hasHeaders ? nil : "there are no sections: gs makes some"
+            list.view.hasHeaders ? nil : "no sections; gs makes some"
         }
         func fold(_ list: ListScreen, _ fold: (Int) -> Bool) {
             guard let section = list.view.cursor?.section else { return }
@@ -99,7 +99,7 @@ enum ListCommands {
             List("previous match", keys: "N", category: category, help: "previous match") {
                 $0.findAgain(forward: false)
             },
-            List("filter", keys: "\\ &", category: category, help: "show only what a predicate says") {
+            List("filter", keys: "\\ &", category: category, help: "filter by a predicate") {
                 $0.askForFilter()
             },
             List(
@@ -150,12 +150,12 @@ enum ListCommands {
             List("remove sort key", keys: "gx", category: category, help: "remove a sort key") {
                 $0.askForSortKeyToRemove()
             },
-            List("sections by", keys: "gs", category: category, help: "choose what makes the sections") {
+            List("sections by", keys: "gs", category: category, help: "choose the section key") {
                 $0.askForSectionKey()
             },
             List(
                 "turn sections", keys: "gr", category: category, help: "the sections in the other direction",
-                unavailable: { $0.view.hasHeaders ? nil : "there are no sections: gs makes some" }
+                unavailable: { $0.view.hasHeaders ? nil : "no sections; gs makes some" }
             ) { $0.change { $0.sectionsAscend.toggle() } },
             List("choose entity", keys: "ge", category: category, help: "choose the entity from a list") {
                 $0.askForEntity()
@@ -172,7 +172,7 @@ enum ListCommands {
             List("mark range", keys: "v", category: category, help: "begin a range, then mark all of it") {
                 $0.markRange()
             },
-            List("mark by predicate", keys: "*", category: category, help: "mark what a predicate says") {
+            List("mark by predicate", keys: "*", category: category, help: "mark records that match a predicate") {
                 $0.markByPredicate()
             },
             List(
@@ -259,7 +259,7 @@ enum ListCommands {
                     return "\(command.name) (\(list.entities[number - 1].name ?? ""))"
                 }
             },
-            List("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
+            List("redraw", keys: "<C-l>", category: category, help: "redraw the screen") { $0.browser.redraw?() },
             List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {
                 if $0.browser.stopWork() { return }
                 if $0.browser.isPicking { $0.browser.quit() } else { $0.sayHowToQuit() }

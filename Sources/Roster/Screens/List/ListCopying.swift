@@ -104,7 +104,7 @@ private struct CopiedText {
 
 extension ListScreen {
     func copyChosen(_ what: Copied) {
-        guard !marks.isEmpty || cursorObject != nil else { return browser.say("there is no record under the cursor") }
+        guard !marks.isEmpty || cursorObject != nil else { return browser.say("no record under the cursor") }
         do {
             var chosen = ChosenRecords(of: self)
             var copied = try CopiedText(what, key: focusedKey, of: self)
@@ -141,7 +141,7 @@ extension ListScreen {
 
     /// Asks for a file, and writes the marked records to it, or the one under the cursor.
     func exportChosen() {
-        guard !marks.isEmpty || cursorObject != nil else { return browser.say("there is no record under the cursor") }
+        guard !marks.isEmpty || cursorObject != nil else { return browser.say("no record under the cursor") }
         withChosen { [unowned self] in askForFile(for: $0) }
     }
 

@@ -12,7 +12,7 @@ extension ListScreen {
     func goToDetailPane() {
         if !showsDetail { openDetailPane() }
         updateDetailPane()
-        guard detailPane != nil else { return browser.say("there is no record under the cursor") }
+        guard detailPane != nil else { return browser.say("no record under the cursor") }
         isDetailFocused = true
     }
 

@@ -80,7 +80,7 @@ extension ListScreen {
         records.isFollowing = false
         records.refresh()
         view.reload()
-        browser.say("the list stands still; Z lets it go on")
+        browser.say("the list is frozen; Z unfreezes it")
     }
 
     private func thaw() {
@@ -110,7 +110,7 @@ extension ListScreen {
         browser.say(
             count == 0
                 ? tr("the list goes on: nothing changed meanwhile")
-                : sentence("\(DeletePlan.counted(count, "change")) came in meanwhile"))
+                : sentence("\(DeletePlan.counted(count, "change")) arrived"))
     }
 
     /// Forgets that the list stands still.

@@ -72,7 +72,7 @@ extension ListScreen {
 
     /// Begins a range at the cursor, or marks all from where it was begun to the cursor.
     func markRange() {
-        guard let cursorObject else { return browser.say("there is no record under the cursor") }
+        guard let cursorObject else { return browser.say("no record under the cursor") }
         guard let anchor = marks.anchor, let start = records.path(of: anchor) else {
             marks.anchor = cursorObject
             return browser.say("a range begins here: v or Space at its other end marks all between")
@@ -289,7 +289,7 @@ extension ListScreen {
 
     /// Makes a copy of each chosen record: its attributes and to-one relationships.
     func duplicate() {
-        guard !marks.isEmpty || cursorObject != nil else { return browser.say("there is no record under the cursor") }
+        guard !marks.isEmpty || cursorObject != nil else { return browser.say("no record under the cursor") }
         withChosen { [unowned self] chosen in
             guard chosen.count > 1 else { return duplicate(chosen) }
             let names = chosen.prefix(Self.named).map {

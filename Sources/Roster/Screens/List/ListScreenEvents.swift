@@ -256,7 +256,7 @@ extension ListScreen {
 
     /// Opens the form of the record under the cursor, at the field of the column with the focus.
     func editRecord() {
-        guard let cursorObject else { return browser.say("there is no record under the cursor") }
+        guard let cursorObject else { return browser.say("no record under the cursor") }
         RecordForm.open(
             in: browser, session: session, object: cursorObject, entity: cursorObject.entity, focus: focusedKey)
     }
@@ -273,7 +273,7 @@ extension ListScreen {
     }
 
     func deleteRecord() {
-        guard !marks.isEmpty || cursorObject != nil else { return browser.say("there is no record under the cursor") }
+        guard !marks.isEmpty || cursorObject != nil else { return browser.say("no record under the cursor") }
         withChosen { [unowned self] in browser.askToDelete($0) }
     }
 }

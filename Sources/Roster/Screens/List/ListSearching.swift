@@ -90,7 +90,9 @@ extension ListScreen {
 
     /// Goes to the next or the previous match, as the records stand now.
     func findAgain(forward: Bool) {
-        guard let text = searchText ?? browser.searchHistory.last else { return browser.say("/ finds text first") }
+        guard let text = searchText ?? browser.searchHistory.last else {
+            return browser.say("nothing searched yet: press /")
+        }
         searchText = text
         let search = RecordSearch(
             text, in: records, from: view.cursor?.origin(for: forward ? .forward : .backward),

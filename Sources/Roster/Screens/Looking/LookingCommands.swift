@@ -9,7 +9,7 @@ enum LookingCommands {
         let category = "Look"
         return [
             Command(
-                "histogram", keys: "gb", category: category, help: "how often each value of the focused column stands"
+                "histogram", keys: "gb", category: category, help: "count each value of the focused column"
             ) {
                 $0.showHistogram()
             },
@@ -42,7 +42,7 @@ extension ListScreen {
     func askForPivot() {
         guard let column = countedColumn else { return }
         let keys = entity.sortableKeyPaths.filter { $0 != column.keyPath }
-        guard !keys.isEmpty else { return browser.say("there is no other column") }
+        guard !keys.isEmpty else { return browser.say("no other column") }
         let items = keys.map {
             (text: PropertyTitle.title($0), detail: $0 == records.settings.sectionKey ? "sections" : "")
         }

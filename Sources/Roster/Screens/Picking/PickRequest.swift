@@ -55,7 +55,7 @@ extension Browser {
     /// Ends the program with these records as its answer.
     func pick(_ objects: [NSManagedObject]) {
         guard let request = options.pick else { return }
-        guard !objects.isEmpty else { return say("there is no record under the cursor") }
+        guard !objects.isEmpty else { return say("no record under the cursor") }
         if request.keyPath == nil, objects.contains(where: { $0.objectID.isTemporaryID }) {
             return say("a new record has no URI before it is saved: ^S", role: .warning)
         }

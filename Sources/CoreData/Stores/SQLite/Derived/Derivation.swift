@@ -57,7 +57,7 @@ private struct DerivationReader {
             return ([], .now)
         case .function(let name, let arguments)?:
             guard arguments.count == 1, case .keyPath(let keys) = arguments[0] else {
-                throw refusal("the argument of \(name) is no key path")
+                throw refusal("the argument of \(name) is not a key path")
             }
             return try function(name, keys)
         case .keyPath(let keys)?:

@@ -22,7 +22,7 @@ struct SideFiles {
             case .nothing, .plain: continue
             case .folder: what = "a folder"
             case .link: what = "a link, which SQLite does not follow"
-            case .special: what = "no plain file"
+            case .special: what = "not a plain file"
             }
             throw CoreDataError.make(
                 259,

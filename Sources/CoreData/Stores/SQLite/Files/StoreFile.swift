@@ -92,7 +92,7 @@ struct StoreFile {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             if isFolder.boolValue { throw failure(134080, "Cannot open the store \(path): it is a folder.") }
-            if !isPlainFile { throw failure(259, "Cannot open the store \(path): it is no plain file.") }
+            if !isPlainFile { throw failure(259, "Cannot open the store \(path): it is not a plain file.") }
             if access(path, R_OK) != 0 {
                 throw failure(257, "Cannot open the store \(path): there is no permission to read the file.")
             }

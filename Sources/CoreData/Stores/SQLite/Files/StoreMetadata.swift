@@ -91,7 +91,8 @@ struct StoreMetadata {
                 fromPropertyList: withFoundationArrays(list), format: .binary, options: 0)
         else {
             throw CoreDataError.make(
-                134030, "Cannot save the metadata of \(connection.path): they hold a value that is no property list.")
+                134030, "Cannot save the metadata of \(connection.path): they hold a value that is not a property list."
+            )
         }
         try connection.execute("DELETE FROM Z_METADATA WHERE Z_VERSION <> 1")
         try connection.execute(

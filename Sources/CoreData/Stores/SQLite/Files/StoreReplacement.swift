@@ -107,7 +107,7 @@ struct StoreReplacement {
     private func isNoStore(_ error: NSError) -> NSError {
         CoreDataError.make(
             259,
-            "Cannot replace \(destination.path): it is no store. NSPersistentStoreForceDestroyOption replaces it all the "
+            "Cannot replace \(destination.path): it is not a store. NSPersistentStoreForceDestroyOption replaces it all the "
                 + "same.", underlying: error, userInfo: [NSFilePathErrorKey: destination.path])
     }
 

@@ -57,7 +57,7 @@ struct LogOwnership {
     private func compareJournal() throws {
         guard JournalContents.isLeft(at: path + "-journal") else { return }
         guard let journal = JournalContents(path: path + "-journal") else {
-            throw foreign("-journal", "it is no journal of SQLite's")
+            throw foreign("-journal", "it is not a journal of SQLite's")
         }
         if let reason = journal.contradiction(with: path) { throw foreign("-journal", reason) }
     }

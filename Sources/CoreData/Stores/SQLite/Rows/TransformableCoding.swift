@@ -77,7 +77,7 @@ enum TransformableCoding {
         guard givesObjects(transformer) else {
             return "the value transformer \(type(of: transformer)) makes nothing of a value"
         }
-        guard let archive = try? KeyedArchive(data) else { return "a value is no keyed archive" }
+        guard let archive = try? KeyedArchive(data) else { return "a value is not a keyed archive" }
         guard KeyedArchiveCoding.isLimited(archive) else {
             return "a value contains itself, is nested too deeply, or expands to too many objects"
         }
