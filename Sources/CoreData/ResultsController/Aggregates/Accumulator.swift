@@ -1,8 +1,8 @@
 import Foundation
 
-/// What is known of the values of one attribute in some rows: enough for every aggregate, and to take one more or one less.
+/// Statistics of the values of one attribute in some rows: enough for every aggregate, and to add or remove one value.
 struct Accumulator: Hashable, Sendable {
-    /// How many values there are.
+    /// The number of values.
     private(set) var count = 0
     private var whole: Int128 = 0
     private var decimal = DecimalSum()
@@ -10,17 +10,17 @@ struct Accumulator: Hashable, Sendable {
     private(set) var least = Extreme()
     private(set) var greatest = Extreme()
 
-    /// The least or the greatest value, and how often it is there.
+    /// The least or the greatest value, and the number of its occurrences.
     struct Extreme: Hashable, Sendable {
         var value = SectionValue.missing
         var times = 0
-        /// Whether the last one was taken away: the value must be looked for.
+        /// True if the last occurrence was removed: the value must be searched for.
         var isLost = false
     }
 
     init() {}
 
-    /// What a store says of rows: good for results, not for following changes.
+    /// Statistics that a store computed: good for results, not for following changes.
     init(count: Int, sum: Int128, least: SectionValue, greatest: SectionValue) {
         self.count = count
         whole = sum
@@ -28,7 +28,8 @@ struct Accumulator: Hashable, Sendable {
         if greatest != .missing { self.greatest = Extreme(value: greatest, times: 1) }
     }
 
-    /// Whether the values have to be added anew: a least or greatest one went, or one was taken out of a sum that is rounded.
+    /// True if the values have to be added up again: a least or greatest value was removed, or a value was subtracted
+    /// from a rounded sum.
     var mustSearch: Bool { least.isLost || greatest.isLost || decimal.isLost || real.isLost }
 
     mutating func add(_ value: SectionValue) {
@@ -48,11 +49,10 @@ struct Accumulator: Hashable, Sendable {
             Self.remove(value, from: &least, isLast: count == 0)
             Self.remove(value, from: &greatest, isLast: count == 0)
         }
-        // Nothing is left of what was rounded.
         if count == 0 { self = Accumulator() }
     }
 
-    /// Takes all values of other rows.
+    /// Adds all values of other rows.
     mutating func add(_ other: Accumulator) {
         guard other.count > 0 else { return }
         count += other.count
@@ -82,7 +82,7 @@ struct Accumulator: Hashable, Sendable {
     }
 
     private static func add(_ value: SectionValue, to extreme: inout Extreme, if order: ComparisonResult) {
-        // What comes now says nothing of those that are still to be looked for.
+        // A new value does not replace a lost extreme: the remaining ones have to be searched.
         if extreme.isLost { return }
         if extreme.times == 0 {
             extreme = Extreme(value: value, times: 1)
@@ -134,17 +134,17 @@ extension SectionValue {
         }
     }
 
-    /// Whether two values are the same, also where both are not a number.
+    /// True if two values are equal or both NaN.
     func isSame(as other: SectionValue) -> Bool { self == other || isNotANumber && other.isNotANumber }
 }
 
-/// A sum of decimals to which numbers are added and from which they are taken.
+/// A sum of decimals that numbers are added to and subtracted from.
 struct DecimalSum: Hashable, Sendable {
     private var sum = Decimal()
     private var notNumbers = 0
-    /// Whether the sum has more digits than fit.
+    /// True if the sum has more digits than fit.
     private var isRounded = false
-    /// Whether a number was taken out of a rounded sum: it has to be added up anew.
+    /// True if a number was subtracted from a rounded sum: it has to be added up again.
     private(set) var isLost = false
 
     mutating func add(_ number: Decimal, _ sign: Int) {
@@ -167,15 +167,15 @@ struct DecimalSum: Hashable, Sendable {
     var value: Decimal { notNumbers > 0 ? .nan : sum }
 }
 
-/// A sum of real numbers to which numbers are added and from which they are taken, kept to twice the digits of its terms.
+/// A sum of real numbers that numbers are added to and subtracted from, kept to twice the digits of its terms.
 struct RealSum: Hashable, Sendable {
-    /// Whether digits were lost, or the range was left.
+    /// True if digits were lost, or the sum was out of range.
     private var isRounded = false
-    /// Whether a number was taken out of a rounded sum: it has to be added up anew.
+    /// True if a number was subtracted from a rounded sum: it has to be added up again.
     private(set) var isLost = false
     private var high = 0.0
     private var low = 0.0
-    // What is not finite does not go away by subtraction.
+    // Infinities and NaN cannot be subtracted, so they are counted.
     private var infinite = 0
     private var negativeInfinite = 0
     private var notNumbers = 0
@@ -207,10 +207,10 @@ struct RealSum: Hashable, Sendable {
         if lost != 0 || !high.isFinite || !low.isFinite { isRounded = true }
     }
 
-    /// The rounded sum of two numbers, and exactly what the rounding took away.
+    /// The rounded sum of two numbers, and the exact rounding error.
     private static func sum(_ left: Double, _ right: Double) -> (sum: Double, rest: Double) {
         let sum = left + right
-        // Beyond the range there is no rest.
+        // An infinite sum has no rounding error.
         guard sum.isFinite else { return (sum, 0) }
         let part = sum - left
         return (sum, (left - (sum - part)) + (right - part))

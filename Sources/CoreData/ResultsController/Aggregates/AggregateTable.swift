@@ -1,16 +1,17 @@
 import Foundation
 
-/// The attributes that aggregates of a list are of, resolved for its entity.
+/// The attributes that a list aggregates, resolved for its entity.
 // SAFETY: immutable values; the descriptions in its keys belong to a model in use, which does not change.
 struct AggregatePlan: @unchecked Sendable {
     let aggregates: [SectionAggregate]
     let keys: [SectionKey]
-    /// What is wanted of each key.
+    /// The functions that are wanted of each key.
     private(set) var functions: [Set<SectionAggregate.Function>]
     private let places: [String: Int]
 
-    /// - Throws: 134060 for a key path without an attribute at its end, for sums of what is no number, for least and greatest
-    ///   values of what has no order, and for values that are too large to be kept beside each row.
+    /// - Throws: 134060 for a key path that does not end in an attribute, for sums of attributes that are not numeric,
+    ///   for minima and maxima of attributes without an order, and for values that are too large to be kept for each
+    ///   row.
     init(_ aggregates: [SectionAggregate], of entity: NSEntityDescription) throws {
         self.aggregates = aggregates
         var keys: [SectionKey] = []
@@ -38,7 +39,7 @@ struct AggregatePlan: @unchecked Sendable {
         }
     }
 
-    /// Why an attribute has no such aggregate.
+    /// The reason why an attribute does not support the aggregate; `nil` if it does.
     private static func problem(_ function: SectionAggregate.Function, _ key: SectionKey) -> String? {
         let isNumber = key.isNumber || key.attributeType == .booleanAttributeType
         switch function {
@@ -57,7 +58,7 @@ struct AggregatePlan: @unchecked Sendable {
 
     var paths: [[String]] { keys.map(\.keys) }
 
-    /// The values of rows, by the plan's keys, from those that a store gave for ``paths``.
+    /// The values of rows, by the plan's keys, from those that a store returned for ``paths``.
     func values(of rows: [RowToken], in columns: some Sequence<[SlotValue]>) -> [[RowToken: SectionValue]] {
         zip(keys, columns).map { key, column in
             Dictionary(zip(rows, column.lazy.map(key.typed)), uniquingKeysWith: { first, _ in first })
@@ -76,7 +77,7 @@ struct AggregatePlan: @unchecked Sendable {
 // SAFETY: a value; what its copies share is never changed.
 struct AggregateResults: @unchecked Sendable {
     let plan: AggregatePlan
-    /// By the section's number; empty for one without rows.
+    /// By the section's number; empty for a section without rows.
     fileprivate var sections = PagedSlots<[Accumulator]>()
     fileprivate(set) var total: [Accumulator]
 
@@ -101,7 +102,7 @@ struct AggregateResults: @unchecked Sendable {
         return known.isEmpty ? none : known
     }
 
-    /// The accumulators of several sections together.
+    /// The combined accumulators of several sections.
     func merged(_ numbers: some Sequence<UInt32>) -> [Accumulator] {
         var result = none
         for number in numbers {
@@ -116,7 +117,7 @@ struct AggregateResults: @unchecked Sendable {
         body(&sections[number])
     }
 
-    /// Whether the aggregates of all sections of `contents` are the same as other ones.
+    /// True if the aggregates of all sections of `contents` equal those of `other`.
     func isSame(as other: AggregateResults, in contents: ListContents) -> Bool {
         func areSame(_ left: [Accumulator], _ right: [Accumulator]) -> Bool {
             plan.aggregates.allSatisfy { aggregate in
@@ -129,7 +130,7 @@ struct AggregateResults: @unchecked Sendable {
             && contents.allSections.allSatisfy { areSame(self[$0.number], other[$0.number]) }
     }
 
-    /// The same by other numbers of the sections of `contents`.
+    /// A copy in which the sections of `contents` have other numbers.
     func renumbered(_ contents: ListContents, _ number: (UInt32) -> UInt32) -> AggregateResults {
         var copy = AggregateResults(plan)
         copy.total = total
@@ -141,19 +142,20 @@ struct AggregateResults: @unchecked Sendable {
     }
 }
 
-/// What keeps aggregates up to date: beside the results the values that went into them, by row.
+/// Keeps aggregates up to date: holds the results and, by row, the values that they were computed from.
 ///
-/// A row that changes takes its old values out of its old section, and puts the new ones into its new one. Only where the
-/// least or greatest value of a section went, or its sum was rounded, are the section's rows looked at. Memory: 75 to 150
-/// bytes for each row and attribute, by how full the tables are, and what texts need.
+/// When a row changes, its old values are removed from its old section, and its new values are added to its new one. A
+/// section's rows are read again only if its least or greatest value was removed, or its sum was rounded. Memory: 75 to
+/// 150 bytes for each row and attribute, depending on how full the tables are, and the size of texts.
 // SAFETY: a value; what its copies share is never changed.
 struct AggregateTable: @unchecked Sendable {
     private(set) var results: AggregateResults
-    /// By the plan's keys. Empty where the results came from the store: the values have to be read before a change is followed.
+    /// By the plan's keys. Empty if the results are from the store: the values have to be read before a change is
+    /// followed.
     private var values: [[RowToken: SectionValue]]
 
     var plan: AggregatePlan { results.plan }
-    /// Whether changes can be followed.
+    /// True if changes can be followed.
     var hasValues: Bool { !values.isEmpty }
 
     init(_ results: AggregateResults) {
@@ -161,7 +163,7 @@ struct AggregateTable: @unchecked Sendable {
         values = []
     }
 
-    /// The same with other numbers of some rows.
+    /// A copy in which some rows have other numbers.
     func renamed(_ rows: [RowToken: RowToken]) -> AggregateTable {
         var copy = self
         for place in copy.values.indices {
@@ -170,7 +172,7 @@ struct AggregateTable: @unchecked Sendable {
         return copy
     }
 
-    /// - Parameter values: for each of the plan's keys the values of the rows of `contents`.
+    /// - Parameter values: for each of the plan's keys, the values of the rows of `contents`.
     init(_ plan: AggregatePlan, _ contents: ListContents, values: [[RowToken: SectionValue]]) {
         results = AggregateResults(plan)
         self.values = values
@@ -187,11 +189,11 @@ struct AggregateTable: @unchecked Sendable {
         }
     }
 
-    /// Follows a list from one state to the next.
+    /// Updates the aggregates from one state of the list to the next.
     ///
     /// - Parameters:
-    ///   - rows: all that came, went, changed or got another section.
-    ///   - newValues: of those that are in the new state, for each of the plan's keys.
+    ///   - rows: all rows that were inserted, deleted, changed or got another section.
+    ///   - newValues: for each of these rows in the new state, its values by the plan's keys.
     mutating func follow(
         from old: ListContents, to new: ListContents, rows: some Collection<RowToken>,
         newValues: [RowToken: [SectionValue]]
@@ -221,7 +223,7 @@ struct AggregateTable: @unchecked Sendable {
         searchTotal(new)
     }
 
-    /// Looks for the least and greatest values of a section where they are not known, and adds up again what was rounded.
+    /// Searches for the least and greatest values of a section that are not known, and adds up rounded sums again.
     private mutating func search(_ number: UInt32, _ contents: ListContents) {
         let accumulators = results[number]
         guard accumulators.contains(where: \.mustSearch) else { return }
@@ -246,7 +248,7 @@ struct AggregateTable: @unchecked Sendable {
 }
 
 extension ListContents {
-    /// The number of the section that a row is in; `nil` if it is not in the list. O(log n).
+    /// The number of the section that contains a row; `nil` if the row is not in the list. O(log n).
     func sectionNumber(of row: RowToken) -> UInt32? {
         rows.position(of: row.code).map { sections.locate(weight: $0).element.number }
     }

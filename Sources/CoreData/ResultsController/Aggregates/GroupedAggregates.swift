@@ -1,10 +1,11 @@
 import Foundation
 import PredicateSyntax
 
-/// The aggregates of a list's sections by one GROUP BY of its store: no value of a single row is read.
+/// The aggregates of a list's sections by one GROUP BY of its store, without reading values of single rows.
 ///
-/// Only where SQL gives what the rows' values would: whole numbers, Booleans, dates, least and greatest real numbers and texts,
-/// and counts. Sums of decimals and of real numbers, and sections that no value of the rows is, are made of the rows.
+/// Used only if SQL gives the same results as the rows' values: for whole numbers, Booleans, dates, least and greatest
+/// real numbers and texts, and counts. Sums of decimals and of real numbers, and sections that are not determined by
+/// values of the rows, are computed from the rows.
 struct GroupedAggregates {
     private let definition: ListDefinition
     private let plan: AggregatePlan
@@ -13,19 +14,19 @@ struct GroupedAggregates {
     /// By the plan's keys.
     private var places: [Places] = []
 
-    /// Where the parts of an attribute's aggregates stand among the columns.
+    /// The columns that hold the parts of an attribute's aggregates.
     private struct Places {
         var count = 0
-        /// The sum: of what is no multiple of 2³² only where ``high`` has the rest of it, in units of that.
+        /// The sum. If ``high`` is set, only its lower 32 bits; ``high`` holds the rest in units of 2³².
         var low: Int?
         var high: Int?
         var least: Int?
         var greatest: Int?
-        /// Whether empty texts, which are no values, would be counted.
+        /// True if SQL would count empty texts, which do not count as values.
         var isText = false
     }
 
-    /// - Returns: `nil` where the rows have to be read.
+    /// - Returns: `nil` if the rows have to be read.
     /// - Throws: 134060 for a key path that cannot be resolved.
     init?(_ definition: ListDefinition, _ plan: AggregatePlan) throws {
         guard let paths = Self.paths(definition) else { return nil }
@@ -38,7 +39,7 @@ struct GroupedAggregates {
         }
     }
 
-    /// The key paths whose values make the sections; `nil` where something else does.
+    /// The key paths whose values determine the sections; `nil` if something else does.
     private static func paths(_ definition: ListDefinition) -> [[String]]? {
         if let rule = definition.rule { return rule.isStored && rule.isByValues ? rule.paths : nil }
         guard let key = definition.sectionKey else { return [] }
@@ -49,7 +50,7 @@ struct GroupedAggregates {
         try PredicateResolver(entity: definition.plan.entity).resolve(ExpressionTree.keyPath(keys))
     }
 
-    /// - Returns: whether SQL can answer for the key.
+    /// - Returns: True if SQL can compute the key's aggregates.
     private mutating func add(_ key: SectionKey, _ functions: Set<SectionAggregate.Function>) throws -> Bool {
         let argument = try tree(key.keys)
         func wants(_ function: SectionAggregate.Function) -> Bool { functions.contains(function) }
@@ -82,9 +83,9 @@ struct GroupedAggregates {
 
     // MARK: Asking
 
-    /// Called under the coordinator's lock.
+    /// Computes the aggregates in the store. Called under the coordinator's lock.
     ///
-    /// - Returns: `nil` where the store cannot tell, or tells of other rows than `contents` has.
+    /// - Returns: `nil` if the store cannot group, or has other rows than `contents`.
     func results(of contents: ListContents, in store: any RowStore) throws -> AggregateResults? {
         let query = StoreGroupQuery(
             rows: definition.plan.unlimited.unsorted.query, columns: columns,
@@ -110,7 +111,7 @@ struct GroupedAggregates {
         return AggregateResults(plan, sections: sections)
     }
 
-    /// The number of the section of rows that have some values.
+    /// The number of the section of rows that have these values.
     private func number(of values: [PredicateValue]) -> UInt32? {
         var slots: [SlotValue] = []
         for value in values.prefix(paths.count) {
@@ -140,7 +141,7 @@ struct GroupedAggregates {
                 let sum = Self.sum(values, places), let least = value(values, places.least, key),
                 let greatest = value(values, places.greatest, key)
             else { return nil }
-            // The least of texts of which one is empty.
+            // One of the texts is empty, so the least text is unknown.
             if places.isText, count > 0, least == .missing { return nil }
             found.append(Accumulator(count: Int(count), sum: sum, least: least, greatest: greatest))
         }
@@ -162,20 +163,20 @@ struct GroupedAggregates {
 }
 
 extension ResultsLoader {
-    /// So many rows are read as quickly as they are grouped.
+    /// Up to this number of rows, reading them is as quick as grouping them.
     @TaskLocal static var fewRows = 1_000
 
     /// The aggregates of a list that was just read, by one GROUP BY.
     ///
-    /// - Returns: `nil` where none are wanted, and where the rows have to be read: for short lists, unsaved changes, and what SQL
-    ///   does not give exactly.
+    /// - Returns: `nil` if no aggregates are wanted, and if the rows have to be read: for short lists, for unsaved
+    ///   changes, and for aggregates that SQL does not compute exactly.
     func groupedAggregates(of loaded: LoadedResults) throws -> AggregateTable? {
         let definition = loaded.definition
         guard let plan = definition.aggregates, loaded.window == nil, let origin = loaded.origin,
             let store = definition.identities.store, loaded.contents.rowCount > Self.fewRows,
             let grouped = try GroupedAggregates(definition, plan), try unsaved(definition).isEmpty
         else { return nil }
-        // What SQL cannot sum up is an error of the statement: the rows are read then.
+        // If SQL cannot compute a sum, the statement fails and the rows are read instead.
         let results = try? context.fetchPipeline.reading { () -> AggregateResults? in
             guard try ListOrigin(of: store) == origin else { return nil }
             let results = try grouped.results(of: loaded.contents, in: store)
@@ -186,8 +187,8 @@ extension ResultsLoader {
 }
 
 extension ResultsTracker {
-    /// Reads beside the queue what changes of the aggregates are made of, where the fetch brought the aggregates alone. A change
-    /// that comes before, and a commit, make it void: the values are read when they are needed then.
+    /// Reads the values that later changes of the aggregates need in the background, if the fetch returned the
+    /// aggregates alone. An earlier change or a commit discards the result; the values are then read on demand.
     func readValuesOfAggregates(of made: ResultsState, _ origin: ListOrigin?) {
         guard let table = made.aggregates, !table.hasValues, let origin, let store = made.identities.store,
             let coordinator = context.persistentStoreCoordinator,
@@ -217,7 +218,7 @@ extension ResultsTracker {
 }
 
 extension ResultsState {
-    /// Takes the values of the rows as they were fetched, unless a change has brought others.
+    /// Takes the fetched values of the rows, unless a change has already loaded them.
     fileprivate func take(_ table: AggregateTable) {
         if aggregates?.hasValues == false { aggregates = table }
     }

@@ -1,14 +1,13 @@
 import Foundation
 
-/// Where the values come from that aggregates are made of.
+/// Reads the values that aggregates are computed from.
 extension ResultsLoader {
-    /// So many objects are looked at together.
+    /// The number of objects that are processed together.
     private static let portion = 1_000
 
-    /// The aggregates of a list as the context sees it: by one query for the saved rows, and from the objects that are not
-    /// saved.
+    /// The aggregates of a list as the context sees it: by one query for the saved rows, and from the unsaved objects.
     ///
-    /// - Returns: `nil` where none are wanted.
+    /// - Returns: `nil` if no aggregates are wanted.
     func aggregates(of contents: ListContents, _ definition: ListDefinition) throws -> AggregateTable? {
         guard let plan = definition.aggregates else { return nil }
         var values = try savedValues(plan, contents, definition)
@@ -50,8 +49,8 @@ extension ResultsLoader {
 }
 
 extension ListDefinition {
-    /// The values of rows, for each of the plan's keys, from the context's objects. Those that the context does not have are
-    /// read together. A row that is gone from the store has none.
+    /// The values of rows, for each of the plan's keys, from the context's objects. Objects that the context does not
+    /// have are read together. A row that was deleted from the store has none.
     func values(
         _ plan: AggregatePlan, of rows: some Collection<RowToken>, in context: NSManagedObjectContext
     ) throws -> [RowToken: [SectionValue]] {
@@ -65,9 +64,9 @@ extension ListDefinition {
 }
 
 extension ResultsTracker {
-    /// Brings the aggregates to the state that a step leads to.
+    /// Updates the aggregates to the state after a step.
     ///
-    /// - Parameter isWhole: whether it is not known what happened.
+    /// - Parameter isWhole: true if the changes of the step are unknown.
     /// - Throws: the store's errors; nothing has changed then.
     func followAggregates(_ change: inout TrackedChange, of state: ResultsState, isWhole: Bool) throws {
         guard let plan = state.aggregates?.plan else { return }
@@ -75,7 +74,7 @@ extension ResultsTracker {
             state.aggregates = try reloader(of: state).aggregates(of: change.contents, state.definition)
         } else {
             let rows = change.touched.union(change.replaced)
-            // What was only put into place again has the values that it had.
+            // Rows that only got a new place keep their values.
             let values = try state.definition.values(
                 plan, of: change.touched.filter(change.contents.contains), in: context)
             state.aggregates?.follow(from: state.tracked, to: change.contents, rows: rows, newValues: values)
@@ -85,13 +84,14 @@ extension ResultsTracker {
 }
 
 extension NSFetchedResultsController {
-    /// What is computed of each section and of the whole list. Empty by default. An addition to Apple's interface.
+    /// The aggregates to compute for each section and for the whole list. Empty by default. An addition to Apple's
+    /// interface.
     ///
-    /// Read with one query more at a fetch: of a long list by one GROUP BY, where SQL gives them exactly (all but sums of
-    /// decimals and of real numbers, and least and greatest decimals), else by the values of its rows. Then kept up to date
-    /// with each batch: O(k log n) for k changed objects, and a look at the rows of a section where its least or greatest value
-    /// went. The values of a long list's rows are read beside the queue after the fetch, or by a change that comes before them.
-    /// Takes effect at the next `performFetch()` or ``refetch(telling:reporting:)``.
+    /// A fetch reads them with one query more: for a long list by one GROUP BY if SQL computes them exactly (all but
+    /// sums of decimals and of real numbers, and least and greatest decimals), otherwise from the values of its rows.
+    /// Each batch of changes updates them: O(k log n) for k changed objects, plus the rows of a section that lost its
+    /// least or greatest value. The values of a long list's rows are read in the background after the fetch, or by the
+    /// first change if it is earlier. Takes effect at the next `performFetch()` or ``refetch(telling:reporting:)``.
     public final var aggregates: [SectionAggregate] {
         get { tracker.aggregates }
         set { tracker.aggregates = newValue }
@@ -138,20 +138,21 @@ extension FetchedResultsSnapshot {
 }
 
 extension FetchedResultsBatch {
-    /// An aggregate that has another value than before. A value, safe on any thread.
+    /// An aggregate whose value changed. A value, safe on any thread.
     public struct AggregateChange: Sendable, Hashable {
         /// The aggregate whose value changed.
         public let aggregate: SectionAggregate
         /// The name of the section; `nil` for the whole list.
         public let section: String?
-        /// The value before; ``SectionValue/missing`` of a section that came.
+        /// The value before; ``SectionValue/missing`` for an inserted section.
         public let oldValue: SectionValue
-        /// The value after; ``SectionValue/missing`` of a section that went.
+        /// The value after; ``SectionValue/missing`` for a deleted section.
         public let newValue: SectionValue
     }
 
-    /// The aggregates that changed: of the whole list, then of the sections in their new order, then of those that went.
-    /// O(changes); O(sections) where it is not known what happened, as after ``NSFetchedResultsController/refetch(telling:reporting:)``.
+    /// The aggregates that changed: of the whole list, then of the sections in their new order, then of deleted
+    /// sections. O(changes); O(sections) if the changes are unknown, as after
+    /// ``NSFetchedResultsController/refetch(telling:reporting:)``.
     public var aggregateChanges: [AggregateChange] {
         guard let plan = (after.contents.aggregates ?? before.contents.aggregates)?.plan else { return [] }
         func value(_ snapshot: FetchedResultsSnapshot, _ aggregate: SectionAggregate, _ number: UInt32?) -> SectionValue
@@ -172,7 +173,7 @@ extension FetchedResultsBatch {
         }
     }
 
-    /// The sections whose aggregates may be others: in their new order, then those that went in their old one.
+    /// The sections whose aggregates may have changed: in their new order, then the deleted ones in their old order.
     private var numbersOfChangedSections: [UInt32?] {
         let (old, new) = (before.contents, after.contents)
         func went(_ number: UInt32) -> Bool { after.index(ofSectionNumbered: number) == nil }
