@@ -8,25 +8,26 @@ import Foundation
 //  24  offset of the rows         56  number of sections; -1 for a list without
 //  64  fingerprint, store token: a 4-byte length and UTF-8 each
 //      for each section: 4 bytes rows, 4 bytes length of the name, name
-//      for each row whose number is assigned anew at each launch (``ReferenceTable``): 8 bytes row, 4 bytes length of the
+//      for each row whose number is assigned again at each launch (``ReferenceTable``): 8 bytes row, 4 bytes length of
+//      the
 //      text of its reference, text
 //  rows: 8 bytes each, at a multiple of 4,096, to the end of the file
 //
-// The rows are mapped into memory, so that opening a list reads the header and the pages that are looked at. (The checksum
-// of the rows is taken once with plain reads: a thousandth of a second for a million rows.) A file is never changed: a new
-// one takes its place.
+// The rows are mapped into memory, so opening a list reads only the header and the pages that are used. (The checksum
+// of the rows is computed once with plain reads: one millisecond for a million rows.) A file is never changed: a new
+// file replaces it.
 
-/// A list as it is kept on disk.
+/// A list stored on disk.
 struct CachedList {
-    /// What must be the same for the list to be of use: store, entity, predicate, order, sections.
+    /// Identifies store, entity, predicate, order and sections; the list is usable only if it matches.
     var fingerprint: String
     var origin: ListOrigin
     /// `nil` for a list without sections.
     var sections: CachedSections?
     var rows: SharedElements<RowToken>
-    /// The numbers of the entities of all rows, as ``RowToken``s pack them.
+    /// The entity numbers of all rows, as ``RowToken``s pack them.
     var entities: Set<UInt64>
-    /// The texts of the references of rows whose numbers are not those of a later launch, by their tokens.
+    /// The reference texts, by token, of rows whose numbers are only valid during one launch.
     var references: [UInt64: String] = [:]
 
     static let magic = UInt64(0x324C_5453_5254_4B43)
@@ -34,10 +35,10 @@ struct CachedList {
     static let alignment = 4_096
 }
 
-/// Name and number of rows of each section. The names become texts when they are asked for: a list shows a few of them.
+/// The name and row count of each section. Names are decoded on demand, since a list shows only a few of them.
 struct CachedSections: RandomAccessCollection {
     private(set) var names: PackedTexts
-    /// The sections by their numbers.
+    /// The sections by number.
     private(set) var entries: [SectionEntry] = []
 
     fileprivate init(_ header: [UInt8], reserving count: Int) {
@@ -93,7 +94,7 @@ extension CachedList {
     }
 }
 
-/// The part of the file before the rows.
+/// The part of the file that precedes the rows.
 private struct CachedListHeader {
     private(set) var fingerprint = ""
     private(set) var origin = ListOrigin(token: "", historyNumber: nil)
@@ -140,10 +141,10 @@ private struct CachedListHeader {
         return bytes.count == count ? bytes : nil
     }
 
-    /// The checksum is right, so the header is as it was written; but a manipulated file may have a right checksum,
-    /// too.
+    /// Parses the header after its checksum was verified. A manipulated file may have a right checksum, so lengths are
+    /// checked.
     ///
-    /// - Returns: `false` where the header names more than it has.
+    /// - Returns: `false` if the header claims more data than it has.
     // SAFETY: the bytes are read during the closure only, each piece after its length was compared with what is left.
     private mutating func parse(_ header: [UInt8], sectionCount: Int, historyNumber: Int64) -> Bool {
         header.withUnsafeBytes { bytes in
@@ -163,7 +164,7 @@ private struct CachedListHeader {
             self.fingerprint = fingerprint
             origin = ListOrigin(token: token, historyNumber: historyNumber < 0 ? nil : historyNumber)
             if sectionCount >= 0 {
-                // Each takes eight bytes at least.
+                // Each section takes at least eight bytes.
                 guard sectionCount <= (bytes.count - position) / 8 else { return false }
                 var sections = CachedSections(header, reserving: sectionCount)
                 for _ in 0..<sectionCount {
@@ -188,7 +189,7 @@ extension CachedList {
     /// Writes the list to `path`; a reader sees the old file or the new one.
     ///
     /// - Throws: the system's errors, as `POSIXError`s.
-    // SAFETY: bytes are copied during the closures only; the words lie below `headerStart`, for which there is room.
+    // SAFETY: bytes are copied during the closures only; the words are below `headerStart`, for which there is room.
     static func write(
         fingerprint: String, origin: ListOrigin, sections: [(name: String, rows: UInt32)]?,
         references: [(row: RowToken, text: String)] = [], rowCount: Int,

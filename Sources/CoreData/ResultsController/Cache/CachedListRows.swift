@@ -1,11 +1,11 @@
 import Foundation
 
-/// What one pass over the rows in the file of a list tells.
+/// The results of one pass over the rows in the file of a list.
 struct CachedListRows {
     private(set) var checksum = ListChecksum()
-    /// A forged file may name entities that are none, or are not of the list.
+    /// A forged file may name entities that do not exist, or are not in the list.
     private(set) var entities: Set<UInt64> = []
-    /// A forged file may name a row twice, which no list has.
+    /// True if a row occurs twice, as in a forged file.
     private(set) var hasRepeatedRow = false
 
     /// - Returns: `nil` if the file cannot be read.
@@ -40,7 +40,7 @@ struct CachedListRows {
     private mutating func noteEntities(_ rows: UnsafeBufferPointer<RowToken>) {
         guard let first = rows.first.map(RowIdentities.entityNumber) else { return }
         entities.insert(first)
-        // Of most lists all rows are of one entity, which a loop without branches tells.
+        // In most lists all rows are of one entity; a loop without branches checks that.
         var differences: UInt64 = 0
         for row in rows { differences |= RowIdentities.entityNumber(of: row) ^ first }
         guard differences != 0 else { return }
@@ -55,15 +55,15 @@ struct CachedListRows {
     }
 }
 
-/// The primary keys of the rows that were seen. Those of a list are of one table, most of them near each other: they are
-/// bits in memory that the system makes as it is touched. The others, which a forged file may have, are in a set.
+/// The primary keys of the rows that were seen. The keys of a list are from one table and mostly dense, so they are
+/// bits in memory that the system allocates on first use. Other keys, which a forged file may have, are in a set.
 private final class SeenKeys {
     // SAFETY: as many words as `wordCount` says, from `init` to `deinit`.
     private let bits: UnsafeMutablePointer<UInt64>
     private let wordCount: UInt64
     private var far: Set<UInt64> = []
 
-    /// - Returns: `nil` without memory.
+    /// - Returns: `nil` if memory is not available.
     // SAFETY: `calloc` gives as many zeroed words as `wordCount` says, freed by `deinit`.
     init?(rowCount: Int) {
         wordCount = UInt64(rowCount) + 64
@@ -73,9 +73,9 @@ private final class SeenKeys {
 
     deinit { free(bits) }
 
-    /// Takes in the keys of packed rows.
+    /// Inserts the keys of packed rows.
     ///
-    /// - Returns: whether one of them was seen before.
+    /// - Returns: True if one of them was already there.
     // SAFETY: `place` is below `wordCount`.
     func insert(_ rows: UnsafeBufferPointer<RowToken>) -> Bool {
         let (bits, wordCount) = (bits, wordCount)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The rows of lists on disk where a store knows its rows by references: their numbers are those of one launch, and their texts
-/// stand in the file.
+/// The rows of lists on disk if a store identifies its rows by references: their numbers are valid for one launch, so
+/// the file holds their texts.
 struct CachedReferences {
     let store: any RowStore
 
-    /// The texts of the rows of a list that no numbers stand for; `nil` where one has none yet.
+    /// The reference texts of the rows of a list that need them; `nil` if a row does not have one yet.
     func texts(of contents: ListContents, _ packed: [RowToken: RowToken]) -> [(row: RowToken, text: String)]? {
         guard let table = store.reference.references else { return [] }
         let entities = entities
@@ -22,7 +22,7 @@ struct CachedReferences {
         return texts
     }
 
-    /// The rows of a list by the numbers of this launch; `nil` where a file that was forged names what is no row.
+    /// The rows of a list with the numbers of this launch; `nil` if a forged file names a row that does not exist.
     func rows(of list: CachedList) -> SharedElements<RowToken>? {
         guard store.reference.references != nil else { return list.references.isEmpty ? list.rows : nil }
         guard let coordinator = store.persistentStoreCoordinator else { return nil }

@@ -1,4 +1,4 @@
-/// A fast checksum that tells a damaged file from a whole one. It is no protection against deliberate changes.
+/// A fast checksum that detects damaged files. It does not protect against deliberate changes.
 package struct ListChecksum {
     private var lanes: (UInt64, UInt64, UInt64, UInt64) = (
         0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x27D4_EB2F_1656_67C5
@@ -7,7 +7,7 @@ package struct ListChecksum {
 
     package init() {}
 
-    /// Takes in `bytes`. All calls but the last must give a multiple of 32 bytes.
+    /// Adds `bytes` to the checksum. All calls but the last must pass a multiple of 32 bytes.
     // SAFETY: words are read at offsets at which eight bytes are left; nothing is kept.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         length &+= UInt64(bytes.count)

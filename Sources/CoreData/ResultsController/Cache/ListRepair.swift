@@ -1,28 +1,27 @@
 import Foundation
 
-/// Brings a list that shows an older state of its store to the present one, by the store's history.
+/// Updates a list that shows an older state of its store, using the store's history.
 ///
-/// Rows are read in a context of its own, which holds nothing: what other contexts hold may be older than the store, or
-/// not saved.
+/// Rows are read in a separate, empty context: the objects of other contexts may be stale or unsaved.
 struct ListRepair {
     let store: any RowStore
-    /// More transactions than this are not looked at: they are read under the coordinator's lock.
+    /// Histories with more transactions are not read, because reading holds the coordinator's lock.
     var mostTransactions = Int64.max
 
-    /// What was committed since a list was made.
+    /// The changes that were committed since a list was made.
     struct Changes {
-        /// The state that the changes lead to.
+        /// The state after the changes.
         let origin: ListOrigin
         fileprivate let touched: TouchedObjects
-        /// Whether the store is still as the list shows it.
+        /// True if the store has not changed since the list was made.
         let isEmpty: Bool
     }
 
-    /// More changes than this, and more than a tenth of the list, are not worth applying.
+    /// More changes than this, and more than a tenth of the list, are not applied.
     private static let alwaysFew = 1_000
 
-    /// The changes since `origin` that may concern the list; `nil` if they are not known, too many, or of a kind that the
-    /// history does not tell (those of related objects).
+    /// The changes since `origin` that may affect the list; `nil` if they are unknown, too many, or of a kind that the
+    /// history does not record (changes of related objects).
     func changes(since origin: ListOrigin, of list: LoadedResults) -> Changes? {
         guard let coordinator = store.persistentStoreCoordinator else { return nil }
         return coordinator.withLock {
@@ -31,7 +30,7 @@ struct ListRepair {
             guard list.definition.plan.limit == 0, list.definition.plan.offset == 0, let number = origin.historyNumber,
                 let last = present.historyNumber, last > number,
                 last - number <= mostTransactions, let transactions = try? store.operations.history(after: number),
-                // A history that was pruned, or a writer that left no trace, tells nothing.
+                // If the history was pruned, or a writer did not record its changes, the changes are unknown.
                 transactions.first?.number == number + 1, transactions.last?.number == last
             else { return nil }
             return touched(by: transactions, in: list).map { Changes(origin: present, touched: $0, isEmpty: false) }
@@ -52,7 +51,7 @@ struct ListRepair {
         return touched
     }
 
-    /// The list with `changes`; `nil` if the rows cannot be read, or the store was changed again meanwhile.
+    /// The list with `changes`; `nil` if the rows cannot be read, or the store has changed again.
     func apply(_ changes: Changes, to list: LoadedResults) -> ListContents? {
         guard let coordinator = store.persistentStoreCoordinator else { return nil }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

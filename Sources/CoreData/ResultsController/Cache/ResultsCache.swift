@@ -1,10 +1,10 @@
 import Foundation
 
-/// A list on disk, tied to one request on one store.
+/// A list on disk for one request on one store.
 ///
-/// The list is used only if everything that decides its contents is the same, and the store has not changed since. If it
-/// has, and keeps a history, the changes since are applied to the list; else it is fetched anew. A file that is missing,
-/// damaged or of another list is no error. Nothing is said when a list cannot be written.
+/// The list is used only if everything that determines its contents is the same, and the store has not changed since.
+/// If the store has changed and keeps a history, the changes are applied to the list; otherwise the list is fetched
+/// again. A missing or damaged file, or that of another list, is not an error. Failures to write are ignored.
 struct ResultsCache {
     private let path: String
     private let fingerprint: String
@@ -23,7 +23,7 @@ struct ResultsCache {
     /// Removes the list kept under `name`; with `nil`, all lists of this program.
     static func delete(named name: String?) { ResultsCacheDirectory.remove(named: name) }
 
-    /// All that decides what is in the list, but for the data.
+    /// Everything that determines the contents of the list, except the data.
     private static func fingerprint(_ list: ListDefinition, _ store: any RowStore) -> String {
         let plan = list.plan
         let section = list.sectionKey?.keyPath ?? list.rule.map { "by \($0.fingerprint ?? "")" } ?? ""
@@ -45,7 +45,7 @@ struct ResultsCache {
         plan.entity.managedObjectModel.entities.filter { $0.isKindOf(entity: plan.entity) }
     }
 
-    /// Whether the request can be kept at all: one with code in it looks the same whatever the code does.
+    /// True if the request can be cached. A request with closures cannot: its fingerprint would not show what they do.
     var isUsable: Bool {
         plan.query.sortKeys.allSatisfy { $0.comparison != .custom } && plan.predicate?.syntaxTree.isStable ?? true
             && (list.rule == nil ? list.hasStoredSections : list.rule?.fingerprint != nil)
@@ -53,18 +53,18 @@ struct ResultsCache {
 
     // MARK: Reading
 
-    /// The list, if it is still true or can be made so. Reads no rows but those that changed since.
+    /// The list, if it is up to date or can be updated. Reads only the rows that changed since.
     ///
-    /// - Parameter mostTransactions: a list that more than these have passed by is of no use.
+    /// - Parameter mostTransactions: a list that is more transactions behind is not used.
     func read(into empty: LoadedResults, mostTransactions: Int64 = .max) -> LoadedResults? {
         guard isUsable, let list = CachedList.read(at: path, accepts: { $0 == fingerprint }) else { return nil }
         guard (list.sections != nil) == self.list.isSectioned else { return nil }
-        // A file that was forged may name rows of any entity, or of none.
+        // A forged file may name rows of other entities, or of none.
         guard list.entities.isSubset(of: Self.entities(of: plan).map { UInt64($0.layout.index) }) else { return nil }
         guard let rows = CachedReferences(store: store).rows(of: list) else { return nil }
         var loaded = empty
         let keys = list.sections?.names ?? PackedTexts()
-        // A file that was forged may lack what is kept.
+        // A forged file may lack sections that are always kept.
         if let kept = self.list.rule?.keptIdentities.map(\.code), !keys.starts(with: kept) { return nil }
         loaded.definition = empty.definition.named(SectionNames(keys, rule: self.list.rule))
         loaded.contents = ListContents(
@@ -83,9 +83,9 @@ struct ResultsCache {
 
     // MARK: Writing
 
-    /// Writes the list; the file is written on another queue.
+    /// Writes the list. The file is written on another queue.
     ///
-    /// - Parameter wait: whether to return only when it is written.
+    /// - Parameter wait: true to return only after it was written.
     // SAFETY: the array of a leaf outlives the closure.
     func write(
         _ contents: ListContents, of list: ListDefinition, origin: ListOrigin, wait: Bool = false
@@ -113,6 +113,6 @@ struct ResultsCache {
 
     private static let queue = DispatchQueue(label: "CoreData.ResultsCache", qos: .utility)
 
-    /// Waits until everything is written. For tests.
+    /// Waits until all lists are written. For tests.
     static func waitForWriting() { queue.sync {} }
 }

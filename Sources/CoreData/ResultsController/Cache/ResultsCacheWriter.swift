@@ -1,30 +1,30 @@
 import Foundation
 
-/// Keeps the list on disk up to date while a controller lives, so that the next launch finds it true.
+/// Keeps the list on disk up to date during the lifetime of a controller, so that the next launch can use it.
 ///
-/// The list that is written is not the one on the screen, which may hold unsaved changes, but the one that was fetched,
-/// brought forward by the store's history: it is exact for one state of the store, whatever the context has merged. In a
-/// store without history nothing is written after the fetch; the next launch fetches anew.
+/// The written list is not the displayed one, which may contain unsaved changes. It is the fetched list, updated by the
+/// store's history: it matches one state of the store exactly, whatever the context has merged. For a store without
+/// history nothing is written after the fetch; the next launch fetches again.
 final class ResultsCacheWriter {
-    /// The list is written when the store was still for so many seconds: writing a long list takes its time, and a program
-    /// that commits without pause would take it from the keys again and again.
+    /// Seconds without a change of the store before the list is written. Writing a long list takes time, and a program
+    /// that commits continuously would write it again and again.
     private static let delay = 2.0
-    /// But not later than so many seconds after the first change.
+    /// Seconds after the first change at which the list is written in any case.
     private static let longestDelay = 30.0
 
     private let cache: ResultsCache
     private let context: NSManagedObjectContext
     private let store: any RowStore
-    /// The list for the state of the store that it names.
+    /// The list at the state `origin` of the store.
     private var list: LoadedResults
     private var origin: ListOrigin
     private var isScheduled = false
-    /// When the store changed for the first time since the list was written, and when for the last.
+    /// The times of the first change of the store since the list was written, and of the last one.
     private var firstChange = DispatchTime.now()
     private var lastChange = DispatchTime.now()
     private var isStale = false
 
-    /// - Returns: `nil` when the list cannot be kept.
+    /// - Returns: `nil` if the list cannot be cached.
     init?(_ name: String?, _ loaded: LoadedResults, context: NSManagedObjectContext) {
         guard let name, let origin = loaded.origin, let store = loaded.definition.identities.store,
             origin.historyNumber != nil
@@ -40,7 +40,7 @@ final class ResultsCacheWriter {
         self.origin = origin
     }
 
-    /// The store may have changed: the list is written a little later.
+    /// Schedules a write, since the store may have changed.
     func storeChanged() {
         lastChange = .now()
         if !isStale { firstChange = lastChange }
@@ -51,7 +51,7 @@ final class ResultsCacheWriter {
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
-        // Beside the queue the writer is not held: it holds the context.
+        // Retaining the writer here would release its context off the queue.
         let later = QueueBound(WeakWriter(writer: self), on: context.queue)
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.delay) {
             later.async { weakSelf in
@@ -75,7 +75,7 @@ final class ResultsCacheWriter {
         weak var writer: ResultsCacheWriter?
     }
 
-    /// Writes the list now if it is not up to date. Does nothing off the context's queue.
+    /// Writes the list now if it is stale. Does nothing off the context's queue.
     func flush(wait: Bool = false) {
         guard isStale, context.isOnQueue else { return }
         isStale = false
