@@ -1,11 +1,11 @@
 /// The computation behind ``ChangeBatch``.
 ///
-/// Design. Untouched objects keep their order, so only touched ones may be reported, and whether a touched row
-/// has to move shows in its gap: how many untouched rows of its section are before it, then and now. Rows of one gap are
-/// settled by a longest ascending run (``Stationary``). Sections are treated the same way first: a section all of whose
-/// rows were touched may end up at another place among the sections, and as sections cannot move, it goes and comes, and
-/// its rows move. The identity of sections is compared, never their index, so a row that keeps its path because a section
-/// came before its new one still moves.
+/// Design. Untouched rows keep their order, so only touched ones may be reported. A touched row has to move if its gap
+/// differs: the number of untouched rows of its section before it, in the old and in the new state. Rows with the same
+/// gap are settled by a longest ascending run (``Stationary``). Sections are handled the same way first: a section
+/// whose rows were all touched may have another place among the sections. Sections cannot move, so it is deleted and
+/// inserted, and its rows move. Sections are compared by identity, never by index, so a row that keeps its index path
+/// because a section was inserted before its new one still moves.
 struct BatchBuilder {
     let old: ListContents
     let new: ListContents
@@ -15,7 +15,7 @@ struct BatchBuilder {
     private(set) var rowChanges: [ChangeBatch.RowChange] = []
     private(set) var reloaded: [RowToken] = []
 
-    /// - Parameter others: rows that were put into place again and are no touched ones.
+    /// - Parameter others: rows that were placed again but are not touched.
     init(old: ListContents, new: ListContents, touched: [RowToken], others: [RowToken]) {
         self.old = old
         self.new = new
@@ -37,7 +37,7 @@ struct BatchBuilder {
         describe(rows, staying: staying)
     }
 
-    /// For each row, whether it can stay where it is; only of those from a number on.
+    /// For each row from `start` on, true if it can stay in place.
     private func staying(_ rows: TouchedRows, from start: Int = 0, recreated: Set<UInt32>) -> [Bool] {
         var numbers: [Int] = []
         var items: [Stationary.Item] = []
@@ -79,14 +79,14 @@ struct BatchBuilder {
 
     // MARK: Sections
 
-    /// A section of both states without an untouched row: it may be at another place among the sections.
+    /// A section without untouched rows that is in both states: it may have another place among the sections.
     private struct FloatingSection {
         let number: UInt32
         let oldIndex: Int
         let newIndex: Int
     }
 
-    /// Finds the sections that come and go. Returns those that do both: their rows cannot stay in them.
+    /// Finds the deleted and inserted sections. Returns those that are both: their rows cannot stay in them.
     private mutating func compareSections(_ rows: TouchedRows) -> Set<UInt32> {
         var gone: [ChangeBatch.SectionChange] = []
         var come: [ChangeBatch.SectionChange] = []
@@ -112,7 +112,7 @@ struct BatchBuilder {
         return recreated
     }
 
-    /// Of the sections without an untouched row, those that do not keep their place among the others.
+    /// The sections without an untouched row whose place among the others changed.
     private func recreated(_ floating: [FloatingSection], gone: [Int], come: [Int]) -> Set<UInt32> {
         guard !floating.isEmpty, old.sectionCount > 1 || new.sectionCount > 1 else { return [] }
         let oldIndices = (floating.map(\.oldIndex) + gone).sorted()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The forms in which a batch of changes is told.
+/// The forms in which a batch of changes is reported.
 enum BatchProjections {
     struct SectionEvent {
         let type: NSFetchedResultsChangeType
@@ -15,7 +15,7 @@ enum BatchProjections {
         let newIndexPath: IndexPath?
     }
 
-    /// One object's places, in a list without sections or counted over all of them.
+    /// One object's old and new position in a list without sections, or counted over all sections.
     struct DifferenceStep: Sendable {
         let id: NSManagedObjectID
         let old: Int?
@@ -54,7 +54,7 @@ enum BatchProjections {
             })
     }
 
-    /// The same of steps that are known; `nil` if they name a place twice.
+    /// The difference for known steps; `nil` if they name a position twice.
     static func difference(of steps: [DifferenceStep]) -> CollectionDifference<NSManagedObjectID>? {
         CollectionDifference(
             steps.flatMap { step -> [CollectionDifference<NSManagedObjectID>.Change] in

@@ -1,8 +1,8 @@
 /// Everything that one batch of changes did to a list: both states, and the fewest changes that lead from one to the other.
 ///
-/// Immutable. Row callbacks, difference and snapshot are projections of it. Positions of what leaves are those of the old
-/// state, positions of what arrives those of the new one. Every row has at most one change; rows that only made room have
-/// none.
+/// Immutable. Row callbacks, difference and snapshot are projections of it. Positions of deleted rows are in the old
+/// state, positions of inserted rows in the new one. Every row has at most one change; rows that are only shifted by
+/// others have none.
 struct ChangeBatch {
     enum Kind {
         case delete
@@ -11,7 +11,7 @@ struct ChangeBatch {
         case update
     }
 
-    /// What happened to one row. `oldPath` is `nil` for an insert, `newPath` for a delete.
+    /// The change of one row. `oldPath` is `nil` for an insert, `newPath` for a delete.
     struct RowChange {
         let kind: Kind
         let row: RowToken
@@ -19,7 +19,7 @@ struct ChangeBatch {
         let newPath: ListContents.Path?
     }
 
-    /// A section that came or went.
+    /// A deleted or inserted section.
     struct SectionChange: Hashable {
         let index: Int
         let number: UInt32
@@ -36,7 +36,7 @@ struct ChangeBatch {
     /// The rows that moved or were updated.
     let reloaded: [RowToken]
 
-    /// Whether both states have the same sections in the same order.
+    /// True if both states have the same sections in the same order.
     var keepsSections: Bool { deletedSections.isEmpty && insertedSections.isEmpty }
 
     var isEmpty: Bool { deletedSections.isEmpty && insertedSections.isEmpty && rowChanges.isEmpty }
@@ -44,15 +44,16 @@ struct ChangeBatch {
     /// Finds the fewest changes. O(k log n) for k touched rows.
     ///
     /// - Parameters:
-    ///   - touched: every row that came, went or got new values. All others must be in both states in the same order.
-    ///   - replaced: rows that were put into place again without having changed: reported only if they had to move.
+    ///   - touched: every row that was inserted, deleted or changed. All others must be in both states in the same
+    ///     order.
+    ///   - replaced: unchanged rows that were placed again: reported only if they had to move.
     init(from old: ListContents, to new: ListContents, touched: Set<RowToken>, replaced: Set<RowToken> = []) {
         let others = replaced.isEmpty ? [] : Array(replaced.subtracting(touched))
         self.init(BatchBuilder(old: old, new: new, touched: Array(touched), others: others))
     }
 
-    /// Finds the fewest changes between lists of which it is not known what happened between them, but to no row. One walk over
-    /// each, O(n).
+    /// Finds the fewest changes between two lists whose rows did not change, if the steps between them are unknown. One
+    /// walk over each, O(n).
     init(comparing old: ListContents, with new: ListContents) {
         let changed = ListComparison.changedRows(from: old, to: new)
         self.init(BatchBuilder(old: old, new: new, touched: [], others: changed))

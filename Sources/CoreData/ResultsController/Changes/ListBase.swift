@@ -1,8 +1,8 @@
-/// What remains of a list when rows have left their places, for the search for places of others.
+/// The rest of a list after rows were removed, for the search for insertion positions.
 protocol ListBase {
     var sectionCount: Int { get }
 
-    /// The index of a section and the positions, in the whole list, of its rows; `nil` if it has none now.
+    /// The index of a section and the positions of its rows in the whole list; `nil` if it does not exist.
     func section(numbered number: UInt32) -> (index: Int, rows: Range<Int>)?
 
     /// The position of the first row of the section at `index`.
@@ -13,7 +13,7 @@ protocol ListBase {
 
     func row(at position: Int) -> RowToken
 
-    /// The position of a row; `nil` where it is not in the list, or that is not known quickly.
+    /// The position of a row; `nil` if it is not in the list, or its position cannot be found quickly.
     func quickPosition(of row: RowToken) -> Int?
 }
 
@@ -31,18 +31,18 @@ extension ListContents: ListBase {
     func row(at position: Int) -> RowToken { rows[position] }
 }
 
-/// A list as plain arrays: made in O(n), and quicker than a tree for a caller that looks at a large part of it.
+/// A list as plain arrays: made in O(n), and quicker than a tree for a caller that reads a large part of it.
 struct FlatList: ListBase {
     let isSectioned: Bool
     let keptSections: UInt32
     private(set) var rows: [RowToken] = []
     private(set) var sections: [SectionEntry] = []
-    /// Where the rows of each section begin, and where all of them end.
+    /// The position of the first row of each section, and the end of the last.
     private var starts: [Int] = [0]
-    /// The index of each section by its number; -1 where there is none.
+    /// The index of each section by its number; -1 if it does not exist.
     private var indices: [Int32] = []
 
-    /// The rows of `old` without some of them, each named once.
+    /// The rows of `old` without `removed`, which names each row once.
     init(_ old: ListContents, without removed: [RowToken]) {
         isSectioned = old.isSectioned
         keptSections = old.keptSections
@@ -73,7 +73,7 @@ struct FlatList: ListBase {
                 gone += 1
                 section.rowCount -= 1
             }
-            // The one section of a flat list stays, and so does one that is kept.
+            // The one section of a flat list stays, and so does a kept section.
             guard section.rowCount > 0 || !isSectioned || section.number < keptSections else { continue }
             sections.append(section)
             starts.append(end - gone)

@@ -1,12 +1,12 @@
-/// Compares two states of a list of which it is not known what happened between them.
+/// Compares two states of a list if the changes between them are unknown.
 enum ListComparison {
-    /// The rows that have to count as touched, so that all others are in both states in the same order and section: those
-    /// of one state only, those known to have changed, and the fewest others that changed places. O(n log n) at worst.
+    /// The rows that have to count as touched so that all others are in both states in the same order and section:
+    /// those of one state only, those known to have changed, and the fewest others that moved. O(n log n) at worst.
     static func touchedRows(from old: ListContents, to new: ListContents, known: Set<RowToken>) -> Set<RowToken> {
         known.union(changedRows(from: old, to: new, known: known))
     }
 
-    /// The same without those that are known to have changed, each once. One walk over each list.
+    /// The rows of ``touchedRows(from:to:known:)`` without the known ones, each once. One walk over each list.
     static func changedRows(
         from old: ListContents, to new: ListContents, known: Set<RowToken> = []
     ) -> [RowToken] {
@@ -39,7 +39,7 @@ enum ListComparison {
         return changed
     }
 
-    /// The number of each row's section.
+    /// The section number of each row.
     private static func sectionNumbers(of contents: ListContents) -> [UInt32] {
         var numbers: [UInt32] = []
         numbers.reserveCapacity(contents.rowCount)

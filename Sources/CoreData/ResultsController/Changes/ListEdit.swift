@@ -1,8 +1,8 @@
-/// Carries out what a list's editor decided: takes rows out, and searches the places of those that arrive.
+/// Applies the decisions of a list's editor: removes rows, and finds the positions of arriving ones.
 ///
-/// Design. Places are searched in what remains after the removals, so that a row with new values is never compared with
-/// its own old place, and rows are only compared with rows whose values agree with their place. Few changes go into the
-/// tree one by one, O(k log n); many are merged into a new one, O(n + k), with the same number of comparisons.
+/// Design. Positions are searched in the list without the removed rows, so a row with new values is never compared with
+/// its own old place, and rows are only compared with rows whose values agree with their place. Few changes are applied
+/// to the tree one by one, O(k log n); many are merged into a new tree, O(n + k), with the same number of comparisons.
 struct ListEdit {
     /// A row that gets a place.
     struct Arrival {
@@ -10,29 +10,30 @@ struct ListEdit {
         var section: UInt32
     }
 
-    /// The rows that leave their place, each once: those that leave the list, and those whose values changed.
+    /// The rows that are removed from their place, each once: deleted rows, and rows whose values changed.
     var removed: [RowToken] = []
-    /// The rows that get a place, in the order of the list. Those of one section need not stand together.
+    /// The rows that get a place, in list order. The rows of one section need not be adjacent.
     var arrivals: [Arrival] = []
 
-    /// Whether a section comes before another one, by their numbers; `nil` where sections stand in the order of their rows.
+    /// True if the first section, by number, precedes the second; `nil` if sections are in the order of their rows.
     var sectionOrder: ((UInt32, UInt32) -> Bool)?
 
-    /// Whether it is better not to compare with a row that stays: its values are about to become others. `nil` for no row.
+    /// True if a staying row should not be compared with, since its values are about to change. `nil` if there are no
+    /// such rows.
     var isDoubtful: ((RowToken) -> Bool)?
-    /// Into how many parts a step of the search divides what is possible. With more, fewer questions are asked, each about
-    /// more rows.
+    /// The number of parts into which a search step divides the possible range. A larger one needs fewer comparisons in
+    /// sequence, each of more rows.
     var fanout = 2
-    /// Says with which row the search for the place of an arrival may begin, if that is one that `isWanted`: the row that
-    /// probably comes behind it. It is asked where the rows in question are many and not at hand.
+    /// Returns the row at which to begin the search for an arrival, if `isWanted` accepts it: probably the row after
+    /// it. Called if there are many candidate rows and they are not in memory.
     var hint: ((_ arrival: Int, _ isWanted: (RowToken) -> Bool) -> RowToken?)?
-    /// Whether a row can be compared with without reading it.
+    /// True if a row can be compared with without reading it.
     var isAtHand: (RowToken) -> Bool = { _ in false }
-    /// Told, for each arrival, the rows between which it comes, as far as it was compared with them. Only these comparisons
-    /// count: rows stand in order, so with a wrong one on the way the arrival comes to stand beside the row of a wrong one.
+    /// Receives, for each arrival, the adjacent rows that it was compared with. Only these comparisons matter: rows are
+    /// sorted, so a wrong comparison on the way places the arrival next to the row that was compared wrongly.
     var noteNeighbour: ((Probe) -> Void)?
 
-    /// A row that stays and the number of an arrival, of which one is to come before the other.
+    /// A staying row and the number of an arrival, whose order is to be found.
     struct Probe {
         let row: RowToken
         let arrival: Int
@@ -40,8 +41,8 @@ struct ListEdit {
 
     /// The list after the edit.
     ///
-    /// - Parameter areBefore: for each probe, whether its row comes before its arrival. Called O(log n) times in all, each
-    ///   time for all arrivals whose place is not known yet, so that the values of rows can be read together.
+    /// - Parameter areBefore: for each probe, true if its row precedes its arrival. Called O(log n) times in all, each
+    ///   time for all arrivals without a known position, so that the values of rows can be read together.
     func applied<Failure: Error>(
         to old: ListContents, areBefore: ([Probe]) throws(Failure) -> [Bool]
     ) throws(Failure) -> ListContents {
@@ -50,34 +51,35 @@ struct ListEdit {
             return Self.merged(
                 base, plans(try found(in: base, areBefore: areBefore)), arrivalCount: arrivals.count)
         }
-        // One copy takes all changes: each further one would duplicate what they write.
+        // A single copy takes all changes: another one would duplicate the nodes that they write.
         var contents = old
         for row in removed { contents.remove(row) }
         Self.insert(plans(try found(in: contents, areBefore: areBefore)), into: &contents)
         return contents
     }
 
-    /// Up to so many changes are made one by one, however short the list.
+    /// Up to this number of changes are applied one by one, however short the list.
     static let alwaysSmall = 64
 
     // MARK: Places
 
-    /// The search for the place of one arrival: among the rows of its section, or, if the section is new, among sections.
+    /// The search for the position of one arrival: among the rows of its section, or, if the section is new, among
+    /// sections.
     private struct Search {
-        /// The section's index and where its rows begin; `nil` for a new one.
+        /// The section's index and the position of its first row; `nil` for a new section.
         let section: (index: Int, start: Int)?
         /// The positions, of rows or of sections, that are still possible.
         var low: Int
         var high: Int
-        /// The position below and the one at the end of these, once they were compared.
+        /// The positions directly before and at the result, once they were compared.
         var below: Int?
         var above: Int?
-        /// The position before which the place is looked for first.
+        /// The position at which the search begins.
         var hint: Int?
 
         var isOpen: Bool { low < high }
 
-        /// Takes an answer over. Answers for ascending places; those that contradict an earlier one do not count.
+        /// Applies an answer. Answers are in ascending order; one that contradicts an earlier one is ignored.
         mutating func narrow(at place: Int, isBefore: Bool) {
             guard place >= low, place < high else { return }
             if isBefore {
@@ -90,7 +92,7 @@ struct ListEdit {
         var middle: Int { low + (high - low) / 2 }
     }
 
-    /// Finds the places of all arrivals, a step of each at a time.
+    /// Finds the positions of all arrivals, one step of each at a time.
     private func found<Failure: Error>(
         in base: some ListBase, areBefore: ([Probe]) throws(Failure) -> [Bool]
     ) throws(Failure) -> [Search] {
@@ -151,7 +153,7 @@ struct ListEdit {
         }
     }
 
-    /// The row that stands for a place of a search: of a section the first one.
+    /// The row that represents a position of a search: for a section its first row.
     private func row(at place: Int, of search: Search, in base: some ListBase) -> RowToken {
         base.row(at: search.section == nil ? base.start(ofSectionAt: place) : place)
     }
@@ -177,10 +179,10 @@ struct ListEdit {
         (certain.isEmpty ? places : certain).forEach(body)
     }
 
-    /// So far from the middle a row is looked for that is not doubtful.
+    /// The greatest distance from the middle at which a row that is not doubtful is searched for.
     private static let farthest = 8
 
-    /// The position to compare with next: the middle of what is possible, or one beside it.
+    /// The position to compare with next: the middle of the possible range, or one near it.
     private func middle(of search: Search, in base: some ListBase) -> Int {
         let middle = search.middle
         guard let isDoubtful, search.section != nil, isDoubtful(base.row(at: middle)) else { return middle }
@@ -193,17 +195,17 @@ struct ListEdit {
         return middle
     }
 
-    /// The rows that one section gets.
+    /// The rows that are inserted into one section.
     private struct SectionPlan {
         let number: UInt32
         /// The section's index in the base, or the index before which it is inserted.
         var index: Int
         var isNew: Bool
-        /// The rows, ascending by the position inside the section's rows of the base before which they come.
+        /// The rows, ascending by the position in the section's rows of the base at which they are inserted.
         var rows: [(position: Int, row: RowToken)] = []
     }
 
-    /// Where everything goes: the sections in the order of the list.
+    /// The insertions: the sections in list order.
     private func plans(_ searches: [Search]) -> [SectionPlan] {
         var plans: [SectionPlan] = []
         var numbers: [UInt32: Int] = [:]
@@ -220,11 +222,11 @@ struct ListEdit {
                 plans.append(SectionPlan(number: arrival.section, index: index, isNew: search.section == nil))
             }
             let start = search.section?.start ?? search.low
-            // Arrivals come in order, so a place before the last one can only come from values that contradict each other.
+            // Arrivals are sorted, so a position before the last one can only result from contradictory values.
             let position = max(search.low - start, plans[number].rows.last?.position ?? 0)
             plans[number].rows.append((position, arrival.row))
         }
-        // A new section comes before the section at the same index; several of them in the order of their first rows.
+        // A new section precedes the section at the same index; several new ones are in the order of their first rows.
         return plans.enumerated().sorted { left, right in
             let (a, b) = (left.element, right.element)
             if a.index == b.index, a.isNew, b.isNew, let sectionOrder { return sectionOrder(a.number, b.number) }
@@ -234,7 +236,7 @@ struct ListEdit {
 
     // MARK: Few changes
 
-    /// Works backwards, so that the positions found stay right.
+    /// Inserts backwards, so that the positions that were found stay valid.
     private static func insert(_ plans: [SectionPlan], into contents: inout ListContents) {
         for plan in plans.reversed() {
             if plan.isNew {

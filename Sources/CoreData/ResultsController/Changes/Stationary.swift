@@ -1,18 +1,19 @@
-/// Finds which of a few touched items can stay where they are, so that the others move and as few as possible do.
+/// Finds the touched items that can stay in place, so that as few as possible move.
 ///
-/// Untouched items keep their order. An item stays only if as many untouched ones are before it as there were
-/// (its gap is the same); among items of one gap those stay that form a longest run in the old order.
+/// Untouched items keep their order. An item can stay only if the number of untouched ones before it (its gap) is the
+/// same; among items of one gap those stay that form a longest run in the old order.
 enum Stationary {
     /// One touched item. Orders are positions among the touched items of the old and of the new state.
     struct Item {
         var oldOrder: Int
         var newOrder: Int
-        /// The group of the item in the old and in the new state, and how many untouched items of it are before.
+        /// The group of the item in the old and in the new state, and the number of untouched items of the group before
+        /// it.
         var oldGap: (group: UInt32, count: Int)
         var newGap: (group: UInt32, count: Int)
     }
 
-    /// For each item, whether it stays. Of several longest runs, the one with the lower old positions. O(k log k).
+    /// For each item, true if it stays. Of several longest runs, the one with the lower old positions. O(k log k).
     static func staying(_ items: [Item]) -> [Bool] {
         var staying = Array(repeating: false, count: items.count)
         var run: [Int] = []

@@ -1,4 +1,4 @@
-/// Rows of which something may have to be told, and where they are in the old and in the new state of a list.
+/// Rows that may have to be reported, and their places in the old and in the new state of a list.
 struct TouchedRows {
     let tokens: [RowToken]
     let old: TouchedPlaces
@@ -11,19 +11,19 @@ struct TouchedRows {
     }
 }
 
-/// Where touched rows are in one state of a list.
+/// The places of touched rows in one state of a list.
 struct TouchedPlaces {
     struct Place {
         let path: ListContents.Path
         /// The number of its section.
         let section: UInt32
-        /// How many untouched rows of its section are before it.
+        /// The number of untouched rows of its section before it.
         let gap: UInt32
         /// Its position among the touched rows.
         let order: UInt32
     }
 
-    /// One for each row; `nil` for those that the list does not have.
+    /// One for each row; `nil` for rows that the list does not have.
     private(set) var places: [Place?]
     /// The numbers of the rows that the list has, by ascending path.
     private(set) var order: [Int] = []
@@ -49,10 +49,10 @@ struct TouchedPlaces {
     }
 }
 
-/// Goes through the sections of a list from one of some rows to the next.
+/// Iterates over those sections of a list that contain some rows.
 private struct SectionCursor {
     private let contents: ListContents
-    /// All sections, where so many of them are looked for that it is quicker to go through all.
+    /// All sections, if so many are needed that iterating over all is quicker.
     private let all: [SectionEntry]?
     private(set) var index = -1
     private(set) var entry = SectionEntry(number: 0, rowCount: 0)
@@ -65,9 +65,9 @@ private struct SectionCursor {
         all = stops > contents.sectionCount / 8 ? contents.allSections : nil
     }
 
-    /// Goes to the section of the row at `position`, which is not before the last one.
+    /// Moves to the section of the row at `position`, which is not before the last one.
     ///
-    /// - Returns: whether that is another section.
+    /// - Returns: True if that is another section.
     mutating func move(to position: Int) -> Bool {
         guard position >= end else { return false }
         guard let all else {
