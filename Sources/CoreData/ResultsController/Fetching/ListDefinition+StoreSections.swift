@@ -1,9 +1,9 @@
-// What a store is asked for so that a list's sections need no look at its objects, and the sections that its answer makes.
+// The values that a store returns so that a list's sections can be made without its objects.
 extension ListDefinition {
-    /// The key path whose values tell the sections, where rows that have the same stand together.
+    /// The key path whose values determine the sections, if rows with equal values are adjacent.
     var groupedBy: [String]? { sectionKey.flatMap { $0.isStored ? $0.keys : nil } ?? ruledRuns }
 
-    /// The key path by whose values a rule makes sections, where the rows are in the order of these values.
+    /// The key path whose values a rule makes sections of, if the rows are sorted by these values.
     private var ruledRuns: [String]? {
         guard let rule, rule.isStored, rule.isByValues, rule.paths.count == 1, let first = plan.query.sortKeys.first,
             first.keyPath == rule.paths[0], first.comparison == .plain
@@ -11,10 +11,10 @@ extension ListDefinition {
         return rule.paths[0]
     }
 
-    /// The key paths whose values are wanted of each row.
+    /// The key paths whose values the store should return for each row.
     var extraPaths: [[String]] { rule.map { $0.isStored && ruledRuns == nil ? $0.paths : [] } ?? [] }
 
-    /// The section of each row by its values at the rule's paths; `nil` where the store did not tell them.
+    /// The section of each row by its values at the rule's paths; `nil` if the store did not return them.
     func numbers(_ groups: [RowGroup]?, _ columns: [[SlotValue]]?) -> [UInt32]? {
         if ruledRuns != nil {
             guard let groups else { return nil }
@@ -32,7 +32,7 @@ extension ListDefinition {
         return first.indices.map { row in names.number(of: ruled.map { $0[row] }) }
     }
 
-    /// The sections by what the store said that the rows have in common; `nil` where it did not.
+    /// The sections by the groups that the store returned; `nil` if it returned none.
     func sections(by key: SectionKey, _ groups: [RowGroup]?) throws -> [SectionEntry]? {
         guard let groups else { return nil }
         if let entries = newSections(by: key, groups) { return entries }
@@ -42,8 +42,8 @@ extension ListDefinition {
         return run.entries
     }
 
-    /// The sections of a list that has none yet, where their names ascend or descend: then none of them can come twice, and
-    /// they get their numbers without being looked up.
+    /// The sections of a list that has none yet, if their names are sorted: then they are unique and get their numbers
+    /// without a look-up.
     private func newSections(by key: SectionKey, _ groups: [RowGroup]) -> [SectionEntry]? {
         guard names.count == 0, names.rule == nil else { return nil }
         var texts: [String] = []

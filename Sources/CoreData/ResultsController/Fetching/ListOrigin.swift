@@ -1,4 +1,4 @@
-/// Which state of a store a list shows.
+/// The state of a store that a list shows.
 struct ListOrigin: Hashable, Sendable {
     /// Differs after every commit of any process.
     let token: String

@@ -1,19 +1,18 @@
 import Foundation
 
-/// What a fetch gives a results controller to begin with.
+/// The result of a results controller's fetch.
 struct LoadedResults {
     var definition: ListDefinition
     var contents: ListContents
     var fixedResults: [AnyObject]?
-    /// The contents without the context's unsaved changes, and the state of the store that they show; `nil` where that
-    /// is not known.
+    /// The contents without the context's unsaved changes, and the state of the store that they show; `nil` if unknown.
     var savedContents: ListContents?
     var origin: ListOrigin?
-    /// Whether the list stands on disk as it is saved.
+    /// True if the list is on disk in its saved state.
     var isOnDisk = false
-    /// With a limit or an offset: what follows changes instead of the contents.
+    /// With a limit or an offset: follows changes instead of the contents.
     var window: ResultsWindow?
-    /// What keeps the aggregates of the contents.
+    /// Updates the aggregates of the contents.
     private(set) var aggregates: AggregateTable?
 
     mutating func take(_ table: AggregateTable?) {
@@ -21,7 +20,7 @@ struct LoadedResults {
         contents.aggregates = table?.results
     }
 
-    /// Takes over the numbers that the rows of a list from the store have already.
+    /// Replaces rows of the store by the numbers that they already have.
     mutating func adoptIdentities() {
         let known = definition.identities.known(in: contents)
         guard !known.isEmpty else { return }
@@ -30,36 +29,38 @@ struct LoadedResults {
     }
 }
 
-/// Finds the contents of a list: from the cache, by keys and counts, or by objects, whichever is the cheapest that is exact.
+/// Finds the contents of a list by the cheapest exact way: from the cache, by keys and counts, or by objects.
 ///
-/// Design. A list of one store needs one query, whatever its length: the keys in order, and with them what the rows of a
-/// section have in common. Where only the class knows the section, it is asked of each object, in portions. Sections that do
-/// not stand together are refused. Unsaved changes of the context are then put in like any other batch of changes.
+/// Design. A list of one store needs one query, whatever its length: it returns the sorted keys and the values that the
+/// rows of a section have in common. If only the class can compute the section, each object is asked for it, in
+/// portions. Sections whose rows are not adjacent are an error. Unsaved changes of the context are then applied like
+/// any other batch of changes.
 struct ResultsLoader {
     let context: NSManagedObjectContext
     let request: NSFetchRequest<NSFetchRequestResult>
     let sectionNameKeyPath: String?
-    /// How sections are made whatever the sort; it goes before the key path.
+    /// The rule for sections, independent of the sort order; it takes precedence over the key path.
     var sectionBy: SectionBy?
-    /// What to keep of each section.
+    /// The aggregates to compute for each section.
     var aggregates: [SectionAggregate] = []
     let cacheName: String?
-    /// Whether unsaved changes of objects that the list's objects look at count.
+    /// True if unsaved changes of related objects that the list depends on count.
     let followsRelatedObjects: Bool
 
-    /// So many rows are looked at together for their sections.
+    /// The number of rows whose sections are read together.
     private static let portion = 1_000
 
     private var pipeline: FetchPipeline { context.fetchPipeline }
 
-    /// Fetches.
+    /// Fetches the list.
     ///
-    /// - Throws: 134060 for a request that cannot be resolved or sections that do not stand together; the store's errors.
+    /// - Throws: 134060 for a request that cannot be resolved or sections whose rows are not adjacent; the store's
+    ///   errors.
     func load() throws -> LoadedResults { try load(try definition()) }
 
-    /// What the list is, without reading anything.
+    /// The definition of the list, without reading rows.
     ///
-    /// - Parameter known: the identities of another list's rows, which are kept if they fit.
+    /// - Parameter known: the identities of another list's rows, which are reused if they are of the same store.
     func definition(keeping known: RowIdentities? = nil) throws -> ListDefinition {
         let plan = try pipeline.plan(request)
         let rule = try sectionBy.map { try SectionRule($0, of: plan.entity) }
@@ -73,7 +74,7 @@ struct ResultsLoader {
         return definition
     }
 
-    /// Fetches the list that `definition` says.
+    /// Fetches the list of `definition`.
     func load(_ definition: ListDefinition) throws -> LoadedResults {
         let plan = definition.plan
         var loaded = LoadedResults(definition: definition, contents: definition.noContents)
@@ -92,7 +93,7 @@ struct ResultsLoader {
         return loaded
     }
 
-    /// The rows between offset and limit, and those before them and a few behind.
+    /// Loads the rows between offset and limit, and those before them and a few after.
     private func loadWindow(_ plan: FetchPlan, into loaded: inout LoadedResults) throws {
         let shown = loaded.definition
         let (loader, flat) = try beginning(plan, shown)
@@ -102,8 +103,8 @@ struct ResultsLoader {
         loaded.window = window
     }
 
-    /// The list without sections, from its first row to a few behind the limit, and what loads it. Where the store cannot know
-    /// which rows come first, all of them.
+    /// The list without sections, from its first row to a few after the limit, and its loader. If unsaved objects
+    /// affect which rows are first, the list has all rows.
     private func beginning(
         _ plan: FetchPlan, _ shown: ListDefinition
     ) throws -> (loader: ResultsLoader, list: ListDefinition) {
@@ -119,14 +120,14 @@ struct ResultsLoader {
         return (loader, flat)
     }
 
-    /// Fetches the beginning of a window's list again.
+    /// Fetches the first rows of a window's list again.
     func refill(_ window: inout ResultsWindow, shown: ListDefinition) throws {
         context.processPendingChanges()
         let (loader, _) = try beginning(shown.plan, shown)
         window.refill(try loader.contents(of: window.flat))
     }
 
-    /// Fetches again: rows and sections keep the numbers that they have in `definition`.
+    /// Fetches again; rows and sections keep the numbers that they have in `definition`.
     func reload(_ definition: ListDefinition) throws -> ListContents {
         context.processPendingChanges()
         return try contents(of: definition)
@@ -145,7 +146,7 @@ struct ResultsLoader {
     private func load(from store: any RowStore, into loaded: inout LoadedResults) throws {
         let plan = loaded.definition.plan
         if try plan.limit > 0 && hasPendingChanges(plan) { return try loadObjects(into: &loaded) }
-        // What a pinned context reads is no state of the store by its token.
+        // A context pinned to a generation may read an older state than the store's change token names.
         let isPinned = context.generation.token != nil
         let cache = isPinned ? nil : cacheName.map { ResultsCache(named: $0, of: loaded.definition, in: store) }
         if let cache, let cached = cache.read(into: loaded) {
@@ -162,17 +163,17 @@ struct ResultsLoader {
         try addPendingChanges(to: &loaded)
     }
 
-    /// Whether the request takes the context's unsaved changes into account, and there are any.
+    /// True if the request includes the context's unsaved changes, and there are any.
     private func hasPendingChanges(_ plan: FetchPlan) throws -> Bool {
         try request.includesPendingChanges && PendingOverlay(plan, in: context) != nil
     }
 
     // MARK: Keys
 
-    /// Repeats `body` until no other context or process committed to `store` meanwhile, three times at most. The program's
-    /// code may run in `body`, so the coordinator's lock is not held.
+    /// Repeats `body`, three times at most, until no other context or process commits to `store` during it. `body` may
+    /// call the program's code, so the coordinator's lock is not held.
     ///
-    /// - Returns: the state that `body` read, or `nil` if others did not leave it alone.
+    /// - Returns: the state that `body` read, or `nil` if others committed during each attempt.
     private func consistently(with store: any RowStore, _ body: () throws -> Void) throws -> ListOrigin? {
         let coordinator = try pipeline.coordinator
         func origin() throws -> ListOrigin { try coordinator.withLock { try ListOrigin(of: store) } }
@@ -209,7 +210,7 @@ struct ResultsLoader {
         loaded.contents = ListContents(rows: rows, sections: sections, isSectioned: definition.isSectioned)
     }
 
-    /// What `body` says of each row's object.
+    /// The results of `body` for each row's object.
     private func look<Value>(at found: FetchedKeys, _ body: (NSManagedObject) -> Value) throws -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(found.keys.count)
@@ -220,15 +221,15 @@ struct ResultsLoader {
         return values
     }
 
-    /// The sections by looking at each row.
+    /// The sections, computed from each row's object.
     private func looked(at found: FetchedKeys, _ definition: ListDefinition) throws -> [SectionEntry] {
         var run = SectionRun(names: definition.names)
         for number in try look(at: found, definition.section(ofRow:)) { try run.add(definition.names.key(of: number)) }
         return run.entries
     }
 
-    /// The saved rows of a list, of which nothing but a reader of its store is asked; `nil` where that is not enough. On any
-    /// thread, as long as no other thread uses the names of the list's sections.
+    /// The saved rows of a list, using only a reader of its store; `nil` if that is not sufficient. On any thread, as
+    /// long as no other thread uses the names of the list's sections.
     static func contents(
         of definition: ListDefinition, from reader: any RowStore, check: @escaping () throws -> Void
     ) throws -> LoadedResults? {
@@ -250,7 +251,8 @@ struct ResultsLoader {
         return loaded
     }
 
-    /// The packed forms of keys; `nil` where one has none. In one pass: each further copy of a million is eight megabytes.
+    /// The packed forms of keys; `nil` if one has none. In one pass, since each further copy of a million keys is eight
+    /// megabytes.
     private static func tokens(of keys: [RowKey]) -> SharedElements<RowToken>? {
         struct HasNone: Error {}
         return try? SharedElements(count: keys.count) { place in
@@ -275,7 +277,7 @@ struct ResultsLoader {
         return ListContents(rows: rows, sections: sections, isSectioned: definition.isSectioned)
     }
 
-    /// Puts the context's unsaved changes in.
+    /// Applies the context's unsaved changes.
     private func addPendingChanges(to loaded: inout LoadedResults) throws {
         let touched = try unsaved(loaded.definition)
         guard !touched.isEmpty else { return }
@@ -283,7 +285,7 @@ struct ResultsLoader {
         loaded.contents = try editor.edit(loaded.contents, touched).contents
     }
 
-    /// Whether an object was changed, and not saved, that objects of the list look at.
+    /// True if an object that the list's objects depend on has unsaved changes.
     private func looksAtUnsavedObjects(_ definition: ListDefinition) -> Bool {
         guard request.includesPendingChanges, followsRelatedObjects, let related = RelatedObjects(definition) else {
             return false
@@ -291,7 +293,7 @@ struct ResultsLoader {
         return context.changes.updated.all.contains { related.looks(at: $0.entity) }
     }
 
-    /// The context's unsaved changes: those of the list's objects, and of what they look at.
+    /// The context's unsaved changes: those of the list's objects, and of the objects that they depend on.
     func unsaved(_ definition: ListDefinition) throws -> TouchedObjects {
         var touched = TouchedObjects()
         guard request.includesPendingChanges, context.hasChanges else { return touched }
@@ -309,15 +311,15 @@ struct ResultsLoader {
 
     // MARK: Objects
 
-    /// For lists of several stores, and for pages while there are unsaved changes.
+    /// Loads objects, for lists of several stores, and for pages if there are unsaved changes.
     private func loadObjects(into loaded: inout LoadedResults) throws {
         let objects = try pipeline.objects(request)
         let definition = loaded.definition
         guard looksAtUnsavedObjects(definition) else {
             return try sort(objects, objects.map(definition.identities.token), into: &loaded)
         }
-        // The fetch knows what is not saved of the objects themselves. What these look at was asked of the stores: all of
-        // them are looked at and put into place again.
+        // The fetch includes unsaved changes of the objects themselves, but not of related objects: the stores sorted
+        // by their saved values. So all objects are placed again.
         var touched = try unsaved(definition)
         for object in objects { touched.note(object) }
         loaded.contents = try ListEditor(definition: definition, context: context)
@@ -330,7 +332,7 @@ struct ResultsLoader {
         try sort(results, results.indices.map { RowToken(code: UInt64($0)) }, into: &loaded)
     }
 
-    /// Puts results, which are in order, into their sections.
+    /// Divides sorted results into their sections.
     private func sort(_ results: [AnyObject], _ tokens: [RowToken], into loaded: inout LoadedResults) throws {
         let definition = loaded.definition
         if definition.rule != nil {

@@ -15,10 +15,10 @@ struct SectionKey {
         }
     }
 
-    /// Whether stores know the value: it is no transient attribute and nothing that only the class knows.
+    /// True if stores know the value: the key path ends in an attribute that is not transient.
     var isStored: Bool { attribute?.isTransient == false }
 
-    /// The type of the attribute; `nil` where the model has none there.
+    /// The type of the attribute; `nil` if the model has none there.
     var attributeType: NSAttributeType? { attribute?.attributeType }
 
     var isNumber: Bool {
@@ -30,7 +30,7 @@ struct SectionKey {
         }
     }
 
-    /// The value in a slot of the attribute, with its type.
+    /// The typed value of a slot of the attribute.
     func typed(_ value: SlotValue) -> SectionValue {
         switch value {
         case .null: .missing
@@ -46,7 +46,7 @@ struct SectionKey {
         }
     }
 
-    /// The value of an object, with its type.
+    /// The typed value of an object.
     func value(of object: AnyObject) -> SectionValue {
         if isStored, let object = object as? NSManagedObject { return typed(storedValue(of: object)) }
         let value: Any?
@@ -77,7 +77,7 @@ struct SectionKey {
         }
     }
 
-    /// `10000–19999` of whole numbers, `0.5–1` of others.
+    /// The name of a range: `10000–19999` for whole numbers, `0.5–1` for others.
     private static func bucketName(_ from: Decimal, _ to: Decimal) -> String {
         func isWhole(_ number: Decimal) -> Bool {
             var (number, whole) = (number, Decimal())
@@ -98,7 +98,7 @@ struct SectionKey {
         }
     }
 
-    /// The name by the values in the slots, which is what stores go by.
+    /// The name by the values in the slots, as stores compute it.
     private func storedName(of object: NSManagedObject) -> String {
         let value = storedValue(of: object)
         if case .text(let text) = value { return text }
@@ -119,12 +119,12 @@ struct SectionKey {
 
     /// The name of the section of the rows that have `value`.
     func name(for value: SlotValue) -> String {
-        // What nearly all sections go by, without a cast.
+        // The fast path for most sections, without a cast.
         if case .text(let text) = value, attribute?.attributeType == .stringAttributeType { return text }
         return Self.name(for: AttributeCoercion.value(value, type: attribute?.attributeType ?? .undefinedAttributeType))
     }
 
-    /// Names are texts whatever the value: `""` for `nil`, `0` and `1` for a Boolean.
+    /// The text of a value: `""` for `nil`, `0` and `1` for a Boolean.
     private static func name(for value: Any?) -> String {
         switch value {
         case nil, is NSNull: ""

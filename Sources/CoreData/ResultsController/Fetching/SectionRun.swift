@@ -1,10 +1,10 @@
 import Foundation
 
-/// Collects the sections of rows that are given in order, and refuses sections that do not stand together.
+/// Collects the sections of sorted rows, and refuses sections whose rows are not adjacent.
 struct SectionRun {
     private let names: SectionNames
     private(set) var entries: [SectionEntry] = []
-    /// By the sections' numbers, which begin with 0 and are all in use.
+    /// By section number; the numbers begin with 0 and are all in use.
     private var seen: [Bool] = []
     private var last: (name: String, number: UInt32)?
     private var count = 0
