@@ -1,35 +1,35 @@
 import Foundation
 
 extension NSFetchedResultsController {
-    /// What a delegate hears of a change of request.
+    /// The notification that a delegate gets of a change of request.
     public enum RefetchAnnouncement: Sendable {
-        /// Everything that leads from the old list to the new one, as one batch.
+        /// All changes from the old list to the new one, as one batch.
         case changes
-        /// That the contents are others: will and did, or the snapshot. For changes of long lists of which a screen shows
-        /// nothing but the result.
+        /// Only that the contents are different: will and did, or the snapshot. For changes of long lists if a screen
+        /// shows only the result.
         case contents
     }
 
-    /// Goes over to what ``fetchRequest``, ``sectionBy`` and ``aggregates`` say now: set what shall be another, and call this
-    /// instead of `performFetch()`. An addition to Apple's interface.
+    /// Changes the list to the current ``fetchRequest``, ``sectionBy`` and ``aggregates``: set the new values, and call
+    /// this instead of `performFetch()`. An addition to Apple's interface.
     ///
-    /// The rows are read and compared beside the context's queue. Until they are there the old list stays, is shown and
-    /// follows its context. Then the difference is told to the delegate, ``changes`` and ``snapshots`` as one exact batch
-    /// with the fewest moves. The same section name before and after is the same section. Windows (`fetchLimit`,
-    /// `fetchOffset`), lists of several stores or of a context with a parent, and sections that only objects know are read on
-    /// the queue. Of a list that was not fetched yet nothing is told but what `performFetch()` tells.
+    /// The rows are read and compared in the background. Until that is done the old list stays visible and follows its
+    /// context. Then the difference is reported to the delegate, ``changes`` and ``snapshots`` as one exact batch with
+    /// the fewest moves. Sections of the same name before and after are the same section. Windows (`fetchLimit`,
+    /// `fetchOffset`), lists of several stores or of a context with a parent, and sections that only objects can
+    /// compute are read on the queue. If the list was not fetched yet, only the notifications of `performFetch()` are
+    /// sent.
     ///
-    /// Set the request on the context's queue; the call itself goes there where it is made elsewhere. A later call, or
-    /// `performFetch()`, takes the place of one that is not done. Cancelling the task leaves the list as it was, and so does
-    /// an error.
+    /// Set the request on the context's queue; the call itself may be made anywhere. A later call, or `performFetch()`,
+    /// replaces an unfinished one. Cancelling the task leaves the list unchanged, and so does an error.
     ///
     /// - Parameters:
-    ///   - announcement: what the delegate hears.
-    ///   - progress: its `completedUnitCount` becomes the number of rows that the store has gone through so far, again and again
-    ///     while an SQLite store goes through all of a table or an index, as it does for a filter that no index answers. What
-    ///     share of the work that is the caller may say, who knows how many rows there are; to sort them takes time of its own.
-    /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled or another fetch took its place; 134060 for a
-    ///   request that cannot be resolved, and when the objects of a section do not stand together; the store's error where it
+    ///   - announcement: the notification of the delegate.
+    ///   - progress: its `completedUnitCount` is set to the number of rows that the store has scanned so far,
+    ///     repeatedly while an SQLite store scans a whole table or index, as for a filter without an index. The caller
+    ///     may set the total, if it knows the number of rows; sorting them takes additional time.
+    /// - Throws: 3072 (`CocoaError.userCancelled`) if the task was cancelled or another fetch replaced it; 134060 for a
+    ///   request that cannot be resolved, and if the objects of a section are not adjacent; the store's error if it
     ///   cannot be read.
     nonisolated(nonsending) public final func refetch(
         telling announcement: RefetchAnnouncement = .changes, reporting progress: Progress? = nil

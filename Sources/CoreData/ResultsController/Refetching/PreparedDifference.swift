@@ -1,15 +1,15 @@
-/// A batch as a difference of IDs, made before the delegate is told, beside the context's queue: of a new predicate it may have a
-/// million steps.
+/// A batch as a difference of IDs, made in the background before the delegate is notified: for a new predicate it may
+/// have a million steps.
 struct PreparedDifference {
     private let difference: CollectionDifference<NSManagedObjectID>
     private let identities: RowIdentities
 
-    /// So many IDs are made while the coordinator's lock is held: others that wait for it do so for a moment only.
+    /// The number of IDs that are made under one hold of the coordinator's lock, so that others wait only briefly.
     private static let portion = 4_096
 
     /// - Parameters:
-    ///   - identities: a frozen copy; `nil` where nothing is to be made.
-    ///   - check: throws if it is all over.
+    ///   - identities: a frozen copy; `nil` if no difference is needed.
+    ///   - check: throws if the fetch was cancelled.
     init?(_ batch: ChangeBatch, _ identities: RowIdentities?, _ check: () throws -> Void) throws {
         guard let identities, !batch.isEmpty else { return nil }
         let changes = batch.rowChanges
@@ -26,7 +26,7 @@ struct PreparedDifference {
         (self.difference, self.identities) = (difference, identities)
     }
 
-    /// The difference; `nil` if objects in it got other IDs since by a save.
+    /// The difference; `nil` if a save has changed the IDs of objects in it.
     func value(of current: RowIdentities) -> CollectionDifference<NSManagedObjectID>? {
         current.agrees(with: identities) ? difference : nil
     }

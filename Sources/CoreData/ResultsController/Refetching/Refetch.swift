@@ -1,13 +1,13 @@
 import Foundation
 
-/// The way from a list that is shown to one that another request finds, most of it beside the context's queue.
+/// The change from a displayed list to that of another request, mostly in the background.
 ///
-/// Design. The new list is read through a reader of the store, and compared with the old one, while the old one goes on
-/// being shown and followed. What happens to objects meanwhile is noted, and put into the new list when it is there; then
-/// both are compared again, until nothing happened in between. All that knows the context runs on its queue, and hands on
-/// to the part beside it only values, and names that nothing else uses.
+/// Design. The new list is read through a reader of the store, and compared with the old one, while the old one stays
+/// visible and follows changes. Changes of objects during that time are noted, and applied to the new list when it is
+/// ready; then both are compared again, until there were no more changes. Code that uses the context runs on its queue.
+/// It passes only values to the background, and names that are not used elsewhere.
 ///
-/// A window, several stores, a parent context, and sections that only objects know are read on the queue.
+/// A window, several stores, a parent context, and sections that only objects can compute are read on the queue.
 final class Refetch {
     private let tracker: ResultsTracker
     private let context: NSManagedObjectContext
@@ -18,18 +18,18 @@ final class Refetch {
     private var completion: ((Result<Void, any Error>) -> Void)?
 
     private var definition: ListDefinition
-    /// Whether the controller has no list yet.
+    /// True if the controller has no list yet.
     private let isFirst: Bool
     private var related: RelatedObjects?
-    /// What happened since the reading began.
+    /// The changes since the reading began.
     private var touched = TouchedObjects()
-    /// Something happened of which it is not known what.
+    /// True if there was a change whose objects are unknown.
     var isBroken = false
-    /// How often it was begun, and how often compared.
+    /// The number of attempts to read, and to compare.
     private var readings = 0
     private var comparisons = 0
 
-    /// What so many transactions changed is read while a user waits for a key, and hardly notices.
+    /// The changes of this number of transactions are read so quickly that a waiting user hardly notices.
     private static let mostTransactions: Int64 = 100
     private static let mostReadings = 3
     private static let mostComparisons = 4
@@ -57,14 +57,14 @@ final class Refetch {
 
     // MARK: On the queue
 
-    /// Begins, and ends what went on before. Called on the queue.
+    /// Starts, and ends an earlier refetch. Called on the queue.
     func start() {
         tracker.refetch?.end()
         tracker.refetch = self
         read()
     }
 
-    /// Leaves the list as it is: something else was asked for.
+    /// Cancels the refetch, since another fetch was requested; the list stays unchanged.
     func end() {
         interruption.interrupt()
         finish(.failure(CoreDataError.make(3072, "The fetch was cancelled.")))
@@ -77,11 +77,11 @@ final class Refetch {
         completion?(result)
     }
 
-    /// Runs `body` on the context's queue, unless it is all over.
+    /// Runs `body` on the context's queue, unless the refetch has finished.
     private func onQueue(_ body: @escaping () throws -> Void) {
         context.queue.async { [self] in
             guard completion != nil else { return }
-            // The delegate is being called, and lets the queue work meanwhile.
+            // A delegate that is being called lets the queue run other work.
             if tracker.isWorking { return onQueue(body) }
             do {
                 try interruption.check()
@@ -93,7 +93,7 @@ final class Refetch {
     }
 
     /// - Parameters:
-    ///   - work: runs beside the queue, and holds nothing of the context's.
+    ///   - work: runs in the background, and uses no objects of the context.
     ///   - body: runs on the queue.
     private func inBackground<Value>(
         _ work: @escaping () throws -> Value, then body: @escaping (Value) throws -> Void
@@ -140,16 +140,16 @@ final class Refetch {
         goOver(to: loaded, batch)
     }
 
-    /// What was found beside the queue to lead from what was shown to the new list.
+    /// The difference, found in the background, between the displayed and the new list.
     private struct Compared {
         let batch: ChangeBatch?
-        /// The same as a difference, where the delegate may want that.
+        /// The batch as a difference, if the delegate may want one.
         let difference: PreparedDifference?
-        /// The version of the list that was shown.
+        /// The version of the displayed list.
         let version: Int?
     }
 
-    /// Puts in what happened meanwhile, and goes over if nothing was left to compare.
+    /// Applies the changes noted so far, and shows the new list if there were none.
     private func compareLater(_ found: LoadedResults, with compared: Compared? = nil) {
         do {
             context.processPendingChanges()
@@ -189,13 +189,13 @@ final class Refetch {
         }
     }
 
-    /// Whether it may be that the delegate is told a difference: of most delegates it is not known before they were called.
+    /// True if the delegate may get a difference: its methods are usually unknown until they were called.
     private var mayTellDifference: Bool {
         !definition.isSectioned && tracker.state?.isSectioned == false && tracker.caller.mayHave(.difference)
             && !tracker.caller.isKnownToHearSnapshots
     }
 
-    /// Whether the delegate is told in a form that is nothing but changes.
+    /// True if the delegate gets a form that contains only changes.
     private var needsDifference: Bool {
         !definition.isSectioned && tracker.caller.isKnownToHearDifferences
     }
@@ -224,7 +224,7 @@ final class Refetch {
         completion?(.success(()))
     }
 
-    // MARK: What happens meanwhile
+    // MARK: Changes during the refetch
 
     private func isOfInterest(_ entity: NSEntityDescription) -> Bool {
         definition.plan.includes(entity) || related?.looks(at: entity) ?? false
@@ -252,18 +252,18 @@ final class Refetch {
         touched.noteDeleted(ids(NSDeletedObjectIDsKey))
     }
 
-    // MARK: What is compared
+    // MARK: Comparison
 
-    /// What the controller shows, as a value.
+    /// The contents that the controller shows, as a value.
     private struct Shown {
         let contents: ListContents
         let table: SectionTable
-        /// Whether sections are known by the same kind of text as in the new list.
+        /// True if sections are identified by the same kind of text as in the new list.
         let hasSameKeys: Bool
         let version: Int
     }
 
-    /// - Returns: `nil` where it has nothing in common with the new list.
+    /// - Returns: `nil` if it has nothing in common with the new list.
     private func shown() -> Shown? {
         guard let state = tracker.state, state.fixedResults == nil, state.identities === definition.identities else {
             return nil
@@ -271,7 +271,7 @@ final class Refetch {
         return Self.shown(state, definition)
     }
 
-    /// The changes that lead from what is shown to a new list with the same identities.
+    /// The changes from the displayed list to a new one with the same identities.
     static func batch(to loaded: LoadedResults, from state: ResultsState) -> ChangeBatch? {
         batch(to: loaded.contents, of: loaded.definition, from: shown(state, loaded.definition))
     }
@@ -282,7 +282,7 @@ final class Refetch {
             hasSameKeys: (state.definition.rule == nil) == (definition.rule == nil), version: state.version)
     }
 
-    /// The changes that lead from what is shown to a new list, by the new list's numbers of sections.
+    /// The changes from the displayed list to a new one, with the new list's section numbers.
     private static func batch(
         to new: ListContents, of definition: ListDefinition, from shown: Shown?
     ) -> ChangeBatch? {
@@ -301,7 +301,7 @@ final class Refetch {
             let key = key(of: section.number, named: name)
             var number = names.number(of: key, foreignName: name)
             if !taken.insert(number).inserted {
-                // Another section of the same name was before it.
+                // An earlier section has the same name.
                 number = names.number(of: "\(key)\0\(section.number)", foreignName: name)
                 taken.insert(number)
             }
@@ -313,15 +313,15 @@ final class Refetch {
 }
 
 extension Refetch {
-    /// What is done beside the queue: it knows the list and the store, and no context.
+    /// The part that runs in the background: it uses the list and the store, not the context.
     private struct Reading {
         let definition: ListDefinition
         let interruption: Interruption
-        /// The name of the list on disk; `nil` where it is of no use.
+        /// The name of the list on disk; `nil` if it cannot be used.
         let cacheName: String?
 
-        /// The list as an earlier launch left it on disk, brought to the present state of the store. Of a list that is not shown
-        /// yet: then nothing on the queue uses the numbers of its rows meanwhile.
+        /// The list on disk from an earlier launch, updated to the current state of the store. Only for a list that is
+        /// not displayed yet: then the queue does not use the numbers of its rows concurrently.
         func kept(_ store: any RowStore) throws -> LoadedResults? {
             guard definition.aggregates == nil, let name = cacheName else { return nil }
             try interruption.check()
@@ -334,7 +334,7 @@ extension Refetch {
             return loaded
         }
 
-        /// The rows as they are saved; `nil` where they must be read on the queue.
+        /// The saved rows; `nil` if they must be read on the queue.
         func read(_ store: any RowStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults? {
             var origins: [ListOrigin] = []
             let found = try BackgroundReader(interruption: interruption).reading(

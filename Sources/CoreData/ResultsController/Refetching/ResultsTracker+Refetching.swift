@@ -1,11 +1,11 @@
-/// How another request is gone over to.
+/// Switches the controller to the list of another request.
 extension ResultsTracker {
-    /// Goes over from the list that is shown to another one, and tells what leads there.
+    /// Switches from the displayed list to another one, and reports the changes.
     ///
     /// - Parameters:
-    ///   - batch: the changes, by the names and identities of the new list; `nil` to tell that the contents are others, and
-    ///     not how.
-    ///   - difference: the batch as a difference, where that was made already.
+    ///   - batch: the changes, by the names and identities of the new list; `nil` to report only that the contents are
+    ///     different.
+    ///   - difference: the batch as a difference, if that was already made.
     func goOver(
         to loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>, telling batch: ChangeBatch?,
         _ difference: PreparedDifference? = nil
@@ -29,7 +29,7 @@ extension ResultsTracker {
         fetches += 1
         let number = fetches
         observation.withMutation(of: self, keyPath: \.state) { show(batch, difference, from: old, to: made) }
-        // The delegate may have fetched anew.
+        // The delegate may have fetched again.
         if fetches == number {
             old.titleOfSection = { _ in nil }
             if let told { listeners.hear(told) } else if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
@@ -39,7 +39,7 @@ extension ResultsTracker {
         workOff()
     }
 
-    /// Writes the list to disk, as it is saved.
+    /// Writes the saved list to disk.
     private func keep(_ loaded: LoadedResults) {
         guard !loaded.isOnDisk, let cacheName, let origin = loaded.origin, let saved = loaded.savedContents,
             let store = loaded.definition.identities.store
@@ -60,8 +60,8 @@ extension ResultsTracker {
         _ = tell(batch, of: made, isFlat: isFlat, showing, difference?.value(of: made.identities))
     }
 
-    /// Lets what was told, and what was shown, go on another queue, when this one has done so: to free a million changes, or the
-    /// names of some ten thousand sections, takes milliseconds.
+    /// Releases the reported changes and the old contents on another queue, after this one has released them: freeing a
+    /// million changes, or the names of some ten thousand sections, takes milliseconds.
     // SAFETY: nothing reads the values there; only references to them are released.
     private func letGoLater(_ batch: ChangeBatch?, _ difference: PreparedDifference?, _ old: ResultsState) {
         let rows = batch?.rowChanges.count ?? old.published.rowCount
@@ -73,7 +73,7 @@ extension ResultsTracker {
     private static let quicklyFreed = 10_000
     private static let quicklyFreedSections = 500
 
-    /// Tells that the contents are others, and not how.
+    /// Reports that the contents are different, without the changes.
     private func tellContents(of made: ResultsState, _ showing: Showing) {
         if caller.mayHave(.snapshot) {
             let snapshot = NSDiffableDataSourceSnapshotReference(
