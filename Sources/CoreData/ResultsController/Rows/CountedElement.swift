@@ -1,20 +1,21 @@
-/// What a ``CountedTree`` can hold: a small value that names itself by a number.
+/// An element of a ``CountedTree``: a small value that is identified by a number.
 protocol CountedElement: BitwiseCopyable, Sendable {
-    /// A number that no other element of the same tree has.
+    /// A number that is unique in the tree.
     var code: UInt64 { get }
 
-    /// How much the element adds to the weight of the tree.
+    /// The element's contribution to the weight of the tree.
     var weight: Int { get }
 }
 
-/// One row of a list in eight bytes. What the number stands for is the owner's business.
+/// One row of a list in eight bytes. The owner of the list defines the meaning of the number.
 struct RowToken: Hashable, CountedElement {
     let code: UInt64
 
     var weight: Int { 1 }
 }
 
-/// One section of a list: its number, which stays the same while sections before it come and go, and how many rows it has.
+/// One section of a list: its number, which stays the same if sections before it are inserted or deleted, and its row
+/// count.
 struct SectionEntry: Hashable, CountedElement {
     let number: UInt32
     var rowCount: UInt32

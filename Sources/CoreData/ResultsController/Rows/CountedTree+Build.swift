@@ -1,7 +1,8 @@
 extension CountedTree {
-    /// A tree of the elements of `block`, in their order. The leaves are pieces of the block: nothing is copied.
+    /// Creates a tree of the elements of `block`, in their order. The leaves are slices of the block; nothing is
+    /// copied.
     ///
-    /// - Parameter isUnit: whether every element weighs one, so that none has to be looked at.
+    /// - Parameter isUnit: true if every element weighs one, so that weights need not be read.
     init(_ block: SharedElements<Element>, isUnit: Bool) {
         self.init()
         guard block.count > 0 else { return }
@@ -18,7 +19,7 @@ extension CountedTree {
         buildBranches(over: level)
     }
 
-    /// Stacks branches over `leafLevel` until one of them holds all.
+    /// Adds levels of branches over `leafLevel` until one branch holds all.
     private mutating func buildBranches(over leafLevel: [Child]) {
         var level = leafLevel
         height = 0
@@ -49,13 +50,13 @@ extension CountedTree {
         weight = Int(level[0].weight)
     }
 
-    /// Tells `node` who is above it. Level 0 are the leaves.
+    /// Sets the parent of `node`. Level 0 are the leaves.
     mutating func setParent(of node: UInt32, level: Int, to parent: UInt32) {
         if level == 0 { leaves[node].parent = parent } else { branches[node].parent = parent }
     }
 }
 
 extension Array {
-    /// The sum of one number of each element.
+    /// The sum of one number over all elements.
     func sum(_ number: (Element) -> UInt32) -> UInt32 { reduce(0) { $0 + number($1) } }
 }

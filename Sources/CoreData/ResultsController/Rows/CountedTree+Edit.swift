@@ -1,5 +1,5 @@
 extension CountedTree {
-    /// Puts `element` before the element at `position`, or at the end. O(log n).
+    /// Inserts `element` before the element at `position`, or at the end. O(log n).
     mutating func insert(_ element: Element, at position: Int) {
         ownIndex()
         if branches[root].children.isEmpty { addFirstLeaf() }
@@ -10,7 +10,7 @@ extension CountedTree {
         if leaves[place.leaf].elements.count > Self.maximumLeaf { split(leaf: place.leaf) }
     }
 
-    /// Takes out the element named `code` and returns the position it had; `nil` if it is not in the tree. O(log n).
+    /// Removes the element with `code` and returns its position; `nil` if it is not in the tree. O(log n).
     @discardableResult
     mutating func remove(_ code: UInt64) -> Int? {
         guard let place = place(ofCode: code) else { return nil }
@@ -23,7 +23,7 @@ extension CountedTree {
         return position
     }
 
-    /// Puts `element` in the place of the element of the same code, which must be in the tree. O(log n).
+    /// Replaces the element with the same code, which must be in the tree. O(log n).
     mutating func replace(_ element: Element) {
         guard let place = place(ofCode: element.code) else { preconditionFailure("no element to replace") }
         let added = element.weight - leaves[place.leaf].elements[place.slot].weight
@@ -31,7 +31,7 @@ extension CountedTree {
         if added != 0 { add(count: 0, weight: added, above: place.leaf) }
     }
 
-    /// Makes sure that a change of the index is not seen by other copies of the tree.
+    /// Copies the index before a change if other copies of the tree share it.
     private mutating func ownIndex() {
         if !isKnownUniquelyReferenced(&holder) { holder = IndexHolder(holder.index) }
     }
@@ -42,7 +42,7 @@ extension CountedTree {
         height = 1
     }
 
-    /// Adds to the sums of all branches above `leaf`.
+    /// Adds to the sums of all ancestors of `leaf`.
     private mutating func add(count: Int, weight: Int, above leaf: UInt32) {
         self.count += count
         self.weight += weight
@@ -86,7 +86,7 @@ extension CountedTree {
         for element in elements { holder.index?[element.code] = leaf }
     }
 
-    /// Hangs a new node beside `sibling`, from which its elements were taken. `level` is that of the parent.
+    /// Inserts a new node after `sibling`, which its elements were taken from. `level` is that of the parent.
     private mutating func addChild(_ child: Child, after sibling: UInt32, in parent: UInt32, level: Int) {
         let number = childNumber(of: sibling, in: parent)
         branches[parent].children[number].count -= child.count
@@ -130,7 +130,7 @@ extension CountedTree {
         removeChild(pair.right, from: parent, level: 1)
     }
 
-    /// `node` and a neighbour under the same parent that together hold no more than `limit`, in order.
+    /// `node` and an adjacent sibling that together hold at most `limit` elements, in order.
     private func mergeable(_ node: UInt32, in parent: UInt32, limit: Int) -> (left: UInt32, right: UInt32)? {
         let children = branches[parent].children
         let number = childNumber(of: node, in: parent)
@@ -151,7 +151,7 @@ extension CountedTree {
         branches[parent].children[from].weight = 0
     }
 
-    /// Takes an empty or merged node off its parent; `level` is that of the parent.
+    /// Removes an empty or merged node from its parent; `level` is that of the parent.
     private mutating func removeChild(_ node: UInt32, from parent: UInt32, level: Int) {
         let number = childNumber(of: node, in: parent)
         branches[parent].children.remove(at: number)
@@ -182,7 +182,7 @@ extension CountedTree {
         }
     }
 
-    /// Lets the root go while it only has one branch below it; an empty tree has height 1.
+    /// Removes the root while it has only one branch below it; an empty tree has height 1.
     private mutating func lowerRoot() {
         if branches[root].children.isEmpty { height = 1 }
         while height > 1 && branches[root].children.count == 1 {

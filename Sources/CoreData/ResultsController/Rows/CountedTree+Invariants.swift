@@ -1,5 +1,5 @@
 extension CountedTree {
-    /// Checks every invariant of the tree, O(n), and returns what is wrong, or `nil`. For tests.
+    /// Checks every invariant of the tree, O(n), and returns the first violation, or `nil`. For tests.
     func brokenInvariant() -> String? {
         var problem: String?
         var seenLeaves = 0

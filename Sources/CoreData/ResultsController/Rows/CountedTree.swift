@@ -1,22 +1,22 @@
 /// A sequence of elements that finds the position of an element, and the element at a position, in logarithmic time.
 ///
-/// Design. A B+tree in which every branch knows how many elements are below each of its children, and what they weigh:
-/// the rows of a list weigh one each, its sections weigh as much as they have rows. Elements stand in leaves of up to
+/// Design. A B+tree in which every branch stores the number and the weight of the elements below each child: each row
+/// of a list weighs one, each of its sections weighs its row count. Elements are stored in leaves of up to
 /// ``maximumLeaf``.
 ///
-/// Nodes are numbered and name each other by number, so a node can know its parent although the tree is a value: the
-/// slots in which nodes live are shared in pages between copies of the tree (``PagedSlots``), and a change duplicates
-/// only the pages that it writes. A copy of the tree is therefore the snapshot of a state for almost nothing.
-/// ``LeafIndex`` tells in which leaf an element is; the way up to the root then gives its position. The index is built
-/// when it is first needed and costs four bytes an element.
+/// Nodes refer to each other by number, so a node can have a reference to its parent although the tree is a value: the
+/// slots of the nodes are shared in pages between copies of the tree (``PagedSlots``), and a change duplicates only the
+/// pages that it writes. A copy of the tree is therefore a cheap snapshot. ``LeafIndex`` maps an element to its leaf;
+/// the path from there to the root gives its position. The index is built on first use and costs four bytes per
+/// element.
 ///
-/// A tree built from sorted elements keeps them where they are: its first leaves are pieces of the one block, copied
-/// only when they are written. Building costs a hundredth of a microsecond an element or less.
+/// A tree built from sorted elements does not copy them: its first leaves are slices of the one block, copied only when
+/// they are written. Building costs a hundredth of a microsecond per element or less.
 ///
-/// Copies may be read on several threads as long as no thread asks for the position of an element (which may build the
-/// index that the copies share).
+/// Copies may be read on several threads as long as no thread asks for the position of an element, which may build the
+/// index that the copies share.
 struct CountedTree<Element: CountedElement> {
-    /// What is below a child of a branch.
+    /// A child of a branch, with the totals below it.
     struct Child {
         var node: UInt32
         var count: UInt32
@@ -56,9 +56,9 @@ struct CountedTree<Element: CountedElement> {
 
     var leaves = PagedSlots<Leaf>()
     var branches = PagedSlots<Branch>()
-    /// The branch at the top. There always is one, with leaves below it when `height` is 1.
+    /// The topmost branch. It always exists; its children are leaves if `height` is 1.
     var root: UInt32
-    /// How many levels of branches there are.
+    /// The number of levels of branches.
     var height = 1
     var holder = IndexHolder()
 
@@ -78,16 +78,16 @@ struct CountedTree<Element: CountedElement> {
         return leaves[place.leaf].elements[place.slot]
     }
 
-    /// The position of the element named `code`, or `nil` if it is not in the tree. O(log n); the first call builds the
+    /// The position of the element with `code`, or `nil` if it is not in the tree. O(log n); the first call builds the
     /// index, O(n).
     func position(of code: UInt64) -> Int? {
         place(ofCode: code).map { sumBefore(leaf: $0.leaf).count + $0.slot }
     }
 
-    /// Whether the element named `code` is in the tree.
+    /// True if the element with `code` is in the tree.
     func contains(_ code: UInt64) -> Bool { index[code] != LeafIndex.none }
 
-    /// What the elements before `position` weigh. O(log n).
+    /// The weight of the elements before `position`. O(log n).
     func weight(before position: Int) -> Int {
         guard position < count else { return weight }
         let place = place(of: position)
@@ -98,8 +98,8 @@ struct CountedTree<Element: CountedElement> {
         return sum
     }
 
-    /// The element that covers `offset` when elements are laid end to end by weight, its position, and how far into it
-    /// the offset is. The offset must be less than ``weight``. O(log n).
+    /// The element that covers `offset` in the sequence of weights, its position, and the offset inside it. The offset
+    /// must be less than ``weight``. O(log n).
     func locate(weight offset: Int) -> (position: Int, element: Element, remainder: Int) {
         precondition(offset >= 0 && offset < weight, "offset out of bounds")
         var rest = offset
@@ -135,7 +135,7 @@ struct CountedTree<Element: CountedElement> {
         visit(root, level: height)
     }
 
-    /// The elements at the positions in `range`, copied. O(log n) and a step for each.
+    /// A copy of the elements at the positions in `range`. O(log n + count).
     func elements(in range: Range<Int>) -> [Element] {
         var result: [Element] = []
         result.reserveCapacity(range.count)
@@ -159,9 +159,9 @@ struct CountedTree<Element: CountedElement> {
         return result
     }
 
-    // MARK: Ways up and down
+    // MARK: Navigation
 
-    /// The index, built if it is not there yet.
+    /// The index, built if needed.
     var index: LeafIndex {
         if let index = holder.index { return index }
         let made = LeafIndex(Element.self, forEachLeaf: forEachLeaf)
@@ -169,7 +169,7 @@ struct CountedTree<Element: CountedElement> {
         return made
     }
 
-    /// Where the element at `position` is. With `insertingBefore` the position may be the count.
+    /// The place of the element at `position`. With `toInsert` the position may be the count.
     func place(of position: Int, toInsert: Bool = false) -> Place {
         precondition(position >= 0 && position < count + (toInsert ? 1 : 0), "position out of bounds")
         var rest = position
@@ -177,7 +177,7 @@ struct CountedTree<Element: CountedElement> {
         for _ in 0..<height {
             let children = branches[node].children
             for (number, child) in children.enumerated() {
-                // An insertion at the border of two leaves goes to the end of the first.
+                // An insertion at the border of two leaves is appended to the first.
                 if rest < Int(child.count) || (toInsert && (rest == Int(child.count) || number == children.count - 1)) {
                     node = child.node
                     break
@@ -196,7 +196,7 @@ struct CountedTree<Element: CountedElement> {
         return Place(leaf: leaf, slot: slot)
     }
 
-    /// The element named `code` and what the elements before it weigh; `nil` if it is not in the tree.
+    /// The element with `code` and the weight of the elements before it; `nil` if it is not in the tree.
     func entry(of code: UInt64) -> (element: Element, weightBefore: Int)? {
         guard let place = place(ofCode: code) else { return nil }
         var sum = sumBefore(leaf: place.leaf).weight
@@ -206,7 +206,7 @@ struct CountedTree<Element: CountedElement> {
         }
     }
 
-    /// How many elements are in the leaves before `leaf`, and what they weigh.
+    /// The number of elements in the leaves before `leaf`, and their weight.
     func sumBefore(leaf: UInt32) -> (count: Int, weight: Int) {
         var sum = (count: 0, weight: 0)
         var node = leaf

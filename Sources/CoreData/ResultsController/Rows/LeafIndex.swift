@@ -1,9 +1,9 @@
-/// In which leaf an element is, by the element's code.
+/// Maps the code of an element to its leaf.
 ///
-/// Design. Codes are usually primary keys, so they come in dense ranges: a page covers 1,024 neighbouring codes, and
-/// holds either one leaf number for each of them (4 bytes a row) or, while few of them are in use, a sorted list of
-/// those that are. Sixteen pages hang under a shelf, sixteen shelves under a block, blocks under a dictionary. Copies
-/// share all of them until one writes: a write to a shared copy duplicates one page and the lists above it.
+/// Design. Codes are usually primary keys, so they form dense ranges. A page covers 1,024 adjacent codes, and holds
+/// either one leaf number for each of them (4 bytes a row) or, while few of them are in use, a sorted list of those in
+/// use. A shelf has sixteen pages, a block sixteen shelves; blocks are in a dictionary. Copies share all of them: a
+/// write to a shared copy duplicates one page and the lists that contain it.
 struct LeafIndex {
     static let none = UInt32.max
 
@@ -28,7 +28,7 @@ struct LeafIndex {
 
     init() {}
 
-    /// The leaf of the element named `code`, or ``none``. A hash look-up and three steps.
+    /// The leaf of the element with `code`, or ``none``. A hash look-up and three steps.
     subscript(code: UInt64) -> UInt32 {
         get {
             guard let shelf = blocks[code >> 18]?.shelves[Int(code >> 14) & 15],
@@ -39,7 +39,7 @@ struct LeafIndex {
         set { ownPage(code >> 10)[Int(code & 1023)] = newValue }
     }
 
-    /// The page of a number, made if it is not there, for writing: no other copy has it.
+    /// The page with a number for writing, created if needed, and copied if it is shared.
     private mutating func ownPage(_ number: UInt64) -> LeafIndexPage {
         var block = blocks.removeValue(forKey: number >> 8) ?? Block()
         if !isKnownUniquelyReferenced(&block) { block = Block(block.shelves) }
@@ -90,7 +90,7 @@ extension LeafIndex {
         }
     }
 
-    /// Numbers the pages that a bulk build needs: by subtraction where they are close together, else by hashing.
+    /// Numbers the pages for a bulk build: by subtraction if they are close together, otherwise by hashing.
     private struct PageNumbers {
         private(set) var counts: [Int] = []
         private var lowest = UInt64.max
@@ -131,10 +131,10 @@ extension LeafIndex {
     }
 }
 
-/// The leaves of 1,024 neighbouring codes.
-// SAFETY: as of the shelves.
+/// The leaves of 1,024 adjacent codes.
+// SAFETY: as for the shelves.
 private final class LeafIndexPage {
-    /// The codes in use, ascending; empty when the page is dense.
+    /// The codes in use, ascending; empty if the page is dense.
     @exclusivity(unchecked) private var offsets: [UInt16] = []
     @exclusivity(unchecked) private var leaves: [UInt32] = []
     @exclusivity(unchecked) private var isDense = false

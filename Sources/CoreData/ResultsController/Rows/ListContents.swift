@@ -1,10 +1,10 @@
-/// The contents of a sectioned list at one moment: which rows, in which order, in which sections.
+/// The contents of a sectioned list at one moment: its rows, their order, and their sections.
 ///
-/// A value: a copy costs a few references and stays as it is while the original changes, so the state before a change is
-/// kept by keeping a copy. Rows and sections are only numbers here. All reads and single changes are O(log n).
+/// A value: a copy costs a few references and does not change with the original, so a copy preserves the state before a
+/// change. Rows and sections are only numbers here. All reads and single changes are O(log n).
 ///
-/// A flat list has exactly one section, number 0, also when it is empty. In a sectioned list no section is empty but those
-/// that are kept, which have the first numbers.
+/// A flat list has exactly one section, number 0, even if it is empty. In a sectioned list only kept sections, which
+/// have the first numbers, can be empty.
 struct ListContents {
     /// A row's place: the section's index and the row's index inside it.
     struct Path: Hashable, Comparable {
@@ -15,14 +15,14 @@ struct ListContents {
     }
 
     let isSectioned: Bool
-    /// The sections with lower numbers are always there, at the beginning and in the order of their numbers.
+    /// The number of kept sections: those with lower numbers always exist, first and in the order of their numbers.
     let keptSections: UInt32
     private(set) var rows: CountedTree<RowToken>
     private(set) var sections: CountedTree<SectionEntry>
     private var mayHaveEmptySections: Bool
-    /// The sections as they were put in, until they change: who looks at all of them has each in one step.
+    /// The initial sections, until they change: iterating over them takes one step for each.
     private var unchangedSections: SharedElements<SectionEntry>?
-    /// The aggregates of the sections, where some are kept.
+    /// The aggregates of the sections, if there are any.
     var aggregates: AggregateResults?
 
     /// An empty list.
@@ -36,7 +36,7 @@ struct ListContents {
         for number in 0..<keptSections { sections.insert(SectionEntry(number: number, rowCount: 0), at: Int(number)) }
     }
 
-    /// A list of rows that are already in order. The block of rows is not copied: O(sections + n/256).
+    /// Creates a list of sorted rows. The block of rows is not copied: O(sections + n/256).
     ///
     /// - Parameter sections: the sections in order; their counts sum up to the number of rows. Ignored in a flat list.
     init(
@@ -53,7 +53,7 @@ struct ListContents {
         precondition(sections.weight == rows.count, "the sections' counts do not sum up to the rows")
     }
 
-    /// The same list, which shares nothing that is built when it is first needed: it may be read on another thread.
+    /// A copy that shares no lazily built state: it may be read on another thread.
     func detached() -> ListContents {
         var copy = self
         copy.rows.holder = CountedTree.IndexHolder()
@@ -61,7 +61,7 @@ struct ListContents {
         return copy
     }
 
-    /// The same list with other numbers of sections. O(sections).
+    /// A copy with other section numbers. O(sections).
     func renumbered(_ number: (UInt32) -> UInt32) -> ListContents {
         var copy = self
         let entries = allSections.map { SectionEntry(number: number($0.number), rowCount: $0.rowCount) }
@@ -73,7 +73,7 @@ struct ListContents {
         return copy
     }
 
-    /// The sections that have no rows. O(1) where none can be empty.
+    /// The sections without rows. O(1) if none can be empty.
     var emptySections: [(number: UInt32, index: Int)] {
         if !isSectioned { return rowCount == 0 ? [(section(at: 0).number, 0)] : [] }
         if !mayHaveEmptySections { return [] }
@@ -91,13 +91,13 @@ struct ListContents {
     /// All sections, in order. O(sections).
     var allSections: [SectionEntry] { sections.elements(in: 0..<sections.count) }
 
-    /// The index of the section with `number`, or `nil` if there is none now.
+    /// The index of the section with `number`, or `nil` if it does not exist.
     func index(ofSection number: UInt32) -> Int? { sections.position(of: UInt64(number)) }
 
-    /// The number of rows of the section with `number`: 0 if there is none now.
+    /// The number of rows of the section with `number`: 0 if it does not exist.
     func rowCount(ofSection number: UInt32) -> Int { sections.entry(of: UInt64(number))?.element.weight ?? 0 }
 
-    /// The same, quicker where the section stands at `index`.
+    /// The number of rows of the section with `number`; faster if the section is at `index`.
     func rowCount(ofSection number: UInt32, expectedAt index: Int) -> Int {
         if let unchangedSections, index < unchangedSections.count, unchangedSections.buffer[index].number == number {
             return unchangedSections.buffer[index].weight
@@ -109,7 +109,7 @@ struct ListContents {
         return rowCount(ofSection: number)
     }
 
-    /// The positions, in the whole list, of the rows of the section with `number`; empty if there is none now.
+    /// The positions, in the whole list, of the rows of the section with `number`; empty if it does not exist.
     func range(ofSection number: UInt32) -> Range<Int> {
         guard let entry = sections.entry(of: UInt64(number)) else { return 0..<0 }
         return entry.weightBefore..<entry.weightBefore + entry.element.weight
@@ -117,30 +117,30 @@ struct ListContents {
 
     // MARK: Rows
 
-    /// The place of `row`, or `nil` if it is not in the list.
+    /// The path of `row`, or `nil` if it is not in the list.
     func path(of row: RowToken) -> Path? { rows.position(of: row.code).map(path(at:)) }
 
     func contains(_ row: RowToken) -> Bool { rows.contains(row.code) }
 
-    /// The place of the row at `position` of the whole list.
+    /// The path of the row at `position` of the whole list.
     func path(at position: Int) -> Path {
         let place = sections.locate(weight: position)
         return Path(section: place.position, row: place.remainder)
     }
 
-    /// The position, in the whole list, of `path`; `nil` if the list has no such place.
+    /// The position, in the whole list, of `path`; `nil` if the list has no such path.
     func position(of path: Path) -> Int? {
         guard path.section >= 0, path.section < sections.count, path.row >= 0 else { return nil }
         guard path.row < sections[path.section].weight else { return nil }
         return sections.weight(before: path.section) + path.row
     }
 
-    /// The row at `path`, or `nil` if the list has no such place.
+    /// The row at `path`, or `nil` if the list has no such path.
     func row(at path: Path) -> RowToken? { position(of: path).map { rows[$0] } }
 
     // MARK: Changing
 
-    /// Takes `row` out; its section goes with its last row. Does nothing if it is not in the list.
+    /// Removes `row`, and its section if it was the last row. Does nothing if the row is not in the list.
     mutating func remove(_ row: RowToken) {
         guard let position = rows.remove(row.code) else { return }
         unchangedSections = nil
@@ -161,7 +161,7 @@ struct ListContents {
         sections.insert(SectionEntry(number: number, rowCount: UInt32(added.count)), at: index)
     }
 
-    /// Puts `row` before the row at `offset` of the section with `number`, which must be there.
+    /// Inserts `row` before the row at `offset` of the section with `number`, which must exist.
     mutating func insert(_ row: RowToken, at offset: Int, inSection number: UInt32) {
         guard var entry = sections.entry(of: UInt64(number)) else {
             preconditionFailure("no section \(number) to put a row into")
@@ -172,7 +172,7 @@ struct ListContents {
         sections.replace(entry.element)
     }
 
-    /// Checks the invariants, O(n), and returns what is wrong, or `nil`. For tests.
+    /// Checks the invariants, O(n), and returns the first violation, or `nil`. For tests.
     func brokenInvariant() -> String? {
         if let problem = rows.brokenInvariant() ?? sections.brokenInvariant() { return problem }
         if let unchangedSections, !unchangedSections.buffer.elementsEqual(allSections) {

@@ -1,10 +1,10 @@
 /// Numbered slots whose pages are shared between copies until one of them writes.
 ///
-/// Sixteen slots make a page, sixteen pages a chapter. A copy costs one reference; the first write of a copy to a page
-/// duplicates the page, its chapter's list of pages and the list of chapters, some dozens of references in all.
+/// A page has sixteen slots, a chapter sixteen pages. A copy costs one reference; the first write of a copy to a page
+/// duplicates the page, its chapter's list of pages and the list of chapters: some dozens of references in all.
 struct PagedSlots<Value> {
-    // SAFETY: a write in place reaches no code that could come back to the same slot, so that no accesses overlap; every step
-    // through a tree would pay for looking.
+    // SAFETY: a write in place calls no code that could access the same slot, so accesses do not overlap. Run-time
+    // checks would slow down every step through a tree.
     private final class Page {
         @exclusivity(unchecked) var values: [Value]
 
@@ -24,7 +24,7 @@ struct PagedSlots<Value> {
     /// The number of slots in use.
     var count: Int { Int(used) - freed.count }
 
-    /// The value in slot `number`, which must be in use. Writing in place costs no copy when the page is not shared.
+    /// The value in slot `number`, which must be in use. Writing in place copies nothing if the page is not shared.
     subscript(number: UInt32) -> Value {
         get { chapters[Int(number >> 8)].pages[Int(number >> 4) & 15].values[Int(number & 15)] }
         _modify {
@@ -35,7 +35,7 @@ struct PagedSlots<Value> {
         }
     }
 
-    /// Puts `value` into a free slot and returns the slot's number.
+    /// Stores `value` in a free slot and returns the slot's number.
     mutating func add(_ value: Value) -> UInt32 {
         if let number = freed.popLast() {
             self[number] = value
@@ -55,7 +55,7 @@ struct PagedSlots<Value> {
         return number
     }
 
-    /// Gives slot `number` back; `empty` takes the place of the value, so that what it holds is let go.
+    /// Frees slot `number`; `empty` replaces the value, so that its references are released.
     mutating func free(_ number: UInt32, leaving empty: Value) {
         self[number] = empty
         freed.append(number)

@@ -1,8 +1,8 @@
-/// The places of many rows in an array, for walks over whole lists.
+/// The indices of many rows in an array, for walks over whole lists.
 ///
-/// Design. Where the rows' codes stand close together, as primary keys do, their places stand in one array at the code's
-/// distance from the lowest: a look-up is a subtraction and a load. Rows of several entities have a span each. Codes far apart
-/// are hashed.
+/// Design. If the rows' codes are close together, as primary keys are, their indices are in one array at the code's
+/// distance from the lowest: a look-up is a subtraction and a load. Rows of several entities have a span each. Codes
+/// that are far apart are hashed.
 struct RowNumbers {
     private struct Span {
         let low: UInt64
@@ -11,10 +11,10 @@ struct RowNumbers {
     }
 
     private static let none = UInt32.max
-    /// Rows of one entity, or without a key, have these bits in common.
+    /// The shift that leaves the bits which rows of one entity, or without a key, have in common.
     private static let entityShift: UInt64 = 48
     private static let mostSpans = 4
-    /// So many times as many places as rows are made at most.
+    /// The greatest ratio of places to rows.
     private static let mostRoom = 4
 
     private var spans: [Span] = []
@@ -23,7 +23,7 @@ struct RowNumbers {
 
     /// - Parameters:
     ///   - rows: the rows, each once.
-    ///   - walked: how many rows will be looked up.
+    ///   - walked: the number of rows that will be looked up.
     init(_ rows: [RowToken], walked: Int) {
         guard findSpans(of: rows), let room = roomOfSpans(below: Self.mostRoom * max(rows.count, walked) + 1_024) else {
             hash(rows)
@@ -36,9 +36,9 @@ struct RowNumbers {
         }
     }
 
-    /// Puts the spans one behind the other.
+    /// Assigns adjacent offsets to the spans.
     ///
-    /// - Returns: what they take together; `nil` if that is too much.
+    /// - Returns: their total size; `nil` if that is too large.
     private mutating func roomOfSpans(below limit: Int) -> Int? {
         var room = 0
         for number in spans.indices {
@@ -49,7 +49,7 @@ struct RowNumbers {
         return room
     }
 
-    /// - Returns: whether there are few.
+    /// - Returns: True if there are few spans.
     private mutating func findSpans(of rows: [RowToken]) -> Bool {
         var found: [(low: UInt64, high: UInt64)] = []
         var last = 0
@@ -84,7 +84,7 @@ struct RowNumbers {
         return nil
     }
 
-    /// The place of `row`; `nil` if it is none of them.
+    /// The index of `row`; `nil` if it is not in the array.
     @inline(__always)
     subscript(row: RowToken) -> Int? {
         if let hashed { return hashed[row].map(Int.init) }
@@ -95,12 +95,12 @@ struct RowNumbers {
 }
 
 extension ListContents {
-    /// A look-up in the tree takes as long as so many steps of a walk over all rows.
+    /// The number of steps of a walk over all rows that take as long as one look-up in the tree.
     private static let stepsOfLookUp = 64
     private static let alwaysFew = 4
 
-    /// For each of `wanted` that is in the list: its position in the whole list, and its index in `wanted`; ascending by
-    /// position. O(log n) for each, or one walk over the list where they are many.
+    /// For each of `wanted` that is in the list: its position in the whole list, and its index in `wanted`; ascending
+    /// by position. O(log n) for each, or one walk over the list if there are many.
     ///
     /// - Parameter wanted: the rows, each once.
     func positions(of wanted: [RowToken]) -> [(position: Int, number: Int)] {

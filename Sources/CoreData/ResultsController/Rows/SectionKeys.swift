@@ -1,5 +1,5 @@
-/// The texts by which sections are known, by their numbers: those of a list that was read from disk, which become texts when
-/// they are asked for, and those that were added since.
+/// The texts that identify sections, by section number: those of a list that was read from disk, which are decoded on
+/// demand, and those that were added since.
 struct SectionKeys: Sendable {
     private let stored: PackedTexts
     private var added: [String] = []
@@ -10,16 +10,16 @@ struct SectionKeys: Sendable {
 
     subscript(number: Int) -> String { number < stored.count ? stored[number] : added[number - stored.count] }
 
-    /// All of them, in order. O(sections).
+    /// All texts, in order. O(sections).
     var all: [String] { Array(stored) + added }
 
     mutating func append(_ key: String) { added.append(key) }
 
-    /// Makes room for so many more.
+    /// Reserves capacity for `count` more texts.
     mutating func reserve(_ count: Int) { added.reserveCapacity(added.count + count) }
 }
 
-/// Texts that stand somewhere in a block of bytes.
+/// Texts at arbitrary places of a block of bytes.
 struct PackedTexts: RandomAccessCollection, Sendable {
     private let bytes: [UInt8]
     private var places: [(start: UInt32, count: UInt32)] = []
@@ -29,7 +29,7 @@ struct PackedTexts: RandomAccessCollection, Sendable {
 
     /// Adds the text of `count` bytes from `start` on.
     ///
-    /// - Returns: `false` where the block has not that many.
+    /// - Returns: `false` if the block is shorter than that.
     mutating func add(from start: Int, count: Int) -> Bool {
         guard start >= 0, count >= 0, start <= bytes.count, count <= bytes.count - start,
             let start = UInt32(exactly: start), let count = UInt32(exactly: count)

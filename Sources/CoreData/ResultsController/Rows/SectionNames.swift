@@ -1,9 +1,9 @@
-/// Numbers for sections: a section keeps its number as long as the list lives, whether or not it has rows now.
+/// Numbers for sections: a section keeps its number for the lifetime of the list, even while it has no rows.
 ///
-/// A section is known by a text: its name, or by a rule the code of its identity. Texts are only ever added, so every copy
-/// of the list's contents can share one table. Not thread safe; ``table`` is what other threads may look at.
+/// A section is identified by a text: its name, or with a rule the code of its identity. Texts are only added, so all
+/// copies of the list's contents can share one table. Not thread safe; other threads can use ``table``.
 final class SectionNames {
-    /// How sections are made of values; `nil` where they are known by their names.
+    /// The rule that makes sections from values; `nil` if they are identified by their names.
     let rule: SectionRule?
     private var keys: SectionKeys
     private var numbers: [ExactText: UInt32]?
@@ -19,22 +19,22 @@ final class SectionNames {
         if keys.isEmpty, let rule { for identity in rule.keptIdentities { _ = number(of: identity) } }
     }
 
-    /// How many sections are there though they are empty: they have the first numbers.
+    /// The number of sections that exist even if they are empty: they have the first numbers.
     var keptCount: UInt32 { UInt32(rule?.kept.count ?? 0) }
 
-    /// How many sections have a number.
+    /// The number of sections that have a number.
     var count: Int { keys.count }
 
-    /// The table as it is now, for any thread.
+    /// A copy of the current table, for any thread.
     var table: SectionTable { SectionTable(keys: keys, rule: rule, foreignNames: foreignNames) }
 
-    /// The name of a number; the one section of a flat list has none, which is `""`.
+    /// The name of a section; `""` for the one section of a flat list.
     subscript(number: UInt32) -> String {
         if !foreignNames.isEmpty, let name = foreignNames[number] { return name }
         return rule.map { $0.name(of: identity(of: number)) } ?? key(of: number)
     }
 
-    /// The number of a section of another list, which keeps its name if this list has no such section.
+    /// The number for a section of another list, which keeps its name if this list has no such section.
     func number(of key: String, foreignName name: String) -> UInt32 {
         if let known = knownNumber(of: key) { return known }
         let number = number(of: key)
@@ -42,7 +42,7 @@ final class SectionNames {
         return number
     }
 
-    /// What the section with a number stands for; `nil` where sections are known by their names.
+    /// The value of the section with a number; `nil` if sections are identified by their names.
     func value(of number: UInt32) -> SectionValue? { rule?.value(of: identity(of: number)) }
 
     func key(of number: UInt32) -> String { Int(number) < keys.count ? keys[Int(number)] : "" }
@@ -54,7 +54,7 @@ final class SectionNames {
         return made
     }
 
-    /// Whether a section comes before another one, by the rule.
+    /// True if a section precedes another one by the rule.
     func isBefore(_ left: UInt32, _ right: UInt32) -> Bool {
         guard left != right, let rule else { return false }
         if left < keptCount || right < keptCount { return left < right }
@@ -63,7 +63,7 @@ final class SectionNames {
 
     // MARK: Numbers
 
-    /// The number of the section known by `key`, a new one if it has none yet. The first call builds the table of numbers.
+    /// The number of the section with `key`; adds one if needed. The first call builds the table of numbers.
     func number(of key: String) -> UInt32 {
         if let known = knownNumber(of: key) { return known }
         let number = UInt32(keys.count)
@@ -72,7 +72,7 @@ final class SectionNames {
         return number
     }
 
-    /// Numbers sections that have no number yet, in order. For names that are all different.
+    /// Numbers new sections, in order. The names must be unique.
     func append(new texts: [String]) {
         for text in texts { keys.append(text) }
         numbers = nil
@@ -99,7 +99,7 @@ final class SectionNames {
         return number
     }
 
-    /// Makes room for so many more names.
+    /// Reserves capacity for `count` more names.
     func reserve(_ count: Int) {
         keys.reserve(count)
         if numbers == nil { numbers = Self.numbers(of: keys) }
@@ -110,7 +110,7 @@ final class SectionNames {
         Dictionary(keys.all.enumerated().map { (ExactText($1), UInt32($0)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The number of the section known by `key`, or `nil` if it has none.
+    /// The number of the section with `key`, or `nil` if it has none.
     func knownNumber(of key: String) -> UInt32? {
         if let numbers { return numbers[ExactText(key)] }
         let made = Self.numbers(of: keys)
@@ -118,7 +118,7 @@ final class SectionNames {
         return made[ExactText(key)]
     }
 
-    /// The numbers of the sections of `contents` by their names: of several with one name, the first. O(sections).
+    /// The numbers of the sections of `contents` by name; of several with one name, the first. O(sections).
     func numbersByName(in contents: ListContents) -> [ExactText: UInt32] {
         Dictionary(
             contents.allSections.map { (ExactText(self[$0.number]), $0.number) },
@@ -126,7 +126,7 @@ final class SectionNames {
     }
 }
 
-/// The names and values of sections by number, as they were at one moment: a value for any thread.
+/// The names and values of sections by number, at one moment: a value for any thread.
 struct SectionTable: Sendable {
     let keys: SectionKeys
     let rule: SectionRule?
@@ -146,17 +146,17 @@ struct SectionTable: Sendable {
 
     func value(of number: UInt32) -> SectionValue? { rule?.value(of: identity(of: number)) }
 
-    /// The names of the levels; `nil` where sections are known by their names.
+    /// The names of the levels; `nil` if sections are identified by their names.
     func names(of number: UInt32) -> [String]? { rule?.names(of: identity(of: number)) }
 }
 
-/// The sections of values that were met lately, so that a million rows do not ask the calendar a million times.
+/// The sections of recently used values, so that a million rows do not need a million calendar calculations.
 private struct SectionMemo {
     private static let most = 1 << 16
 
     private var last: (values: [SlotValue], number: UInt32)?
     private var numbers: [[SlotValue]: UInt32] = [:]
-    /// The periods met so far, in order; by their first and their end.
+    /// The known periods in order, by their start and their end.
     private var periods: [(start: Double, end: Double, number: UInt32)] = []
 
     mutating func number(of values: [SlotValue]) -> UInt32? {

@@ -11,14 +11,14 @@ final class SharedElements<Element: BitwiseCopyable>: @unchecked Sendable {
         self.release = release
     }
 
-    /// Copies `elements` into a block of its own.
+    /// Copies `elements` into a new block.
     convenience init(_ elements: some Collection<Element>) {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
         _ = memory.initialize(fromContentsOf: elements)
         self.init(mapped: UnsafeBufferPointer(memory)) { memory.deallocate() }
     }
 
-    /// Makes a block of its own of what `element` gives for each place.
+    /// Creates a block with the result of `element` for each index.
     convenience init(count: Int, _ element: (Int) throws -> Element) rethrows {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
         do {
@@ -35,8 +35,8 @@ final class SharedElements<Element: BitwiseCopyable>: @unchecked Sendable {
     var count: Int { buffer.count }
 }
 
-/// The elements of one leaf: a piece of a shared block until the first write, then an array of its own.
-// SAFETY: the piece lies within its block, which the storage holds during each closure.
+/// The elements of one leaf: a slice of a shared block until the first write, then an array.
+// SAFETY: the slice is within its block, which the storage holds during each closure.
 struct LeafElements<Element: CountedElement> {
     private enum Storage {
         case piece(SharedElements<Element>, start: Int32, count: Int32)
@@ -74,7 +74,7 @@ struct LeafElements<Element: CountedElement> {
         }
     }
 
-    /// Calls `body` with the elements as an array to change; the first time, the piece of the shared block is copied.
+    /// Calls `body` with the elements as a mutable array; the first call copies the slice of the shared block.
     mutating func change<Result>(_ body: (inout [Element]) throws -> Result) rethrows -> Result {
         var elements: [Element]
         switch storage {
@@ -82,7 +82,7 @@ struct LeafElements<Element: CountedElement> {
             elements = Array(block.buffer[Int(start)..<Int(start) + Int(count)])
         case .own(let own): elements = own
         }
-        // The array must not be held twice while it changes, or it is copied.
+        // A second reference to the array would cause a copy.
         storage = .own([])
         defer { storage = .own(elements) }
         return try body(&elements)
