@@ -1,6 +1,7 @@
 import Foundation
 
-/// How the objects of a results controller are put into sections, whatever their sort. An addition to Apple's interface.
+/// The rule that puts the objects of a results controller into sections, independent of their sort order. An addition
+/// to Apple's interface.
 ///
 /// ```swift
 /// controller.sectionBy = .year("opened")
@@ -8,17 +9,17 @@ import Foundation
 /// controller.sectionBy = .firstLetter("name").missing(.last)
 /// ```
 ///
-/// Each object is in exactly one section, and inside of it stands as the request's sort descriptors say; these need not put
-/// the objects of a section together. Sections come in ascending order of their values unless something else is said. What
-/// a section stands for keeps its type (``SectionValue``); its name is a text: `1930`, `1930-07`, `1930-W28`, `1930-07-13`,
-/// `A`, `10000–19999`.
+/// Each object is in exactly one section, and inside it in the order of the request's sort descriptors; these need not
+/// make the objects of a section adjacent. Sections are in ascending order of their values by default. The value of a
+/// section keeps its type (``SectionValue``); its name is a text: `1930`, `1930-07`, `1930-W28`, `1930-07-13`, `A`,
+/// `10000–19999`.
 ///
-/// Key paths lead over to-one relationships to an attribute. A key path that the entity does not have, or whose attribute is
-/// of another type than the kind of section wants, is an error of `performFetch()` (134060).
+/// A key path follows to-one relationships to an attribute. A key path that the entity does not have, or whose
+/// attribute has the wrong type for the kind of section, is an error of `performFetch()` (134060).
 ///
 /// A value, safe on any thread.
 public struct SectionBy: Sendable {
-    /// Where the section of the objects without a value stands.
+    /// The place of the section of objects without a value.
     public enum Placement: Sendable {
         /// Before all other sections.
         case first
@@ -52,31 +53,31 @@ public struct SectionBy: Sendable {
 
     // MARK: Kinds
 
-    /// By the value at a key path. Texts are told apart by their code points, and ordered by the bytes of their UTF-8. A key
-    /// path that only the class knows, such as a transient attribute's, is read from each object.
+    /// By the value at a key path. Texts are compared by their code points, and ordered by the bytes of their UTF-8. A
+    /// key path that only the class can compute, such as that of a transient attribute, is read from each object.
     public static func value(_ keyPath: String) -> SectionBy { SectionBy(.value, keyPath) }
 
     /// By the year of a date.
     ///
     /// - Parameters:
-    ///   - keyPath: leads to the date.
-    ///   - calendar: whose years, in its time zone.
+    ///   - keyPath: the key path of the date.
+    ///   - calendar: the calendar of the years, with its time zone.
     public static func year(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.year, keyPath, calendar)
     }
 
-    /// By the month of the date that a key path leads to, in the calendar's time zone.
+    /// By the month of the date at a key path, in the calendar's time zone.
     public static func month(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.month, keyPath, calendar)
     }
 
-    /// By the week of the date that a key path leads to, in the calendar's time zone. It begins on the calendar's first day
-    /// of the week and belongs to the year that the calendar says.
+    /// By the week of the date at a key path, in the calendar's time zone. It begins on the calendar's first day of the
+    /// week and belongs to the calendar's year for that week.
     public static func week(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.weekOfYear, keyPath, calendar)
     }
 
-    /// By the day of the date that a key path leads to, in the calendar's time zone.
+    /// By the day of the date at a key path, in the calendar's time zone.
     public static func day(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.day, keyPath, calendar)
     }
@@ -87,13 +88,13 @@ public struct SectionBy: Sendable {
         return section
     }
 
-    /// By the first letter of a text, as a capital without diacritics: `Ägypten` and `algeria` are both under `A`. What
-    /// begins with something else than a letter is under `#`, behind all letters. Characters of scripts without case, such as
-    /// Chinese, are under themselves: Foundation has no index of readings on Linux.
+    /// By the first letter of a text, as a capital without diacritics: `Ägypten` and `algeria` are both under `A`.
+    /// Texts that do not begin with a letter are under `#`, after all letters. Each character of a script without case,
+    /// such as Chinese, is a section: Foundation has no index of readings on Linux.
     ///
     /// - Parameters:
-    ///   - keyPath: leads to the text.
-    ///   - locale: by whose rules letters are capitals.
+    ///   - keyPath: the key path of the text.
+    ///   - locale: the locale whose rules make letters capitals.
     public static func firstLetter(_ keyPath: String, locale: Locale = .current) -> SectionBy {
         var section = SectionBy(.letter, keyPath)
         section.locale = locale
@@ -108,29 +109,29 @@ public struct SectionBy: Sendable {
         return SectionBy(.bucket(size), keyPath)
     }
 
-    /// By what a closure says of each object: asked on the context's queue, of all objects at a fetch, then of those that
-    /// change. It may look at the object's own properties and at those of related objects, but is asked again only when the
-    /// object itself changes.
+    /// By the result of a closure for each object. The closure runs on the context's queue, for all objects at a fetch,
+    /// then for those that change. It may read properties of the object and of related objects, but is called again
+    /// only when the object itself changes.
     ///
     /// - Parameters:
-    ///   - name: a name for what the closure does, under which sections may be kept on disk: another one for another
-    ///     closure. Without a name they are not kept.
-    ///   - section: gives an object's section.
+    ///   - name: a name for the closure, under which sections may be kept on disk; use another one for another closure.
+    ///     Without a name they are not kept.
+    ///   - section: returns an object's section.
     public static func computed(
         cachedAs name: String? = nil, _ section: @escaping @Sendable (NSManagedObject) -> SectionValue
     ) -> SectionBy {
         SectionBy(.computed(name, section), "")
     }
 
-    /// By several values, one inside the other: one section for each combination that there is, named `outer/inner`. The tree
-    /// of levels, with counts at each, is ``NSFetchedResultsController/sectionTree``.
+    /// By several nested values: one section for each existing combination, named `outer/inner`. The tree of levels,
+    /// with counts at each, is ``NSFetchedResultsController/sectionTree``.
     ///
-    /// - Precondition: There is a level, and none of them has levels, or sections that are kept.
+    /// - Precondition: There is at least one level, and no level has levels itself, or kept sections.
     public static func levels(_ levels: SectionBy...) -> SectionBy { self.levels(levels) }
 
-    /// By several values in a list, one inside the other: one section for each combination that there is.
+    /// By several nested values in a list: one section for each existing combination.
     ///
-    /// - Precondition: There is a level, and none of them has levels, or sections that are kept.
+    /// - Precondition: There is at least one level, and no level has levels itself, or kept sections.
     public static func levels(_ levels: [SectionBy]) -> SectionBy {
         precondition(!levels.isEmpty, "Sections have one level at least.")
         for level in levels {
@@ -149,26 +150,26 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// A copy of this rule with the section of the objects without a value in another place than first.
+    /// A copy of this rule with another place than first for the section of objects without a value.
     public func missing(_ placement: Placement) -> SectionBy {
         var copy = self
         copy.placement = placement
         return copy
     }
 
-    /// A copy of this rule with the sections in the order of the value at another key path, and of their own values where
-    /// that is the same: leagues by rank, with their names for titles. Objects of one section should agree in it; those
-    /// that do not are in sections of their own, with the same name.
+    /// A copy of this rule with the sections in the order of the value at another key path, and of their own values if
+    /// that is equal: for example leagues by rank, with their names as titles. Objects of one section should have the
+    /// same value there; otherwise they are in separate sections with the same name.
     public func ordered(by keyPath: String) -> SectionBy {
         var copy = self
         copy.orderKeyPath = keyPath
         return copy
     }
 
-    /// A copy of this rule with the sections in an order of the program's own, which is not kept on disk.
+    /// A copy of this rule with the sections in a custom order, which is not kept on disk.
     ///
-    /// - Parameter areInIncreasingOrder: whether one section comes before another; neither of them is ``SectionValue/missing``.
-    ///   Called on the context's queue, or on another thread during a refetch.
+    /// - Parameter areInIncreasingOrder: true if the first section precedes the second; neither is
+    ///   ``SectionValue/missing``. Called on the context's queue, or on another thread during a refetch.
     public func ordered(
         using areInIncreasingOrder: @escaping @Sendable (SectionValue, SectionValue) -> Bool
     ) -> SectionBy {
@@ -177,7 +178,7 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// A copy of this rule with sections that are there even while they are empty, in the order of `values`, before all
+    /// A copy of this rule with sections that exist even if they are empty, in the order of `values`, before all
     /// others.
     public func keeping(_ values: [SectionValue]) -> SectionBy {
         var copy = self
@@ -186,7 +187,7 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// A copy of this rule with sections of texts that are there even while they are empty, in the order of `values`, before
+    /// A copy of this rule with sections of texts that exist even if they are empty, in the order of `values`, before
     /// all others; the empty text is for objects without a value.
     public func keeping(_ values: [String]) -> SectionBy { keeping(values.map { $0.isEmpty ? .missing : .text($0) }) }
 

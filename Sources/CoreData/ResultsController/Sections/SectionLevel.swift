@@ -8,7 +8,7 @@ struct SectionLevel {
 
     var hasOrder: Bool { orderKey != nil }
 
-    /// - Throws: 134060 where a key path or the type at its end does not fit.
+    /// - Throws: 134060 if a key path or the type of its attribute does not fit.
     init(_ by: SectionBy, of entity: NSEntityDescription) throws {
         self.by = by
         if case .computed = by.kind { key = nil } else { key = try Self.key(by.keyPath, of: entity) }
@@ -42,10 +42,10 @@ struct SectionLevel {
             134060, "Cannot make sections of \(entity.name ?? "") by \(by.keyPath): it is not \(wanted).")
     }
 
-    /// The paths of the value, and of the one that it is ordered by, before it.
+    /// The key path of the order, if there is one, then the key path of the value.
     var paths: [[String]] { ((orderKey.map { [$0] } ?? []) + (key.map { [$0] } ?? [])).map(\.keys) }
 
-    /// Whether it is the value itself.
+    /// True if the section is the value itself.
     var isByValue: Bool { if case .value = by.kind { true } else { false } }
 
     var isStored: Bool { key?.isStored ?? false && orderKey?.isStored ?? true }
@@ -153,7 +153,7 @@ extension ComparisonResult {
 
 /// Sections by first letter.
 enum SectionLetter {
-    /// What begins with something else than a letter.
+    /// The section of texts that do not begin with a letter.
     static let other = SectionValue.text("#")
 
     static func section(of text: String, _ locale: Locale) -> SectionValue {
@@ -192,8 +192,8 @@ enum SectionPeriod {
     /// The Gregorian calendar repeats after 400 years, weekdays included.
     private static let cycle = 146_097.0 * 86_400
 
-    /// Cycles to move a date by, so that Foundation's calendar, which is the Julian one before 1582 and ends in the far future,
-    /// counts as the Gregorian one does. 0 from 1583 to about the year 10,000, and for other calendars.
+    /// The number of cycles to move a date by, so that Foundation's calendar, which is Julian before 1582 and ends in
+    /// the far future, counts like the Gregorian one. 0 from 1583 to about the year 10,000, and for other calendars.
     private static func cycles(of date: Date, _ calendar: Calendar) -> Double {
         guard [.gregorian, .iso8601].contains(calendar.identifier) else { return 0 }
         let first = -152_672.0 * 86_400  // 1583-01-01
@@ -202,7 +202,7 @@ enum SectionPeriod {
         return -((seconds - first) / cycle).rounded(.down)
     }
 
-    /// `nil` for a date that no calendar has.
+    /// The period of a date; `nil` if it is out of the range of calendars.
     static func period(of date: Date, _ component: Calendar.Component, _ calendar: Calendar) -> DateInterval? {
         guard abs(date.timeIntervalSinceReferenceDate) < 1e15 else { return nil }
         let shift = cycles(of: date, calendar) * cycle
@@ -224,7 +224,7 @@ enum SectionPeriod {
         var era = ""
         switch calendar.identifier {
         case .gregorian, .iso8601:
-            // As astronomers count: the year before 1 is 0.
+            // Astronomical years: the year before 1 is 0.
             if parts.era == 0, component != .weekOfYear { year = 1 - year }
             year -= 400 * Int(cycles)
         default: era = "\(parts.era ?? 0)-"

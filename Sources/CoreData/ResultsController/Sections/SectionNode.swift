@@ -1,15 +1,15 @@
 import Foundation
 
-/// A section of one level, with what is inside of it: for lists whose sections have several levels. An addition to Apple's
+/// A section of one level with its subsections, for lists whose sections have several levels. An addition to Apple's
 /// interface. A value, safe on any thread.
 public struct SectionNode: Sendable {
-    /// What the section stands for.
+    /// The section's value.
     public let value: SectionValue
     /// The section's name on its own level.
     public let name: String
-    /// How many objects are in the section.
+    /// The number of objects in the section.
     public let count: Int
-    /// Which of the list's sections make up this one.
+    /// The indices of the list's sections that this one consists of.
     public let sections: Range<Int>
     /// The sections of the next level; empty on the innermost one.
     public let children: [SectionNode]
@@ -31,16 +31,17 @@ struct SectionTree {
         let parts: [SectionValue]
         let names: [String]
 
-        /// Whether there is nothing below a level.
+        /// True if the section has no deeper level.
         func ends(at level: Int) -> Bool { parts.count == level + 1 }
     }
 
-    /// O(sections).
+    /// The outermost sections. O(sections).
     var nodes: [SectionNode] {
         let leaves = contents.allSections.map { section in
             let name = table.name(of: section.number)
             let value = table.value(of: section.number) ?? (name.isEmpty ? .missing : .text(name))
-            // What a closure says may have levels of its own, and a section of another list has as many as it had there.
+            // A closure may return several levels, and a section of another list keeps the number of levels it had
+            // there.
             guard let names = table.names(of: section.number), names.count > 1, names.count == value.levels.count else {
                 return Leaf(number: section.number, count: section.weight, parts: [value], names: [name])
             }
@@ -75,7 +76,7 @@ struct SectionTree {
 }
 
 extension NSFetchedResultsController {
-    /// The sections as a tree: the outermost level, with the others inside; `nil` before the fetch. O(sections). Called on
-    /// the context's queue; the nodes may be used on any.
+    /// The sections as a tree: the outermost level, which contains the others; `nil` before the fetch. O(sections).
+    /// Called on the context's queue; the nodes may be used on any.
     public final var sectionTree: [SectionNode]? { snapshot?.sectionTree }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a section stands for, with its type: the value that its objects have in common. An addition to Apple's interface.
+/// The value that a section's objects have in common, with its type. An addition to Apple's interface.
 ///
-/// ``NSFetchedResultsSectionInfo/name`` is its text.
-/// Texts are the same if their UTF-8 is: `é` as one character and as two are not. A value, safe on any thread.
+/// ``NSFetchedResultsSectionInfo/name`` is its text. Texts are equal if their UTF-8 is: `é` as one character and as two
+/// are different. A value, safe on any thread.
 public enum SectionValue: Hashable, Sendable {
     /// The objects without a value, and those whose text is empty.
     case missing
@@ -21,17 +21,17 @@ public enum SectionValue: Hashable, Sendable {
     case date(Date)
     /// A UUID.
     case uuid(UUID)
-    /// A year, month, week or day: from its first moment to the first one behind it.
+    /// A year, month, week or day: from its first moment to the first one after it.
     case period(DateInterval)
-    /// The numbers from the lower bound on, up to the upper one without it.
+    /// The numbers from the lower bound up to, but not including, the upper bound.
     case numbers(from: Decimal, to: Decimal)
     /// The values of several levels, the outermost first.
     case levels([SectionValue])
 
-    /// The text, where it is one.
+    /// The text; `nil` for other kinds.
     public var text: String? { if case .text(let text) = self { text } else { nil } }
 
-    /// The moment: of a period, where it begins.
+    /// The moment; the start of a period.
     public var date: Date? {
         switch self {
         case .date(let date): date
@@ -40,7 +40,7 @@ public enum SectionValue: Hashable, Sendable {
         }
     }
 
-    /// The number: of a bucket, its lower bound.
+    /// The number; the lower bound of a bucket.
     public var number: Decimal? {
         switch self {
         case .integer(let number): Decimal(number)
@@ -51,7 +51,7 @@ public enum SectionValue: Hashable, Sendable {
         }
     }
 
-    /// The values of the levels, the outermost first: one where there are no levels.
+    /// The values of the levels, the outermost first; the value itself if there are no levels.
     public var levels: [SectionValue] { if case .levels(let values) = self { values } else { [self] } }
 
     public static func == (left: SectionValue, right: SectionValue) -> Bool {
@@ -135,7 +135,7 @@ extension SectionValue {
 // MARK: As a text
 
 extension SectionValue {
-    /// A text that is different for different values, and reads back.
+    /// A text that differs for different values, and can be parsed.
     var code: String {
         switch self {
         case .missing: "n"
@@ -153,10 +153,10 @@ extension SectionValue {
         }
     }
 
-    /// Deeper levels are read from no text: a file may be forged.
+    /// The greatest depth that is parsed, since a file may be forged.
     private static let deepestLevel = 32
 
-    /// - Returns: `nil` for a text that is none's ``code``.
+    /// - Returns: `nil` for a text that is not a ``code``.
     init?(code: Substring, level: Int = 0) {
         let rest = code.dropFirst()
         switch code.first {
