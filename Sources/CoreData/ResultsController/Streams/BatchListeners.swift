@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What several streams hear, in the order in which they were added.
+/// Several listeners, in the order in which they were added.
 final class Listeners<Listener: Sendable>: Sendable {
     private struct State {
         var listeners: [Int: Listener] = [:]
@@ -13,7 +13,7 @@ final class Listeners<Listener: Sendable>: Sendable {
 
     var all: [Listener] { state.withLock { state in state.listeners.sorted { $0.key < $1.key }.map(\.value) } }
 
-    /// - Returns: the number to remove the listener by.
+    /// - Returns: the number for removing the listener.
     func add(_ listener: Listener) -> Int {
         state.withLock { state in
             state.next += 1
@@ -25,16 +25,16 @@ final class Listeners<Listener: Sendable>: Sendable {
     func remove(_ number: Int) { _ = state.withLock { $0.listeners.removeValue(forKey: number) } }
 }
 
-/// The streams to which a results controller tells its batches.
+/// The streams that receive the batches of a results controller.
 ///
-/// A stream may end on any thread, when its consumer no longer waits for it; it is told on the context's queue.
+/// A stream may end on any thread, when its consumer stops waiting; it receives batches on the context's queue.
 final class BatchListeners: Sendable {
     struct Listener: Sendable {
-        /// Takes a batch.
+        /// Receives a batch.
         let hear: @Sendable (FetchedResultsBatch) -> Void
-        /// Takes the contents that a fetch gave.
+        /// Receives the contents after a fetch.
         let begin: @Sendable (FetchedResultsSnapshot) -> Void
-        /// The controller goes away.
+        /// Called when the controller is released.
         let end: @Sendable () -> Void
     }
 
@@ -43,7 +43,7 @@ final class BatchListeners: Sendable {
 
     var isEmpty: Bool { listeners.isEmpty }
 
-    /// - Returns: the number to remove the listener by.
+    /// - Returns: the number for removing the listener.
     func add(_ listener: Listener) -> Int { listeners.add(listener) }
 
     func remove(_ number: Int) { listeners.remove(number) }

@@ -6,9 +6,10 @@ import Foundation
 /// for try await team in context.objects(Team.self, sort: [SortDescriptor(\.teamName)]) { … }
 /// ```
 ///
-/// The first step finds which rows there are, at eight bytes or so for each; their values are read batch by batch, and what the
-/// loop does not hold or change is let go with its batch. What is deleted meanwhile is left out. A cancelled task ends the loop
-/// with a `CancellationError`, and between batches others get the queue. An addition to Apple's interface.
+/// The first step finds the rows, at about eight bytes each; their values are read batch by batch, and objects that the
+/// loop does not retain or change are released with their batch. Objects that are deleted in the meantime are skipped.
+/// A cancelled task ends the loop with a `CancellationError`, and between batches other work can use the queue. An
+/// addition to Apple's interface.
 ///
 /// Belongs to the queue of its context.
 public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
@@ -20,12 +21,12 @@ public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-    /// Goes through the objects. Use it on the queue of the context.
+    /// Iterates over the objects. Use it on the queue of the context.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let source: FetchedObjects
         private var list: NSFetchedResultsController<Object>?
         private var count = 0
-        /// The position behind those that were read.
+        /// The position after the rows that were read.
         private var position = 0
         private var batch: [Object] = []
 
@@ -33,14 +34,14 @@ public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
 
         /// The next object; `nil` after the last.
         ///
-        /// - Throws: `CancellationError` where the task is cancelled, and the errors of a fetch: 134060 for a request that
-        ///   cannot be resolved, the store's error where it cannot be read.
+        /// - Throws: `CancellationError` if the task is cancelled, and the errors of a fetch: 134060 for a request that
+        ///   cannot be resolved, the store's error if it cannot be read.
         public mutating func next() async throws -> Object? { try await next(isolation: #isolation) }
 
-        /// The next object, on the queue that the caller is on, which is the context's; `nil` after the last.
+        /// The next object, on the caller's queue, which must be the context's; `nil` after the last.
         ///
-        /// - Throws: `CancellationError` where the task is cancelled, and the errors of a fetch: 134060 for a request that cannot
-        ///   be resolved, the store's error where it cannot be read.
+        /// - Throws: `CancellationError` if the task is cancelled, and the errors of a fetch: 134060 for a request that
+        ///   cannot be resolved, the store's error if it cannot be read.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Object? {
             while batch.isEmpty {
                 try Task.checkCancellation()
@@ -50,7 +51,7 @@ public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
             return batch.removeLast()
         }
 
-        /// Reads the values of the next rows, the last one first.
+        /// Reads the values of the next rows, in reverse order.
         private mutating func readBatch() throws -> Bool {
             let list = try list ?? open()
             guard position < count else { return false }
@@ -81,15 +82,15 @@ public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
 }
 
 extension NSManagedObjectContext {
-    /// The objects of a class for a loop, however many there are.
+    /// The objects of a class for a loop, in constant memory.
     ///
     /// - Parameters:
-    ///   - type: the class; objects of classes that descend from it are found too.
-    ///   - predicate: which of them; `nil` is all.
-    ///   - descriptors: the order; without any, the order in which they were inserted.
-    ///   - batchSize: how many are in memory at once.
+    ///   - type: the class; objects of its subclasses are included.
+    ///   - predicate: selects the objects; `nil` for all.
+    ///   - descriptors: the order; if empty, the order in which they were inserted.
+    ///   - batchSize: the number of objects that are in memory at once.
     /// - Returns: the sequence, which reads nothing before its first step.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted.
+    /// - Throws: `CocoaError` 2048 if `predicate` cannot be converted.
     public func objects<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sort descriptors: [SortDescriptor<Object>] = [],
         batchSize: Int = 500
@@ -101,11 +102,11 @@ extension NSManagedObjectContext {
         return objects(for: request, batchSize: batchSize)
     }
 
-    /// The objects that a request finds, for a loop, however many there are.
+    /// The objects of a request for a loop, in constant memory.
     ///
     /// - Parameters:
-    ///   - request: the request, whose limit and offset count. It is copied.
-    ///   - batchSize: how many are in memory at once.
+    ///   - request: the request; its limit and offset are used. It is copied.
+    ///   - batchSize: the number of objects that are in memory at once.
     /// - Returns: the sequence, which reads nothing before its first step.
     public func objects<Object: NSManagedObject>(
         for request: NSFetchRequest<Object>, batchSize: Int = 500

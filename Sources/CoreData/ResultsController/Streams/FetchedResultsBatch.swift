@@ -1,35 +1,34 @@
 import Foundation
 import Synchronization
 
-/// Everything that one batch of changes did to a results controller, as a value for any queue.
+/// All changes of one batch in a results controller, as a value for any queue.
 ///
-/// Places of what leaves are those of ``before``, places of what arrives those of ``after``. Every object has at most one
-/// change; objects that only made room have none.
+/// Positions of deleted objects are in ``before``, positions of inserted ones in ``after``. Every object has at most
+/// one change; objects that are only shifted by others have none.
 public struct FetchedResultsBatch: Sendable {
-    /// What happened to one object of the list in a batch.
+    /// The change of one object of the list in a batch.
     public struct Change: Sendable {
-        /// Whether the object was inserted, deleted, moved or updated.
+        /// The kind of change: inserted, deleted, moved or updated.
         public let type: NSFetchedResultsChangeType
         /// The object's ID; a temporary one before the object is saved.
         public let objectID: NSManagedObjectID
-        /// Where the object was before the batch; `nil` for an insertion.
+        /// The path before the batch; `nil` for an insertion.
         public let indexPath: IndexPath?
-        /// Where the object is after the batch; `nil` for a deletion. That of an update differs from the old one when
-        /// others moved.
+        /// The path after the batch; `nil` for a deletion. That of an update differs from the old one if others moved.
         public let newIndexPath: IndexPath?
-        /// The properties of the object that changed, for moves and updates; `nil` where it is not known, as when a related
-        /// object changed or another process wrote a row that the context held no values of.
+        /// The properties of the object that changed, for moves and updates; `nil` if unknown, such as when a related
+        /// object changed or another process wrote a row whose values were not in the context.
         public let changedKeys: Set<String>?
-        /// What the properties in ``changedKeys`` were before: texts, numbers, dates and the like; related objects as IDs,
-        /// alone or as a set; `NSNull` where there was no value. Transformed values are left out.
+        /// The old values of the properties in ``changedKeys``: texts, numbers, dates and the like; related objects as
+        /// IDs, alone or as a set; `NSNull` if there was no value. Transformed values are omitted.
         public let oldValues: [String: any Sendable]
     }
 
-    /// A section that came or went.
+    /// An inserted or deleted section.
     public struct SectionChange: Sendable, Hashable {
-        /// Whether the section was inserted or deleted.
+        /// The kind of change: inserted or deleted.
         public let type: NSFetchedResultsChangeType
-        /// The section's index: in the new list if it came, in the old list if it went.
+        /// The section's index: in the new list if inserted, in the old list if deleted.
         public let index: Int
         /// The section's name.
         public let name: String
@@ -39,19 +38,19 @@ public struct FetchedResultsBatch: Sendable {
     public let before: FetchedResultsSnapshot
     /// The contents after the batch.
     public let after: FetchedResultsSnapshot
-    /// The sections that came and went: deletions by descending old index, then insertions by ascending new index. Made when
-    /// they are asked for first.
+    /// The inserted and deleted sections: deletions by descending old index, then insertions by ascending new index.
+    /// Computed on first use.
     public var sectionChanges: [SectionChange] { told.sectionChanges }
-    /// Whether values may have changed of which ``changes`` says nothing.
+    /// True if values may have changed that are not in ``changes``.
     let comparesAllSections: Bool
     private let told: Told
 
-    /// The objects that changed: deletions by descending old place, insertions and moves by ascending new place, then
-    /// updates. Made when they are asked for first: O(changes), and the coordinator's lock is taken, so that a save which
-    /// is under way is waited for.
+    /// The objects that changed: deletions by descending old position, insertions and moves by ascending new position,
+    /// then updates. Computed on first use: O(changes), and the coordinator's lock is taken, so a save in progress
+    /// delays it.
     public var changes: [Change] { told.changes }
 
-    /// - Parameter isWhole: whether the states were compared without knowing what happened between them.
+    /// - Parameter isWhole: true if the states were compared without knowing the changes between them.
     init(_ batch: ChangeBatch, of state: ResultsState, _ work: TouchedObjects, isWhole: Bool) {
         comparesAllSections = isWhole
         before = FetchedResultsSnapshot(batch.old, names: state.names, identities: state.identities)
@@ -59,9 +58,9 @@ public struct FetchedResultsBatch: Sendable {
         told = Told(batch, state.names.table, state.identities.frozen(), work.changedValues)
     }
 
-    /// The changes with the IDs of their objects. The queue of the context is not held for them: those of a new predicate may be
-    /// a million.
-    // SAFETY: immutable but for what is made once, which the locks guard; nothing else has the identities.
+    /// The changes with the IDs of their objects. They are not computed on the context's queue, because a new predicate
+    /// may cause a million.
+    // SAFETY: immutable but for lazily computed values, which the locks guard; nothing else has the identities.
     private final class Told: @unchecked Sendable {
         private let batch: ChangeBatch
         private let names: SectionTable
@@ -90,7 +89,8 @@ public struct FetchedResultsBatch: Sendable {
 
         var changes: [Change] {
             if let made = made.withLock({ $0 }) { return made }
-            // Not under the lock, since the IDs take the coordinator's. What two callers make at once is the same.
+            // Not under the lock, since computing the IDs takes the coordinator's lock. Concurrent callers compute
+            // equal values.
             let ids = identities.objectIDs(of: batch.rowChanges.map(\.row))
             let changes = zip(BatchProjections.objectEvents(of: batch), ids).map { event, id in
                 let told = event.type == .update || event.type == .move ? values[id] : nil
@@ -102,7 +102,7 @@ public struct FetchedResultsBatch: Sendable {
             return changes
         }
 
-        /// Each object's places over all sections.
+        /// Each object's positions over all sections.
         var steps: [BatchProjections.DifferenceStep] {
             zip(batch.rowChanges, identities.objectIDs(of: batch.rowChanges.map(\.row))).map { change, id in
                 BatchProjections.DifferenceStep(
@@ -122,9 +122,9 @@ public struct FetchedResultsBatch: Sendable {
     }
 }
 
-/// Values of properties as they may go to other queues.
+/// Converts values of properties for other queues.
 enum SendableValues {
-    /// The form of `value` that may leave the context's queue; `nil` if there is none.
+    /// The sendable form of `value`; `nil` if there is none.
     static func form(of value: Any) -> (any Sendable)? {
         switch value {
         case is NSNull: NSNull()

@@ -1,22 +1,21 @@
 import Foundation
 import Synchronization
 
-/// The contents of a results controller at one moment, by object ID: a value that never changes and may be used on any
-/// queue.
+/// The contents of a results controller at one moment, by object ID: an immutable value for any queue.
 ///
-/// Making one costs next to nothing, however long the list: it shares the list's tree. IDs are made when they are asked for.
-/// An object that was not saved at that moment stands under its temporary ID.
+/// Creating one is cheap, however long the list: it shares the list's tree. IDs are made on demand. An object that was
+/// unsaved at that moment has its temporary ID.
 public struct FetchedResultsSnapshot: Sendable {
     /// A section at that moment.
     public struct Section: Sendable, Hashable {
         /// The section's name, `""` in a list without sections.
         public let name: String
-        /// What the section stands for, in a list whose sections are made by ``SectionBy``; else the name as a text.
+        /// The section's value, in a list whose sections are made by ``SectionBy``; otherwise the name as a text.
         public let value: SectionValue
-        /// Where the section's objects stand in the whole list.
+        /// The positions of the section's objects in the whole list.
         public let positions: Range<Int>
 
-        /// How many objects the section has.
+        /// The number of objects in the section.
         public var count: Int { positions.count }
     }
 
@@ -30,19 +29,19 @@ public struct FetchedResultsSnapshot: Sendable {
 
     func name(ofSectionNumbered number: UInt32) -> String { storage.names.name(of: number) }
 
-    /// The index of a section; `nil` if it is not there. On any thread, unlike the same question to ``contents``.
+    /// The index of a section; `nil` if it does not exist. On any thread, unlike the same method of ``contents``.
     func index(ofSectionNumbered number: UInt32) -> Int? { storage.index(ofSection: number) }
 
-    /// The sections as a tree: the outermost level, with the others inside. O(sections).
+    /// The sections as a tree: the outermost level, which contains the others. O(sections).
     public var sectionTree: [SectionNode] { SectionTree(contents: storage.contents, table: storage.names).nodes }
 
-    /// How many objects there are in all sections.
+    /// The number of objects in all sections.
     public var count: Int { storage.contents.rowCount }
 
-    /// Whether there is no object.
+    /// True if there are no objects.
     public var isEmpty: Bool { count == 0 }
 
-    /// How many sections there are: one in a list without sections.
+    /// The number of sections: one in a list without sections.
     public var numberOfSections: Int { storage.contents.sectionCount }
 
     /// The sections in order. O(sections).
@@ -67,22 +66,23 @@ public struct FetchedResultsSnapshot: Sendable {
         storage.identities.objectIDs(of: storage.contents.rows.elements(in: positions))
     }
 
-    /// The ID at a place; `nil` if there is no such place. O(log n).
+    /// The ID at an index path; `nil` if the list has no such path. O(log n).
     public subscript(indexPath: IndexPath) -> NSManagedObjectID? {
         guard let path = indexPath.listPath, let row = storage.contents.row(at: path) else { return nil }
         return storage.identities.objectID(of: row)
     }
 
-    /// Where an object stands; `nil` if it is not there. O(log n); the first call of a snapshot is O(n).
+    /// The index path of an object; `nil` if it is not in the list. O(log n); the first call of a snapshot is O(n).
     public func indexPath(of id: NSManagedObjectID) -> IndexPath? { storage.path(of: id).map { IndexPath($0) } }
 
-    /// The place of a position of the whole list, counted from 0. O(log n).
+    /// The index path of a position of the whole list, counted from 0. O(log n).
     ///
     /// - Precondition: The list has this position.
     public func indexPath(at position: Int) -> IndexPath { IndexPath(storage.contents.path(at: position)) }
 
-    /// What several threads read. Nothing of it changes but the indexes of places and of sections, which the lock guards.
-    // SAFETY: immutable but for the indexes of places and of sections, which `lock` guards.
+    /// State that several threads read. It is immutable but for the indexes of positions and of sections, which the
+    /// lock guards.
+    // SAFETY: immutable but for the indexes of positions and of sections, which `lock` guards.
     private final class Storage: @unchecked Sendable {
         let contents: ListContents
         let identities: RowIdentities

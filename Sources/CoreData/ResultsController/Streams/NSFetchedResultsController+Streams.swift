@@ -1,14 +1,14 @@
 import Foundation
 
-// What Swift programs use beside a delegate.
+// Alternatives to a delegate for Swift programs.
 extension NSFetchedResultsController {
-    /// The batches of changes from now on, each exactly as a delegate hears it, for one loop:
+    /// The future batches of changes, the same as a delegate receives, for one loop:
     ///
     ///     for await batch in controller.changes { … }
     ///
-    /// The list follows its context as long as such a stream is waited for; batches that are not taken yet are kept. The
-    /// stream ends with the controller. What `performFetch()` replaces is not told here; see ``snapshots``. Called on the
-    /// context's queue; the batches may be taken on any.
+    /// The list follows its context as long as a loop waits for the stream; unconsumed batches are buffered. The stream
+    /// ends with the controller. It does not include contents replaced by `performFetch()`; see ``snapshots``. Called
+    /// on the context's queue; the batches may be consumed on any.
     public final var changes: AsyncStream<FetchedResultsBatch> {
         let (stream, continuation) = AsyncStream.makeStream(of: FetchedResultsBatch.self)
         let listener = BatchListeners.Listener(
@@ -17,11 +17,11 @@ extension NSFetchedResultsController {
         return stream
     }
 
-    /// The contents now, if they were fetched, and after each fetch and each batch of changes. A loop that is slower than
-    /// the changes gets the newest contents only.
+    /// The current contents, if they were fetched, and those after each fetch and each batch of changes. A loop that is
+    /// slower than the changes gets only the newest contents.
     ///
-    /// The list follows its context as long as such a stream is waited for. The stream ends with the controller. Called on
-    /// the context's queue; the snapshots may be taken on any.
+    /// The list follows its context as long as a loop waits for the stream. The stream ends with the controller. Called
+    /// on the context's queue; the snapshots may be consumed on any.
     public final var snapshots: AsyncStream<FetchedResultsSnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: FetchedResultsSnapshot.self, bufferingPolicy: .bufferingNewest(1))
@@ -42,24 +42,24 @@ extension NSFetchedResultsController {
         tracker.catchUp()
     }
 
-    /// The contents as they are now, as a value for any queue; `nil` before the fetch. O(1). Called on the context's queue.
+    /// The current contents, as a value for any queue; `nil` before the fetch. O(1). Called on the context's queue.
     public final var snapshot: FetchedResultsSnapshot? { tracker.snapshot }
 
-    /// Whether the list follows its context though there is neither a delegate nor a stream: for programs that look at
-    /// ``sections`` again and again, or observe it with `withObservationTracking`. `false` by default, as in Apple's framework.
+    /// True to follow the context even without a delegate or a stream: for programs that read ``sections`` repeatedly,
+    /// or observe it with `withObservationTracking`. `false` by default, as in Apple's framework.
     public final var followsChanges: Bool {
         get { tracker.followsChanges }
         set { tracker.followsChanges = newValue }
     }
 
-    /// The object at a place; `nil` where `object(at:)` would stop the program. O(log n).
+    /// The object at an index path; `nil` where `object(at:)` would stop the program. O(log n).
     public final subscript(indexPath: IndexPath) -> ResultType? {
         tracker.knownObject(at: indexPath).flatMap { $0 as? ResultType }
     }
 
-    /// Makes changes that the view shows already, such as a row that a person dragged: the list takes them over, and neither
-    /// the delegate nor ``changes`` hears of them. ``snapshots`` gives the new contents. The context's changes so far are
-    /// processed and told before.
+    /// Makes changes that the view already shows, such as a row that was dragged: the list is updated without notifying
+    /// the delegate or ``changes``. ``snapshots`` receives the new contents. Earlier changes of the context are
+    /// processed and reported first.
     ///
     /// - Precondition: Not called while the delegate is being called.
     public final func applyWithoutAnnouncing<Result>(_ body: () throws -> Result) rethrows -> Result {
