@@ -1,10 +1,11 @@
 import Foundation
 
-/// Calls a delegate in the form that it implements, and learns which form that is.
+/// Calls a delegate in the form that it implements, and detects which form that is.
 ///
-/// Design. Whether a type implements an optional method cannot be seen in Swift on Linux. The default implementation of
-/// each says that it is missing when it is called (``isMissing(_:)``), so a method is known once it was called. What may
-/// be missing is called with the state that a delegate is promised to see, and counts as not called if it was.
+/// Design. Swift on Linux cannot detect whether a type implements an optional method. The default implementation of
+/// each reports that it is missing when it is called (``isMissing(_:)``), so a method is known after its first call. A
+/// method that may be missing is called in the state that a delegate is promised to see, and counts as not called if it
+/// was missing.
 final class DelegateCaller {
     struct Methods: OptionSet {
         let rawValue: Int
@@ -18,20 +19,20 @@ final class DelegateCaller {
         static let rowForm: Methods = [.willChange, .section, .object, .didChange]
     }
 
-    /// What is known of one delegate.
+    /// The known methods of one delegate.
     private final class Knowledge {
         var missing: Methods = []
         var present: Methods = []
     }
 
-    /// Whose delegate is called, with it as the argument.
+    /// The controller whose delegate is called, and the argument of each call.
     weak var controller: NSFetchedResultsController<NSFetchRequestResult>?
     private(set) weak var delegate: (any NSFetchedResultsControllerDelegate)?
     private var knowledge = Knowledge()
-    /// That of the delegate that is being called: a callback may replace the delegate.
+    /// The knowledge of the delegate that is being called: a callback may replace the delegate.
     private var called: Knowledge?
 
-    /// Begins with another delegate, of which nothing is known.
+    /// Switches to another delegate, whose methods are unknown.
     func use(_ delegate: (any NSFetchedResultsControllerDelegate)?) {
         self.delegate = delegate
         knowledge = Knowledge()
@@ -40,10 +41,10 @@ final class DelegateCaller {
     /// Called by the default implementations.
     func isMissing(_ method: Methods) { (called ?? knowledge).missing.formUnion(method) }
 
-    /// Whether `method` may be implemented.
+    /// True if `method` may be implemented.
     func mayHave(_ method: Methods) -> Bool { delegate != nil && !knowledge.missing.contains(method) }
 
-    /// Whether it is known that the delegate does not follow changes: in a list without sections it has none to hear of.
+    /// True if the delegate is known not to follow changes. In a list without sections, section changes do not count.
     func isDeaf(isSectioned: Bool) -> Bool {
         guard delegate != nil else { return true }
         var forms: Methods = [.willChange, .object, .didChange, .snapshot]
@@ -51,23 +52,23 @@ final class DelegateCaller {
         return knowledge.missing.isSuperset(of: forms)
     }
 
-    /// Whether the delegate is known to implement one of the methods of the row form.
+    /// True if the delegate is known to implement one of the methods of the row form.
     var isKnownToHearRows: Bool { !knowledge.present.isDisjoint(with: .rowForm) }
 
-    /// Whether the delegate is known to implement the difference method.
+    /// True if the delegate is known to implement the difference method.
     var isKnownToHearDifferences: Bool { knowledge.present.contains(.difference) }
 
-    /// Whether the delegate is known to implement the snapshot method.
+    /// True if the delegate is known to implement the snapshot method.
     var isKnownToHearSnapshots: Bool { knowledge.present.contains(.snapshot) }
 
-    /// Tells the delegate that the list could not follow a change.
+    /// Reports to the delegate that the list could not follow a change.
     func tell(_ failure: any Error) {
         if let delegate, let controller { delegate.controller(controller, didFailToFollowChangesWith: failure) }
     }
 
     /// Calls a method unless it is known to be missing.
     ///
-    /// - Returns: whether the delegate implements it.
+    /// - Returns: True if the delegate implements it.
     @discardableResult
     func call(
         _ method: Methods,

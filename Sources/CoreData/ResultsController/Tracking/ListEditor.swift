@@ -1,6 +1,6 @@
 import Foundation
 
-/// Decides what touched objects mean for a list: which rows leave, arrive and move.
+/// Determines the effect of touched objects on a list: the rows that leave, arrive and move.
 ///
 /// Reads the values of touched objects and of the few rows that they are compared with. O(k log n) comparisons.
 struct ListEditor {
@@ -12,18 +12,18 @@ struct ListEditor {
 
     struct Result {
         var contents: ListContents
-        /// The rows that came, went or changed.
+        /// The rows that were inserted, deleted or changed.
         var touched: Set<RowToken> = []
-        /// The rows that were given a place.
+        /// The rows that were placed.
         var placed: [RowToken] = []
-        /// What these came to stand beside.
+        /// The adjacent rows that they were compared with.
         var comparisons: [RecentPlacements.Comparison] = []
     }
 
-    /// The list after `touched`.
+    /// Returns the list with the changes of `touched`.
     ///
-    /// - Parameter replacing: rows to be put into place again, because their place may be wrong.
-    /// - Throws: the store's errors; the list then stays as it was.
+    /// - Parameter replacing: rows to be placed again, because their place may be wrong.
+    /// - Throws: the store's errors; the list then stays unchanged.
     func edit(_ old: ListContents, _ touched: TouchedObjects, replacing: [RowToken] = []) throws -> Result {
         var result = Result(contents: old)
         var edit = ListEdit()
@@ -50,7 +50,7 @@ struct ListEditor {
             edit.fanout = Self.fanout(forArrivals: edit.arrivals.count, rowsOfQuestion: store.operations.rowsOfQuestion)
         }
         if edit.arrivals.count <= PlaceHints.mostArrivals, let hints = PlaceHints(definition, context) {
-            // A store that cannot be read is heard of when rows are.
+            // Errors are ignored here; reading the rows reports them.
             edit.hint = { try? hints.row(notBefore: reader.values(ofArrival: $0), $1) }
             edit.isAtHand = reader.isAtHand
         }
@@ -64,24 +64,26 @@ struct ListEditor {
         return result
     }
 
-    /// A store is asked few times, about so many rows at once: a statement takes as long as some ten rows of it.
+    /// The number of rows that are read by one query, to need few queries: a query takes as long as about ten of its
+    /// rows.
     private static let rowsOfQuestion = 64
     private static let mostParts = 9
-    /// The same of a server that takes long to answer.
+    /// The maximum for a server with a high latency.
     private static let mostPartsOfSlow = 16
 
-    /// Into how many parts a step of the search divides what is possible.
+    /// The number of parts into which a search step divides the possible range.
     ///
-    /// - Parameter rowsOfQuestion: how many rows take the store as long as a question, where it is slow.
+    /// - Parameter rowsOfQuestion: the number of rows that take a slow store as long as one query.
     static func fanout(forArrivals count: Int, rowsOfQuestion: Int) -> Int {
         let isSlow = rowsOfQuestion > Self.rowsOfQuestion
         let parts = max(rowsOfQuestion, Self.rowsOfQuestion) / max(count, 1) + 1
         return max(2, min(isSlow ? mostPartsOfSlow : mostParts, parts))
     }
 
-    // MARK: Deciding
+    // MARK: Classification
 
-    /// The touched objects of the list's entity, those without an object made, with their rows read by one query.
+    /// The touched objects of the list's entity, including those whose object does not exist yet; their rows are read
+    /// by one query.
     private func loaded(_ touched: TouchedObjects) throws -> [TouchedObjects.Touch] {
         var touches = touched.touches.filter { plan.includes($0.object.entity) }
         let faults = touches.filter { touch in
@@ -98,7 +100,7 @@ struct ListEditor {
         return touches
     }
 
-    /// Decides what a touched object is to the list now.
+    /// Determines the effect of a touched object on the list.
     private func classify(
         _ touch: TouchedObjects.Touch, _ old: ListContents, _ edit: inout ListEdit,
         _ arriving: inout [RowReader.Arrival], _ result: inout Result
@@ -114,7 +116,7 @@ struct ListEditor {
             if result.touched.insert(new).inserted { arriving.append(.init(row: new, object: object)) }
             return
         }
-        // The object was touched and left as it was.
+        // The object was touched but not changed.
         if let keys = touch.keys, keys.isEmpty { return }
         guard result.touched.insert(known).inserted, mayMove(touch) else { return }
         edit.removed.append(known)
@@ -124,19 +126,19 @@ struct ListEditor {
     private func belongs(_ touch: TouchedObjects.Touch) -> Bool {
         let object = touch.object
         if object.isDeleted || touch.isGone { return false }
-        // A row that is gone without a notification.
+        // The row was deleted without a notification.
         if object.waitsForRow { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
         return definition.membership?.evaluate(with: object) ?? true
     }
 
-    /// Whether the change can give the object another place.
+    /// True if the change can move the object.
     private func mayMove(_ touch: TouchedObjects.Touch) -> Bool {
         guard let keys = touch.keys, let placeKeys = definition.placeKeys else { return true }
         return !keys.isDisjoint(with: placeKeys)
     }
 
-    /// Rows to be put into place again, as far as they were not touched and still belong to the list.
+    /// Places rows again if they were not touched and still belong to the list.
     private func replace(
         _ tokens: [RowToken], _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [RowReader.Arrival],
         _ result: Result

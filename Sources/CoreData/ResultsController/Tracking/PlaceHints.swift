@@ -1,27 +1,27 @@
 import PredicateSyntax
 
-/// Asks the store beside which rows a row comes to stand, by the index that has the list's order.
+/// Asks the store for the neighbours of a row, using the index that has the list's order.
 ///
-/// Design. What the store says is where a search begins, and nothing more: it does not know the context's unsaved changes, and
-/// the rows that it names are compared like all others. With an index it is one short look into it, where the search for a place
-/// among a hundred thousand rows asks for six times as many; without one nothing is asked.
+/// Design. The answer of the store is only the start of a search: the store does not know the context's unsaved
+/// changes, and the rows that it names are compared like all others. With an index this is one short query, while
+/// searching a hundred thousand rows takes six times as many. Without an index the store is not asked.
 struct PlaceHints {
     let definition: ListDefinition
     let context: NSManagedObjectContext
 
-    /// For so many arrivals at once.
+    /// The number of arrivals up to which the store is asked.
     static let mostArrivals = 4
-    /// Some of the rows may not be in the list.
+    /// The number of rows to read, since some of them may not be in the list.
     private static let rowsOfAnswer = 8
-    /// With how many sort keys, from the last one on, it is tried.
+    /// The number of sort keys that are tried, beginning with the last.
     private static let mostLevels = 3
 
     private let attributes: [NSAttributeDescription]
 
-    /// - Returns: `nil` where the store has no answer.
+    /// - Returns: `nil` if the store cannot answer.
     init?(_ definition: ListDefinition, _ context: NSManagedObjectContext) {
         let plan = definition.plan
-        // Where a table has rows of other entities too, many of these may stand between two of the list.
+        // If the table has rows of other entities, many of these may be between two rows of the list.
         guard definition.identities.store?.operations.answersFromIndexes == true, definition.ordering.isBySlots,
             !plan.query.sortKeys.isEmpty,
             plan.entity.superentity == nil, plan.includesSubentities || plan.entity.subentities.isEmpty
@@ -38,11 +38,11 @@ struct PlaceHints {
         self.attributes = attributes
     }
 
-    /// The first rows of the store that do not come before a row with some values, as far as an index knows them.
+    /// The first wanted row of the store at or after some values, as far as an index has it.
     ///
     /// - Parameters:
     ///   - values: one for each sort key.
-    ///   - isWanted: whether a row is one that the search may begin with.
+    ///   - isWanted: true if the search may begin with the row.
     func row(notBefore values: [SlotValue], _ isWanted: (RowToken) -> Bool) throws -> RowToken? {
         let keys = definition.plan.query.sortKeys
         var constants: [Any] = []

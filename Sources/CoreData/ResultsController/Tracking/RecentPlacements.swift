@@ -1,25 +1,26 @@
 import Dispatch
 
-/// Rows that were given a place lately, with the rows beside which that is, as they were compared with.
+/// Rows that were placed recently, with the rows that they were compared with and placed next to.
 ///
-/// A row that the context does not hold is read from the store as it is now. If another process changed it a moment ago,
-/// the change is in the store but not yet merged, and whatever is compared with it may come to stand in the wrong place.
-/// The change is merged soon; then what was compared with that row, and what was compared with that again, is put into
-/// place once more. Under many commits a second that is a few rows, where all that were placed lately would be thousands. And
-/// it stays a few only as long as comparisons are forgotten soon, since a row that is put into place again is compared again.
+/// A row that the context does not hold is read from the store in its current state. If another process has just
+/// changed it, the change is in the store but not merged yet, and rows that are compared with it may be placed wrongly.
+/// When the change is merged, the rows that were compared with that row, directly or indirectly, are placed again. With
+/// many commits a second these are a few rows, while all recently placed rows would be thousands. Comparisons are
+/// forgotten soon to keep it that way, since a row that is placed again is compared again.
 struct RecentPlacements {
-    /// A row that was given a place, and a row of the list that it was compared with.
+    /// A row that was placed, and a row of the list that it was compared with.
     struct Comparison {
         let row: RowToken
         let placed: RowToken
     }
 
-    /// As many comparisons are remembered at most; the oldest go.
+    /// The maximum number of comparisons; the oldest are dropped.
     private static let limit = 250_000
-    /// Comparisons are remembered for so many merges and so long, whichever is more, and until all is merged that is known.
+    /// Comparisons are kept for this number of merges and this time, whichever is longer, and until all known changes
+    /// are merged.
     private static let merges = 4
     private static let seconds = 5.0
-    /// Where it is known since when all commits are merged, comparisons made so long before are forgotten.
+    /// Seconds before the time since which all commits are merged; older comparisons are forgotten.
     private static let margin = 0.3
 
     /// The comparisons of one edit of the list.
@@ -27,7 +28,7 @@ struct RecentPlacements {
         var comparisons: [Comparison]
         let merge: Int
         let time: DispatchTime
-        /// What was compared with a row; made when a merge asks for the first time.
+        /// The rows that were compared with a row; built when a merge first needs it.
         private var placedByRow: [RowToken: [RowToken]]?
 
         init(_ comparisons: [Comparison], merge: Int) {
@@ -49,7 +50,7 @@ struct RecentPlacements {
     private var entries: [Entry] = []
     private var count = 0
     private var merge = 0
-    /// Whether comparisons went that may have been wrong.
+    /// True if comparisons were dropped that may have been wrong.
     private(set) var isIncomplete = false
 
     mutating func note(_ comparisons: [Comparison]) {
@@ -62,13 +63,13 @@ struct RecentPlacements {
         }
     }
 
-    /// The rows to put into place again with a merge of others' changes.
+    /// The rows to place again with a merge of others' changes.
     ///
     /// - Parameters:
-    ///   - changed: the rows that the merge changes or takes away.
-    ///   - completeSince: since when with this merge all is merged that others committed: no later one is about a row that
-    ///     was read before. `nil` where that is not known.
-    ///   - isBehind: whether more waits to be merged, of which it may be long since it was committed.
+    ///   - changed: the rows that the merge changes or deletes.
+    ///   - completeSince: the time since which, with this merge, all commits of others are merged: no later merge
+    ///     changes a row that was read before it. `nil` if unknown.
+    ///   - isBehind: true if more commits, perhaps old ones, are waiting to be merged.
     mutating func takeForMerge(
         of changed: Set<RowToken>, completeSince: DispatchTime? = nil, isBehind: Bool = false,
         now: DispatchTime = .now()

@@ -1,24 +1,24 @@
 import Foundation
 import PredicateSyntax
 
-/// The objects that a list's predicate, sort descriptors and section key path look at over relationships.
+/// The related objects that a list's predicate, sort descriptors and section key path depend on.
 ///
-/// When one of them changes, the objects that look at it count as touched, though nothing of their own changed. Which ones
-/// these are is asked from the store by one query for each key path, and from the context's unsaved objects one by one.
+/// When one of them changes, the objects that depend on it count as touched, although they did not change themselves.
+/// They are found by one query of the store for each key path, and by checking each of the context's unsaved objects.
 struct RelatedObjects {
-    /// A step of a key path: objects of `entity` are looked at over `keyPath`.
+    /// A step of a key path: the list depends on objects of `entity` at `keyPath`.
     struct Link {
         let keyPath: [String]
         let entity: NSEntityDescription
         let isToMany: Bool
-        /// The properties that are looked at there; `nil` for any, and none where the membership alone counts.
+        /// The properties that the list depends on; `nil` for any, empty if only the membership counts.
         var keys: Set<String>?
     }
 
     private(set) var links: [Link] = []
     private let plan: FetchPlan
 
-    /// - Returns: `nil` if everything that is looked at belongs to the objects themselves.
+    /// - Returns: `nil` if the list depends only on properties of its own objects.
     init?(_ definition: ListDefinition) {
         plan = definition.plan
         var paths = plan.sortDescriptors.map(\.storeSortKey.keyPath)
@@ -47,14 +47,14 @@ struct RelatedObjects {
         }
     }
 
-    /// The properties that are looked at behind a relationship; `nil` for any, none where the membership itself counts.
+    /// The properties of the destination that the list depends on; `nil` for any, empty if only the membership counts.
     private static func looked(at next: String?) -> Set<String>? {
         guard let next, next != "@count" else { return [] }
         return next.hasPrefix("@") ? nil : [next]
     }
 
-    /// True if a member's own row names the row that it belongs to: a batch can change that, and names the member alone. Any other
-    /// membership changes both ends.
+    /// True if the foreign key is in the member's row: a batch can change that, and reports the member alone. A change
+    /// of any other membership changes both ends.
     private static func isKeptByMembers(_ relationship: NSRelationshipDescription) -> Bool {
         relationship.isToMany && relationship.inverseRelationship?.isToMany == false
     }
@@ -72,10 +72,10 @@ struct RelatedObjects {
         }
     }
 
-    /// Whether objects of `entity` are looked at.
+    /// True if the list depends on objects of `entity`.
     func looks(at entity: NSEntityDescription) -> Bool { links.contains { entity.isKindOf(entity: $0.entity) } }
 
-    /// Adds the objects that look at what was touched.
+    /// Adds the objects that depend on touched ones.
     ///
     /// - Throws: the store's errors.
     func addObjects(
@@ -93,7 +93,8 @@ struct RelatedObjects {
     ) throws {
         addUnsaved(looking: link, at: ids, to: &result, context)
         try addSaved(looking: link, at: ids, to: &result, context)
-        // Objects on the way that lead elsewhere than the store knows. Each link has those to the places on its way beside it.
+        // Intermediate objects with unsaved relationships, which the store does not know. There is a link for each step
+        // of a path.
         for way in links where way.keyPath.count < link.keyPath.count && link.keyPath.starts(with: way.keyPath) {
             let between = Self.unsaved(
                 of: way.entity, looking: link.keyPath.dropFirst(way.keyPath.count), at: ids, context)
@@ -101,7 +102,7 @@ struct RelatedObjects {
         }
     }
 
-    /// The objects with an unsaved relationship over which they look at some others.
+    /// The objects with an unsaved relationship that reaches one of `ids`.
     private static func unsaved(
         of entity: NSEntityDescription, looking keyPath: ArraySlice<String>, at ids: Set<NSManagedObjectID>,
         _ context: NSManagedObjectContext
@@ -120,7 +121,7 @@ struct RelatedObjects {
         leads(object.value(forKeyPath: path), to: ids)
     }
 
-    /// A path over several to-many relationships gives collections of collections.
+    /// A path over several to-many relationships has nested collections as its value.
     private static func leads(_ value: Any?, to ids: Set<NSManagedObjectID>) -> Bool {
         switch value {
         case let far as NSManagedObject: ids.contains(far.objectID)
@@ -141,7 +142,7 @@ struct RelatedObjects {
         return ids
     }
 
-    /// The context's new and changed objects: what the store knows of them does not count.
+    /// Adds unsaved objects: their saved values in the store do not count.
     private func addUnsaved(
         looking link: Link, at ids: Set<NSManagedObjectID>, to result: inout TouchedObjects,
         _ context: NSManagedObjectContext

@@ -1,22 +1,22 @@
 /// One step of the state that follows the context.
 struct TrackedChange {
     var contents: ListContents
-    /// The rows that came, went or changed.
+    /// The rows that were inserted, deleted or changed.
     var touched: Set<RowToken>
-    /// Rows that were put into place again without having changed.
+    /// Unchanged rows that were placed again.
     var replaced: Set<RowToken> = []
-    /// What the contents are cut from.
+    /// The window that the contents are a part of.
     var window: ResultsWindow?
-    /// Whether changes went by unseen, so that values may be others of which ``touched`` says nothing.
+    /// True if changes were missed, so that values may have changed that are not in ``touched``.
     var isWhole = false
 }
 
-/// How the tracked state goes from one step to the next.
+/// Computes the next tracked state.
 extension ResultsTracker {
-    /// The step that objects make which were touched.
+    /// Returns the step for touched objects.
     ///
     /// - Parameter merge: the merge that touched them, if one did.
-    /// - Throws: the store's errors; nothing has changed then.
+    /// - Throws: the store's errors; the state is unchanged then.
     func edit(_ state: ResultsState, _ work: TouchedObjects, of merge: MergeAnnouncement?) throws -> TrackedChange {
         var work = work
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
@@ -57,9 +57,9 @@ extension ResultsTracker {
         return TrackedChange(contents: contents, touched: touched, window: window)
     }
 
-    /// The step that a new fetch makes, when changes went by unseen.
+    /// Returns the step of a new fetch, if changes were missed.
     ///
-    /// - Throws: the store's errors; nothing has changed then.
+    /// - Throws: the store's errors; the state is unchanged then.
     func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> TrackedChange {
         let known = known(work, state)
         if let window = state.window {
@@ -81,7 +81,7 @@ extension ResultsTracker {
             followsRelatedObjects: related != nil)
     }
 
-    /// The same, and the rows that are gone.
+    /// The rows of ``known(_:_:)``, and the deleted rows.
     private func changedRows(_ work: TouchedObjects, _ state: ResultsState) -> Set<RowToken> {
         var rows = known(work, state)
         for id in work.deletedIDs where state.definition.plan.includes(id.entity) {
@@ -90,7 +90,7 @@ extension ResultsTracker {
         return rows
     }
 
-    /// The rows of the list's entity that something is known to have happened to.
+    /// The rows of the list's entity that are known to have changed.
     private func known(_ work: TouchedObjects, _ state: ResultsState) -> Set<RowToken> {
         var known: Set<RowToken> = []
         let plan = state.definition.plan

@@ -1,12 +1,13 @@
 import Foundation
 
-/// What the controller was asked of its sections. Infos look at what is shown, so they only change when sections come or go.
+/// The controller's cached section information. Infos read the displayed contents, so they change only if sections are
+/// inserted or deleted.
 struct ShownSections {
     var infos: [any NSFetchedResultsSectionInfo]?
     var index: SectionIndex?
 }
 
-/// What the controller shows.
+/// Access to the displayed contents.
 extension ResultsTracker {
     var fetchedObjects: [AnyObject]? {
         observation.access(self, keyPath: \.state)
@@ -41,7 +42,7 @@ extension ResultsTracker {
         observation.access(self, keyPath: \.state)
         guard let state else { return nil }
         if let infos = shownSections.infos { return infos }
-        // Made as what it is given out as: each conversion of the list would go through all sections again.
+        // Has the result's type from the start: converting the array would iterate over all sections again.
         var made: [any NSFetchedResultsSectionInfo] = []
         made.reserveCapacity(state.published.sectionCount)
         for (index, section) in state.published.allSections.enumerated() {
@@ -51,7 +52,7 @@ extension ResultsTracker {
         return made
     }
 
-    /// The default title of a section: the delegate's, else the first letter as a capital.
+    /// The default title of a section: the delegate's, otherwise the first letter as a capital.
     func indexTitle(ofSectionNamed name: String) -> String? {
         if caller.mayHave(.indexTitle) {
             var title: String?

@@ -1,14 +1,14 @@
 import Foundation
 import Observation
 
-/// What follows the list beside its delegate.
+/// Streams and other followers of the list besides its delegate.
 extension ResultsTracker {
     var snapshot: FetchedResultsSnapshot? {
         guard let state, state.fixedResults == nil else { return nil }
         return FetchedResultsSnapshot(state.published, names: state.names, identities: state.identities)
     }
 
-    /// Whether something follows the list that hears of every batch.
+    /// True if something other than the delegate follows every batch.
     var hasFollowers: Bool { followsChanges || !listeners.isEmpty }
 
     func knownObject(at indexPath: IndexPath) -> AnyObject? {

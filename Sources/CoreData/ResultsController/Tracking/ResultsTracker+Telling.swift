@@ -1,4 +1,4 @@
-/// How batches are told.
+/// Reports batches.
 extension ResultsTracker {
     func publish(_ change: TrackedChange, of state: ResultsState, _ work: TouchedObjects) {
         state.tracked = change.contents
@@ -18,14 +18,14 @@ extension ResultsTracker {
             guard self.state === state else { return }
             if let told { if isSilent { listeners.begin(told.after) } else { listeners.hear(told) } }
         } else if self.state === state {
-            // No listener was told. One that comes later is told all held-back changes together.
+            // No listener was notified. A later one gets all held-back changes together.
             show(old, of: state, sameSections: batch.keepsSections)
             state.heldBack = touched
         }
     }
 
-    /// Shows contents in which nothing is known to have happened to the rows: observers and snapshots learn of aggregates
-    /// that are others.
+    /// Shows contents whose rows are not known to have changed: observers and snapshots are notified of changed
+    /// aggregates.
     private func showAggregates(of state: ResultsState) {
         let old = state.published.aggregates
         guard let new = state.tracked.aggregates, old?.isSame(as: new, in: state.tracked) != true else {
@@ -36,7 +36,7 @@ extension ResultsTracker {
         if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
     }
 
-    /// - Returns: whether the delegate heard of it, or need not.
+    /// - Returns: True if the delegate was notified, or need not be.
     private func announce(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
         observation.withMutation(of: self, keyPath: \.state) {
             guard isSilent else { return tell(batch, of: state) }
@@ -51,7 +51,7 @@ extension ResultsTracker {
         shownSections = ShownSections()
     }
 
-    /// How the controller is made to show the contents before a batch, and those after it.
+    /// Closures that make the controller show the contents before a batch, and those after it.
     struct Showing {
         let old: () -> Void
         let new: () -> Void
@@ -64,10 +64,10 @@ extension ResultsTracker {
         return tell(batch, of: state, isFlat: !state.isSectioned, showing)
     }
 
-    /// Tells the delegate in the one form that it implements.
+    /// Notifies the delegate in the one form that it implements.
     ///
-    /// - Parameter prepared: the batch as a difference, where that was made already.
-    /// - Returns: whether anything was told.
+    /// - Parameter prepared: the batch as a difference, if that was already made.
+    /// - Returns: True if a method was called.
     func tell(
         _ batch: ChangeBatch, of state: ResultsState, isFlat: Bool, _ showing: Showing,
         _ prepared: CollectionDifference<NSManagedObjectID>? = nil
@@ -89,9 +89,10 @@ extension ResultsTracker {
         return tellRows(batch, of: state, showing) || wasHeard
     }
 
-    /// Will, sections, objects, did. A fetch made by the delegate meanwhile ends the batch: only did is still called.
+    /// Calls will, sections, objects, did. A fetch made by the delegate in between ends the batch: only did is still
+    /// called.
     ///
-    /// - Returns: whether the delegate implements any of what was called.
+    /// - Returns: True if the delegate implements one of these methods.
     private func tellRows(_ batch: ChangeBatch, of state: ResultsState, _ showing: Showing) -> Bool {
         let number = fetches
         var isHeard = caller.call(.willChange) { $0.controllerWillChangeContent($1) }

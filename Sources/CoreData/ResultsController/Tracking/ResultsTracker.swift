@@ -1,14 +1,15 @@
 import Foundation
 import Observation
 
-/// The working part of a results controller: fetches, follows the context, and tells the delegate.
+/// The implementation of a results controller: fetches, follows the context, and notifies the delegate.
 ///
-/// Design. The context's notifications say which objects were touched. While the delegate is being called, further ones
-/// only add to the touched set, which is worked off when the delegate is done: brackets of will and did never nest.
+/// Design. The context's notifications name the touched objects. While the delegate is being called, further
+/// notifications only add to the touched set, which is processed when the delegate returns: pairs of will and did never
+/// nest.
 ///
-/// There are two states of the list: `tracked` is the list as the context has it, `published` the one that the controller
-/// shows. They are the same, except until it is known that the delegate implements a callback: then `published` waits. A
-/// merge sends two notifications; the list is edited at the second one.
+/// There are two states of the list: `tracked` is the list in the context, `published` the displayed one. They are the
+/// same, except until the delegate is known to implement a callback: then `published` waits. A merge posts two
+/// notifications; the list is edited after the second one.
 final class ResultsTracker {
     let context: NSManagedObjectContext
     let sectionNameKeyPath: String?
@@ -19,32 +20,32 @@ final class ResultsTracker {
     var followsRelatedObjects = true
     var sectionBy: SectionBy?
     var aggregates: [SectionAggregate] = []
-    /// Whether the list follows its context even without a listener.
+    /// True if the list follows its context even without a listener.
     var followsChanges = false { didSet { if followsChanges { catchUp() } } }
-    /// Whether what changes now is shown already.
+    /// True while changes are made that are already displayed.
     var isSilent = false
 
     let request: NSFetchRequest<NSFetchRequestResult>
     private var observers: [any NSObjectProtocol] = []
     var state: ResultsState?
-    /// The change of request that goes on beside the queue.
+    /// The running change of request.
     var refetch: Refetch?
     var related: RelatedObjects?
     var recent = RecentPlacements()
     var cacheWriter: ResultsCacheWriter?
 
-    /// What was touched and not worked off.
+    /// The touched objects that were not processed yet.
     private var touched = TouchedObjects()
     /// The last merge that touched something.
     private var merge: MergeAnnouncement?
     var isWorking = false
-    /// Changes went by unseen: the next batch has to compare with a new fetch.
+    /// True if changes were missed: the next batch has to compare with a new fetch.
     var missedChanges = false
-    /// The context forgot its objects: nothing can be said before the next fetch.
+    /// True if the context was reset: nothing can be reported before the next fetch.
     var isInvalidated = false
-    /// How often a list was fetched.
+    /// The number of fetches.
     var fetches = 0
-    /// Made when they are asked for.
+    /// Created on demand.
     var shownSections = ShownSections()
 
     init(
@@ -57,7 +58,7 @@ final class ResultsTracker {
         self.cacheName = cacheName
     }
 
-    /// Ties the tracker to its controller, which owns it.
+    /// Connects the tracker to its controller, which owns it.
     func attach(to controller: NSFetchedResultsController<NSFetchRequestResult>, named name: String) {
         caller.controller = controller
         requireSortDescriptors(name)
@@ -81,7 +82,7 @@ final class ResultsTracker {
         weak var tracker: ResultsTracker?
     }
 
-    /// The controller goes away: the tracker has no list and tells nothing from now on.
+    /// Called when the controller is released: the tracker drops its list and reports nothing from now on.
     func detach() {
         for observer in observers { NotificationCenter.default.removeObserver(observer) }
         observers = []
@@ -91,7 +92,7 @@ final class ResultsTracker {
         state = nil
     }
 
-    /// Writes the list on disk now, if the store changed since it was written.
+    /// Writes the list on disk now, if the store has changed since it was written.
     func flushCache() { cacheWriter?.flush(wait: true) }
 
     private func requireSortDescriptors(_ name: String) {
@@ -121,14 +122,14 @@ final class ResultsTracker {
             "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
     }
 
-    /// What fetches the list that the request says as it is now.
+    /// A loader for the current list of the request.
     func loader(for request: NSFetchRequest<NSFetchRequestResult>) -> ResultsLoader {
         ResultsLoader(
             context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, sectionBy: sectionBy,
             aggregates: aggregates, cacheName: cacheName, followsRelatedObjects: followsRelatedObjects)
     }
 
-    /// Shows what was fetched. The delegate hears of it in the form of snapshots only.
+    /// Shows the fetched contents. Of the delegate's methods, only the snapshot method is called.
     func begin(with loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>) {
         let made = madeState(loaded, request)
         take(made, loaded)
@@ -147,7 +148,7 @@ final class ResultsTracker {
         return made
     }
 
-    /// Follows from now on what `made` looks at.
+    /// Follows the related objects of `made` from now on.
     func take(_ made: ResultsState, _ loaded: LoadedResults) {
         related = followsRelatedObjects ? RelatedObjects(loaded.definition) : nil
         cacheWriter = ResultsCacheWriter(cacheName, loaded, context: context)
@@ -164,7 +165,7 @@ final class ResultsTracker {
         shownSections = ShownSections()
     }
 
-    /// The snapshot form is also told of what was fetched.
+    /// Calls the snapshot method, which also receives fetched contents.
     private func tellSnapshot(of state: ResultsState) {
         guard caller.mayHave(.snapshot), !isWorking else { return }
         isWorking = true
@@ -187,7 +188,7 @@ final class ResultsTracker {
         caller.use(new)
     }
 
-    // MARK: What the context says
+    // MARK: Notifications of the context
 
     private func objectsDidChange(_ info: [AnyHashable: Any]) {
         refetch?.objectsDidChange(info)
@@ -199,12 +200,12 @@ final class ResultsTracker {
         }
         guard isListening else { return }
         touched.note(info, keepsOldValues: !listeners.isEmpty, where: isOfInterest)
-        // A merge tells of the objects that the context holds first, and then of all rows: one batch.
+        // A merge reports the objects in the context first, and then all rows; both make one batch.
         if MergeAnnouncement(in: info) != nil { return }
         workOff()
     }
 
-    /// Whether the list holds objects of `entity`, or its objects look at some.
+    /// True if the list has objects of `entity`, or depends on some.
     private func isOfInterest(_ entity: NSEntityDescription) -> Bool {
         state?.definition.plan.includes(entity) ?? false || related?.looks(at: entity) ?? false
     }
@@ -234,7 +235,7 @@ final class ResultsTracker {
         cacheWriter?.storeChanged()
     }
 
-    /// Whether changes are followed. If not, it is noted that there were some.
+    /// True if changes are followed. If not, they are recorded as missed.
     var isListening: Bool {
         guard let state, !isInvalidated, state.fixedResults == nil else { return false }
         if caller.isDeaf(isSectioned: state.isSectioned), !hasFollowers {
@@ -244,19 +245,19 @@ final class ResultsTracker {
         return true
     }
 
-    // MARK: Working off
+    // MARK: Processing changes
 
-    /// Something begins to follow the list: what went by unseen is worked off.
+    /// Processes missed changes when something begins to follow the list.
     func catchUp() { if missedChanges { workOff() } }
 
-    /// The store cannot be read now: the list stays as it is, and is compared with the store next time.
+    /// Called if the store cannot be read: the list stays unchanged, and is compared with the store next time.
     func couldNotFollow(_ error: any Error) {
         missedChanges = true
         context.merger.listFailed(error)
         caller.tell(error)
     }
 
-    /// Brings the list up to date with everything that was touched, batch by batch, unless that is going on already.
+    /// Updates the list with all touched objects, batch by batch, unless that is already in progress.
     func workOff() {
         guard !isWorking else { return }
         // A delegate may drop the last reference to the controller while it is called.
@@ -265,7 +266,7 @@ final class ResultsTracker {
         defer {
             withExtendedLifetime(kept) {}
             isWorking = false
-            // What is left when the delegate went away is made up for by a fetch.
+            // If the delegate was removed, a later fetch makes up for the rest.
             if !isListening { touched = TouchedObjects() }
         }
         while let state, !touched.isEmpty || missedChanges, isListening {
@@ -273,7 +274,7 @@ final class ResultsTracker {
             let merge = merge
             touched = TouchedObjects()
             self.merge = nil
-            // So much was compared while much waited to be merged that not all of it is known any more.
+            // Comparisons were dropped while many commits waited to be merged, so some are unknown.
             if recent.isIncomplete, !context.merger.isBehind { missedChanges = true }
             do {
                 var change = try missedChanges ? fetchAgain(state, work) : edit(state, work, of: merge)

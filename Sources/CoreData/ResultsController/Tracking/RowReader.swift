@@ -1,9 +1,9 @@
 /// The values of rows that are compared during one edit, each read once.
 ///
-/// A row's values are those of the context's object, so unsaved values count and so does what it looks at over
-/// relationships. Rows that the context does not hold are read, together where that is possible.
+/// A row's values are those of the context's object, including unsaved values and those of related objects. Rows that
+/// the context does not hold are read, together if possible.
 final class RowReader {
-    /// A row that gets a place, and its object, whose values say where.
+    /// A row to be placed, and its object, whose values determine the place.
     struct Arrival {
         let row: RowToken
         let object: NSManagedObject
@@ -14,19 +14,19 @@ final class RowReader {
     private let context: NSManagedObjectContext
     /// The values of arrivals, and of other rows that are read as a whole.
     private var values: SortValues
-    /// Which of the rows of `values` stands for an arrival.
+    /// The index in `values` of each arrival.
     private let placesOfArrivals: [Int]
-    /// Which of the rows of `values` stands for another row, where these are read as a whole.
+    /// The indices in `values` of other rows, if these are read as a whole.
     private var places: [RowToken: Int] = [:]
     /// The objects that the context did not have: only these references may keep them alive, and they may be compared
     /// again.
     private var held: [NSManagedObject] = []
-    /// The slots of the sort keys in the layout that was met last.
+    /// The slots of the sort keys in the layout that was used last.
     private var slots: (layout: EntityLayout, slots: [Int])?
-    /// The rows that arrive, in the order of the list.
+    /// The arriving rows, in list order.
     let arrivals: [Arrival]
 
-    /// Reads the values of rows that arrive.
+    /// Reads the values of arriving rows.
     init(definition: ListDefinition, context: NSManagedObjectContext, arriving: [Arrival]) {
         ordering = definition.ordering
         identities = definition.identities
@@ -37,19 +37,19 @@ final class RowReader {
         arrivals = placesOfArrivals.map { arriving[$0] }
     }
 
-    /// The values by which an arrival is put in order.
+    /// The values that an arrival is sorted by.
     func values(ofArrival number: Int) -> [SlotValue] {
         let width = ordering.sortKeys.count
         let start = placesOfArrivals[number] * width
         return Array(values.all[start..<start + width])
     }
 
-    /// Whether rows come before arrivals in the list. Reads the rows that are not at hand, with one query.
+    /// For each probe, true if its row precedes its arrival. Reads the rows that are not in memory, with one query.
     // SAFETY: see `objectsAtHand`.
     func areBefore(_ probes: [ListEdit.Probe]) throws -> [Bool] {
         guard ordering.isBySlots else { return try areBeforeAsRead(probes) }
         let values = values
-        // Arrivals come in order, so those that are compared with one row stand together.
+        // Arrivals are sorted, so those that are compared with one row are adjacent.
         var rows: [RowToken] = []
         rows.reserveCapacity(probes.count)
         for probe in probes where probe.row != rows.last { rows.append(probe.row) }
@@ -73,8 +73,7 @@ final class RowReader {
         return answers
     }
 
-    /// Answers as `areBefore` does, but keeps the values that it reads for the next comparison: for values that take long to
-    /// read.
+    /// Like `areBefore`, but keeps the values that it reads for the next comparison: for values that are slow to read.
     private func areBeforeAsRead(_ probes: [ListEdit.Probe]) throws -> [Bool] {
         var missing: [RowToken] = []
         for probe in probes where places[probe.row] == nil {
@@ -88,7 +87,7 @@ final class RowReader {
         }
     }
 
-    /// The row with the lower identity comes first where all values are equal.
+    /// The row with the lower identity is first if all values are equal.
     private func isBefore(_ probe: ListEdit.Probe, _ result: ComparisonResult) -> Bool {
         result == .orderedSame
             ? identities.isBefore(probe.row, arrivals[probe.arrival].row) : result == .orderedAscending
@@ -103,10 +102,10 @@ final class RowReader {
 
     // MARK: Objects
 
-    /// The objects of rows if the context has all of them and they are no faults: they stay while they are compared, as
-    /// nothing is read for that and no code of the user's runs.
+    /// The objects of rows if the context has all of them and none is a fault. They stay alive during the comparison,
+    /// as it reads nothing and runs no code of the user.
     // SAFETY: the context's tables hold the objects until unused ones are released, on this queue, and comparing does
-    // not.
+    // not do that.
     private func objectsAtHand(_ rows: [RowToken]) -> [Unretained<NSManagedObject>]? {
         guard let store = identities.store else { return nil }
         let keys = rows.compactMap(RowIdentities.key)

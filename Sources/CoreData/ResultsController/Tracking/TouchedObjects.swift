@@ -1,31 +1,31 @@
 import Foundation
 
-/// The objects of which a context said that something happened to them, until the list is brought up to date.
+/// The touched objects of a context that the list was not updated for yet.
 struct TouchedObjects {
     struct Touch {
         let object: NSManagedObject
-        /// The properties that changed; `nil` if that is not known.
+        /// The properties that changed; `nil` if unknown.
         var keys: Set<String>?
-        /// The context said last that the object went, or cannot vouch for it any more.
+        /// True if the object was last reported as deleted, or is no longer known to exist.
         var isGone = false
     }
 
-    /// What the properties of touched objects were before, as far as it is known.
+    /// The old values of touched objects, as far as they are known.
     private var oldValues: [NSManagedObjectID: [String: any Sendable]] = [:]
     private(set) var touches: [Touch] = []
     private var places: [ObjectIdentifier: Int] = [:]
-    /// Rows that changed in the store and for which the context holds no object.
+    /// Rows that changed in the store and for which the context has no object.
     private(set) var changedIDs: Set<NSManagedObjectID> = []
     private(set) var deletedIDs: Set<NSManagedObjectID> = []
 
     var isEmpty: Bool { touches.isEmpty && changedIDs.isEmpty && deletedIDs.isEmpty }
     var count: Int { touches.count + changedIDs.count + deletedIDs.count }
 
-    /// Notes that something happened to `object`.
+    /// Notes that `object` was touched.
     ///
     /// - Parameters:
-    ///   - keys: the properties that changed; `nil` if that is not known.
-    ///   - isGone: whether it counts as deleted. What is said last holds.
+    ///   - keys: the properties that changed; `nil` if unknown.
+    ///   - isGone: true if it counts as deleted. The last call decides.
     mutating func note(_ object: NSManagedObject, keys: Set<String>? = nil, isGone: Bool = false) {
         if let place = place(of: object) {
             if let keys, let known = touches[place].keys {
@@ -40,8 +40,8 @@ struct TouchedObjects {
         touches.append(Touch(object: object, keys: keys, isGone: isGone))
     }
 
-    /// Where an object stands among the touched ones. The first objects are all different, and usually no others come:
-    /// then none is looked up.
+    /// The index of an object among the touched ones. The table is built on the first look-up: the first objects are
+    /// all different, and usually there are no others.
     private mutating func place(of object: NSManagedObject) -> Int? {
         if places.count < touches.count {
             places.reserveCapacity(touches.count)
@@ -50,7 +50,7 @@ struct TouchedObjects {
         return places[ObjectIdentifier(object)]
     }
 
-    /// Notes that something happened to objects, each named once.
+    /// Notes that objects, each named once, were touched.
     fileprivate mutating func note(
         all objects: [NSManagedObject], isGone: Bool = false, keys: (NSManagedObject) -> Set<String>?
     ) {
@@ -65,7 +65,7 @@ struct TouchedObjects {
 
     mutating func noteDeleted(_ ids: some Sequence<NSManagedObjectID>) { deletedIDs.formUnion(ids) }
 
-    /// What is known of the changed properties of touched objects: which they are, and what they were.
+    /// The known changed properties of touched objects, and their old values.
     var changedValues: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])] {
         var known: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])] = [:]
         for touch in touches {
@@ -78,11 +78,11 @@ struct TouchedObjects {
 
     fileprivate mutating func keepOldValues(of object: NSManagedObject) {
         let old = object.changedValuesForCurrentEvent().compactMapValues(SendableValues.form)
-        // What an earlier event says is older.
+        // The values of an earlier event are older.
         if !old.isEmpty { oldValues[object.objectID, default: [:]].merge(old) { earlier, _ in earlier } }
     }
 
-    /// The objects that are in no context any more: those whose insertion was taken back.
+    /// The objects that left the context: those whose insertion was undone.
     var leftObjects: [NSManagedObjectID: NSManagedObject] {
         var left: [NSManagedObjectID: NSManagedObject] = [:]
         for touch in touches where touch.isGone && touch.object.managedObjectContext == nil {
@@ -93,9 +93,9 @@ struct TouchedObjects {
 }
 
 extension TouchedObjects {
-    /// Notes what an objects-did-change notification tells of objects of some entities.
+    /// Notes the objects of some entities in an objects-did-change notification.
     ///
-    /// - Parameter keepsOldValues: whether ``changedValues`` shall know what the properties were.
+    /// - Parameter keepsOldValues: true to record the old values for ``changedValues``.
     mutating func note(
         _ userInfo: [AnyHashable: Any], keepsOldValues: Bool = false, where isOfInterest: (NSEntityDescription) -> Bool
     ) {
@@ -121,7 +121,7 @@ extension TouchedObjects {
     }
 }
 
-/// The names of the properties that an event changed in many objects: usually the same ones, whose set is made once.
+/// The names of the properties that an event changed in many objects: usually the same ones, so the last set is reused.
 private struct ChangedKeys {
     private var last: (layout: EntityLayout, numbers: [Int], names: Set<String>)?
     private var numbers: [Int] = []
