@@ -1,6 +1,6 @@
 import Foundation
 
-/// The names that lists give to the two numbers of an index path. (UIKit and AppKit bring these on Apple's systems.)
+/// The names that lists use for the two numbers of an index path. (On Apple's systems, UIKit and AppKit define them.)
 extension IndexPath {
     /// The path of a row in a section. A value, safe on any thread.
     public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
@@ -34,6 +34,6 @@ extension IndexPath {
 
     init(_ path: ListContents.Path) { self.init(indexes: [path.section, path.row]) }
 
-    /// The place of a list that the path names; `nil` if it does not have two numbers.
+    /// The position in a list that the path names; `nil` if it does not have two numbers.
     var listPath: ListContents.Path? { count == 2 ? .init(section: self[0], row: self[1]) : nil }
 }

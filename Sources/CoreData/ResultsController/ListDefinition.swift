@@ -1,19 +1,18 @@
 import Foundation
 
-/// What makes a list the list it is, without its contents: which objects, in which order, in which sections, and how they
-/// are numbered.
+/// The definition of a list without its contents: its objects, their order, their sections, and their numbers.
 struct ListDefinition {
     let plan: FetchPlan
-    /// Which objects belong, with constants as the fetch takes them; `nil` if all do.
+    /// Selects the objects of the list, with constants as the fetch uses them; `nil` if all objects belong to it.
     let membership: NSPredicate?
-    /// What names the sections; `nil` where there are none, or a rule makes them.
+    /// The key path that names the sections; `nil` if there are none, or a rule makes them.
     let sectionKey: SectionKey?
     let ordering: ObjectOrdering
     let identities: RowIdentities
     let names: SectionNames
-    /// The aggregates that are kept of the sections.
+    /// The aggregates of the sections.
     var aggregates: AggregatePlan?
-    /// The properties of an object that decide where it is; `nil` if that cannot be told.
+    /// The properties of an object that determine its place; `nil` if they are unknown.
     let placeKeys: Set<String>?
 
     /// - Parameter names: those of a list that was read from disk.
@@ -30,7 +29,7 @@ struct ListDefinition {
         placeKeys = Self.placeKeys(plan, sectionKey, names.rule)
     }
 
-    /// The same list with other names of sections.
+    /// A copy with other section names.
     func named(_ names: SectionNames) -> ListDefinition {
         var list = ListDefinition(
             plan, sectionKey: sectionKey, ordering: ordering, identities: identities, names: names)
@@ -38,18 +37,18 @@ struct ListDefinition {
         return list
     }
 
-    /// How sections are made of values, whatever the sort.
+    /// The rule that makes sections from values, independent of the sort order.
     var rule: SectionRule? { names.rule }
 
     var isSectioned: Bool { sectionKey != nil || rule != nil }
 
-    /// Whether stores know what section a row is in.
+    /// True if stores can compute the section of a row.
     var hasStoredSections: Bool { sectionKey?.isStored ?? rule?.isStored ?? true }
 
     /// The list without rows.
     var noContents: ListContents { ListContents(isSectioned: isSectioned, keptSections: names.keptCount) }
 
-    /// The order of sections, where that is not the order of their rows.
+    /// The order of sections; `nil` if it is the order of their rows.
     var sectionOrder: ((UInt32, UInt32) -> Bool)? { rule == nil ? nil : names.isBefore }
 
     /// The number of the section of an object or a dictionary; 0 without sections.
@@ -58,8 +57,8 @@ struct ListDefinition {
         return names.number(of: result)
     }
 
-    /// The number of the section of a row's object, which was read with its row. A row that is gone since is asked for
-    /// nothing, and stands under no value until the list hears of its deletion.
+    /// The number of the section of a row's object, which was read with its row. A row that was deleted since is not
+    /// asked for its section; it is in the section without a value until the list receives its deletion.
     func section(ofRow object: NSManagedObject) -> UInt32 {
         guard object.waitsForRow else { return section(of: object) }
         return rule == nil ? names.number(of: "") : names.number(of: SectionValue.missing)

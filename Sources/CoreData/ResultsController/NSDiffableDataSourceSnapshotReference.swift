@@ -2,8 +2,8 @@ import Foundation
 
 /// The contents of a results controller at one moment: sections by name, objects by ID.
 ///
-/// Keeps the moment's state for next to nothing; lists of IDs are made when they are asked for. Which objects changed since
-/// the snapshot before is told by ``reloadedItemIdentifiers``. (UIKit and AppKit bring the class on Apple's systems.)
+/// A snapshot costs little memory; lists of IDs are made on demand. ``reloadedItemIdentifiers`` has the objects that
+/// changed since the previous snapshot. (On Apple's systems, UIKit and AppKit define the class.)
 ///
 /// Used on the queue of the controller's context; ``FetchedResultsSnapshot`` is for any queue.
 public final class NSDiffableDataSourceSnapshotReference: NSObject {
@@ -11,7 +11,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     private let names: SectionNames
     private let identities: RowIdentities
     private let reloaded: [RowToken]
-    /// Made when the first section is looked for.
+    /// Computed when the first section is looked up.
     private lazy var numbers = names.numbersByName(in: contents)
 
     init(_ contents: ListContents, names: SectionNames, identities: RowIdentities, reloaded: [RowToken]) {
@@ -21,9 +21,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
         self.reloaded = reloaded
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     public var numberOfItems: Int { contents.rowCount }
-    /// How many sections there are.
+    /// The number of sections.
     public var numberOfSections: Int { contents.sectionCount }
 
     /// The names of the sections. O(sections).
@@ -32,10 +32,10 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     /// The IDs of all objects, in order. O(objects).
     public var itemIdentifiers: [Any] { ids(in: 0..<contents.rowCount) }
 
-    /// The IDs of the objects that changed since the snapshot before and are still there.
+    /// The IDs of the remaining objects that changed since the previous snapshot.
     public var reloadedItemIdentifiers: [Any] { identities.objectIDs(of: reloaded) }
 
-    /// How many objects a section has.
+    /// The number of objects in a section.
     ///
     /// - Precondition: There is a section of that name.
     public func numberOfItems(inSection sectionIdentifier: Any) -> Int { range(of: sectionIdentifier).count }
@@ -47,7 +47,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
         ids(in: range(of: sectionIdentifier))
     }
 
-    /// The name of the section that holds the object with an ID, or `nil` if none does.
+    /// The name of the section that contains the object with an ID, or `nil` if none does.
     public func sectionIdentifier(forSectionContainingItemIdentifier identifier: Any) -> Any? {
         path(of: identifier).map { names[contents.section(at: $0.section).number] }
     }

@@ -1,79 +1,81 @@
 import Foundation
 
-/// Hears what changes in a results controller, on the queue of its context.
+/// Receives the changes of a results controller, on the queue of its context.
 ///
-/// Every method is optional. Which of them are implemented decides what is called: the snapshot method alone, or else (in
-/// a list without sections) the difference method alone, or else will, sections, objects, did. A delegate that implements
-/// none of these, or only the one for index titles, turns no tracking on.
+/// Every method is optional. The implemented ones determine which are called: the snapshot method alone, or else (in a
+/// list without sections) the difference method alone, or else will, sections, objects, did. A delegate that implements
+/// none of these, or only the one for index titles, does not enable tracking.
 ///
-/// Without Objective-C a method's absence cannot be seen from outside: each has a default implementation here that says
-/// that it is missing. The controller learns this at the first call.
+/// Without Objective-C a missing method cannot be detected from outside: each has a default implementation that reports
+/// it as missing. The controller learns this at the first call.
 public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// The contents are about to change; the controller still shows the old ones.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>)
 
-    /// A section came or went. Section callbacks come before those of objects: deletes by descending old index, then
-    /// inserts by ascending new index.
+    /// A section was inserted or deleted. Section callbacks precede those of objects: deletes by descending old index,
+    /// then inserts by ascending new index.
     ///
     /// - Parameters:
-    ///   - controller: the controller whose section it is.
-    ///   - sectionInfo: the section; one that went has no objects any more.
-    ///   - sectionIndex: the old index of one that went, the new one of one that came.
+    ///   - controller: the controller of the section.
+    ///   - sectionInfo: the section; a deleted one has no objects.
+    ///   - sectionIndex: the old index of a deleted section, the new one of an inserted section.
     ///   - type: insert or delete.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType)
 
-    /// An object came, went, moved or changed. Every object gets at most one call; those that only made room get none.
-    /// Deletes come first, by descending old path; then inserts and moves by ascending new path; then updates.
+    /// An object was inserted, deleted, moved or changed. Every object gets at most one call; objects that are only
+    /// shifted by others get none. Deletes are first, by descending old path; then inserts and moves by ascending new
+    /// path; then updates.
     ///
     /// - Parameters:
-    ///   - controller: the controller whose object it is.
+    ///   - controller: the controller of the object.
     ///   - anObject: the object, or its ID if the request asks for IDs.
-    ///   - indexPath: where it was; `nil` for an insert.
-    ///   - type: what became of it.
-    ///   - newIndexPath: where it is; `nil` for a delete. That of an update differs from the old one when others moved.
+    ///   - indexPath: the old path; `nil` for an insert.
+    ///   - type: the kind of change.
+    ///   - newIndexPath: the new path; `nil` for a delete. That of an update differs from the old one if others moved.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
 
-    /// All changes were told; the controller shows the new contents.
+    /// All changes were reported; the controller shows the new contents.
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>)
 
-    /// The contents changed, or were fetched: here they are, by section name and object ID. With it, nothing else is called.
+    /// The contents changed, or were fetched; `snapshot` has them by section name and object ID. If it is implemented,
+    /// no other method is called.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference)
 
-    /// The contents of a list without sections changed. With it, the methods for objects are not called.
+    /// The contents of a list without sections changed. If it is implemented, the methods for objects are not called.
     ///
     /// An update is a removal and an insertion that are associated with each other.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>)
 
-    /// Something changed, and the store could not be read: the contents stay as they were, and are compared with the store at the
-    /// next change. An addition to Apple's protocol. Turns no tracking on.
+    /// Something changed, but the store could not be read: the contents stay as they were, and are compared with the
+    /// store at the next change. An addition to Apple's protocol. Does not enable tracking.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>, didFailToFollowChangesWith error: any Error)
 
-    /// The title of a section in the index; `nil` for none. Turns no tracking on.
+    /// The title of a section in the index; `nil` for none. Does not enable tracking.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         sectionIndexTitleForSectionName sectionName: String
     ) -> String?
 }
 
-/// What the methods of a delegate do that does not implement them: they tell the controller so.
+/// Default implementations, which report to the controller that the delegate does not implement the method.
 extension NSFetchedResultsControllerDelegate {
-    /// Says that the delegate does not implement the method.
+    /// Reports that the delegate does not implement the method.
     public func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
         controller.tracker.caller.isMissing(.willChange)
     }
 
-    /// Says that the delegate does not implement the method.
+    /// Reports that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo,
@@ -82,7 +84,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.tracker.caller.isMissing(.section)
     }
 
-    /// Says that the delegate does not implement the method.
+    /// Reports that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?,
@@ -91,12 +93,12 @@ extension NSFetchedResultsControllerDelegate {
         controller.tracker.caller.isMissing(.object)
     }
 
-    /// Says that the delegate does not implement the method.
+    /// Reports that the delegate does not implement the method.
     public func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
         controller.tracker.caller.isMissing(.didChange)
     }
 
-    /// Says that the delegate does not implement the method.
+    /// Reports that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
@@ -104,7 +106,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.tracker.caller.isMissing(.snapshot)
     }
 
-    /// Says that the delegate does not implement the method.
+    /// Reports that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
@@ -117,7 +119,7 @@ extension NSFetchedResultsControllerDelegate {
         _ controller: NSFetchedResultsController<NSFetchRequestResult>, didFailToFollowChangesWith error: any Error
     ) {}
 
-    /// Says that the delegate does not implement the method.
+    /// Reports that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         sectionIndexTitleForSectionName sectionName: String

@@ -1,12 +1,14 @@
-/// The objects that were looked at last, so that a screen of rows reads its values with one query and not row by row.
+/// The objects that were accessed last, so that the values of a screen of rows are read by one query and not row by
+/// row.
 ///
-/// Rows are taken in pages of neighbours. A page's objects are faults that share a ``FaultBatch``: the first one that is
-/// touched reads the rows of all. The last few pages are kept alive; the context itself keeps no unchanged objects.
+/// Rows are loaded in pages of adjacent rows. A page's objects are faults that share a ``FaultBatch``: touching the
+/// first one reads the rows of all. The last few pages are kept alive; the context itself does not retain unchanged
+/// objects.
 struct ObjectWindow {
     private static let defaultPageSize = 64
     private static let keptPages = 8
 
-    /// How many rows are read at a time.
+    /// The number of rows that are read at a time.
     let batchSize: Int
     private var pages: [[NSManagedObject]] = []
 
@@ -26,7 +28,7 @@ struct ObjectWindow {
         return page[position - start]
     }
 
-    /// One object for each ID, in batches that read their rows together.
+    /// One object for each ID, as faults in batches that read their rows together.
     static func faults(
         for ids: [NSManagedObjectID], in context: NSManagedObjectContext, batchSize: Int
     ) -> [NSManagedObject] {

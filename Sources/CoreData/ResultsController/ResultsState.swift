@@ -1,18 +1,18 @@
 import Foundation
 
-/// What a fetch found, and what became of it: the contents of a results controller from one `performFetch()` to the next.
+/// The state of a results controller from one `performFetch()` to the next: the fetched contents, with later changes.
 ///
-/// Section infos hold on to it, so that they keep telling the truth when the controller is gone.
+/// Section infos retain it, so that they stay valid after the controller is released.
 final class ResultsState {
     let context: NSManagedObjectContext
-    /// As it was when it was executed.
+    /// A copy of the request at the time of the fetch.
     let request: NSFetchRequest<NSFetchRequestResult>
     let definition: ListDefinition
-    /// Results that are no managed objects, under tokens 0, 1, …: dictionaries.
+    /// Results that are not managed objects (dictionaries), under tokens 0, 1, ….
     let fixedResults: [AnyObject]?
     let givesIDs: Bool
 
-    /// What the controller shows.
+    /// The displayed contents.
     var published: ListContents {
         didSet {
             allObjects = nil
@@ -21,24 +21,24 @@ final class ResultsState {
     }
     /// Grows with every change of `published`.
     private(set) var version = 0
-    /// What the context holds. Differs from `published` only while no listener is known.
+    /// The contents in the context. Differs from `published` only while no listener is known.
     var tracked: ListContents
-    /// With a limit or an offset: what `tracked` is cut from.
+    /// With a limit or an offset: the rows that `tracked` is a part of.
     var window: ResultsWindow?
-    /// What keeps the aggregates of `tracked`.
+    /// Updates the aggregates of `tracked`.
     var aggregates: AggregateTable?
-    /// The rows that were touched since `published` was the tracked state.
+    /// The rows that were touched since `published` equalled `tracked`.
     var heldBack: Set<RowToken> = []
     private var lookedAt: ObjectWindow
     private var allObjects: [AnyObject]?
-    /// Titles of sections, as they were when they were first asked for.
+    /// Titles of sections, as first returned.
     private var indexTitles: [UInt32: String?] = [:]
     /// Asks the controller for the title of a section.
     var titleOfSection: (String) -> String? = { _ in nil }
 
-    /// While a batch is told: the rows that a merge brought the deletion of. The context may hold no object for them.
+    /// While a batch is reported: the rows whose deletion was merged. The context may have no object for them.
     var deletedRows: Set<NSManagedObjectID> = []
-    /// While a batch is told: the objects that left the context, which cannot be asked for them any more.
+    /// While a batch is reported: the objects that left the context, which no longer returns them.
     var leftObjects: [NSManagedObjectID: NSManagedObject] = [:]
 
     init(_ loaded: LoadedResults, context: NSManagedObjectContext, request: NSFetchRequest<NSFetchRequestResult>) {
@@ -60,7 +60,7 @@ final class ResultsState {
 
     // MARK: Objects
 
-    /// What the controller hands out for a row: an object, an ID or a dictionary.
+    /// The object, ID or dictionary that the controller returns for a row.
     func result(for token: RowToken) -> AnyObject {
         if let fixedResults { return fixedResults[Int(token.code)] }
         if !givesIDs, let key = RowIdentities.key(of: token), let store = identities.store,
@@ -73,15 +73,15 @@ final class ResultsState {
         return goneObject(id) ?? context.registry.object(for: id)
     }
 
-    /// The object of a row that is gone while a batch is told: the context must not be asked for it, as it would make
-    /// another one for the row.
+    /// The object of a deleted row while a batch is reported. The context must not be asked for it, as it would make a
+    /// new object for the row.
     private func goneObject(_ id: NSManagedObjectID) -> NSManagedObject? {
         leftObjects[id] ?? (deletedRows.contains(id) ? context.registry.objectOfDeletedRow(id) : nil)
     }
 
     private var tellsOfGoneRows: Bool { !leftObjects.isEmpty || !deletedRows.isEmpty }
 
-    /// The same for a row of the published contents, with its neighbours at hand.
+    /// The result for a row of the published contents; loads adjacent rows with it.
     func result(at path: ListContents.Path) -> AnyObject? {
         guard let position = published.position(of: path) else { return nil }
         let token = published.rows[position]
@@ -126,7 +126,7 @@ final class ResultsState {
         return title
     }
 
-    /// The token of something that was handed out, if the published contents hold it.
+    /// The token of a returned result, if it is in the published contents.
     func token(of result: AnyObject) -> RowToken? {
         if let fixedResults {
             return fixedResults.firstIndex { $0 === result }.map { RowToken(code: UInt64($0)) }
@@ -143,7 +143,7 @@ final class ResultsState {
 struct ResultsSection: NSFetchedResultsSectionInfo {
     let state: ResultsState
     let number: UInt32
-    /// Where the section stood when this was made: usually it still does.
+    /// The section's index when this was created; usually still valid.
     let index: Int
 
     var name: String { state.names[number] }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Which object each row of a list stands for.
+/// Maps rows of a list to objects.
 ///
-/// Design. A saved object of the list's one store is a number by itself: its entity and its key there, 63 bits together,
-/// so a million rows need no table. Everything else gets a number of its own with the top bit set: objects that were
-/// inserted and not saved yet, objects of further stores, keys too large for the packed form. An object keeps that number
-/// when it is saved and its ID becomes permanent: a save is no change of the list.
+/// Design. The token of a saved object of the list's only store is computed from its entity and its key, 63 bits
+/// together, so a million rows need no table. All other objects get a number from a table, with the top bit set:
+/// unsaved objects, objects of other stores, and keys that are too large for the packed form. An object keeps that
+/// number when it is saved and its ID becomes permanent, so a save does not change the list.
 final class RowIdentities {
     private static let localBit = UInt64(1) << 63
     private static let referenceBits: UInt64 = 48
@@ -23,7 +23,7 @@ final class RowIdentities {
 
     init(store: (any RowStore)?) { self.store = store }
 
-    /// The identities as they are now, which no save and no new row changes any more.
+    /// A copy of the identities that later saves and new rows do not change.
     func frozen() -> RowIdentities {
         if !unsaved.isEmpty { noteSavedObjects() }
         let copy = RowIdentities(store: store)
@@ -31,7 +31,7 @@ final class RowIdentities {
         return copy
     }
 
-    /// Whether all rows that a frozen copy knows have the IDs still that they have there: no new object was saved since.
+    /// True if all rows of a frozen copy still have the same IDs: none of its new objects was saved since.
     func agrees(with frozen: RowIdentities) -> Bool {
         if !unsaved.isEmpty { noteSavedObjects() }
         return localIDs.starts(with: frozen.localIDs)
@@ -52,23 +52,23 @@ final class RowIdentities {
             entity: UInt32(token.code >> referenceBits), reference: Int64(token.code & (1 << referenceBits - 1)))
     }
 
-    /// The number of the entity that a packed token names; for a number from the table, one that no entity has.
+    /// The entity number of a packed token; for a number from the table, one that no entity has.
     static func entityNumber(of token: RowToken) -> UInt64 { token.code >> referenceBits }
 
-    /// The primary key that a packed token names; for a number from the table, a number that says nothing.
+    /// The primary key of a packed token; meaningless for a number from the table.
     static func packedReference(of token: RowToken) -> UInt64 { token.code & (1 << referenceBits - 1) }
 
-    /// The token of `id` if a list with `contents` holds it; nothing is added to the table.
+    /// The token of `id` if it is in `contents`; does not add to the table.
     func token(of id: NSManagedObjectID, in contents: ListContents) -> RowToken? {
         if let token = knownToken(of: id), contents.contains(token) { return token }
-        // The object was saved since, and the list fetched again.
+        // The object was saved since, and the list was fetched again.
         if let saved = id.successor { return token(of: saved, in: contents) }
         guard !unsaved.isEmpty, !id.isTemporaryID else { return nil }
         noteSavedObjects()
         return localNumbers[id].map(Self.local).flatMap { contents.contains($0) ? $0 : nil }
     }
 
-    /// The token of `object`, a new one if it has none yet.
+    /// The token of `object`; adds one to the table if needed.
     func token(of object: NSManagedObject) -> RowToken {
         let id = object.objectID
         if !unsaved.isEmpty && localNumbers[id] == nil && !id.isTemporaryID { noteSavedObjects() }
@@ -77,7 +77,7 @@ final class RowIdentities {
         return token
     }
 
-    /// The token of `id`, a new one if it has none yet.
+    /// The token of `id`; adds one to the table if needed.
     func token(of id: NSManagedObjectID) -> RowToken {
         if let known = knownToken(of: id) { return known }
         localNumbers[id] = localIDs.count
@@ -95,7 +95,7 @@ final class RowIdentities {
 
     private static func local(_ number: Int) -> RowToken { RowToken(code: localBit | UInt64(number)) }
 
-    /// Whether a row comes before another one whose sort keys have the same values: see ``ObjectOrdering``.
+    /// True if a row precedes another one with equal sort values: see ``ObjectOrdering``.
     func isBefore(_ left: RowToken, _ right: RowToken) -> Bool {
         if let left = Self.key(of: left), let right = Self.key(of: right) { return left.reference < right.reference }
         return ObjectOrdering.compare(objectID(of: left), objectID(of: right)) == .orderedAscending
@@ -103,10 +103,10 @@ final class RowIdentities {
 
     // MARK: Objects
 
-    /// The ID of the object that `token` stands for.
+    /// The ID of the object with `token`.
     func objectID(of token: RowToken) -> NSManagedObjectID { objectIDs(of: [token])[0] }
 
-    /// The IDs of the objects that `tokens` stand for, in the same order. Takes the coordinator's lock once.
+    /// The IDs of the objects with `tokens`, in the same order. Takes the coordinator's lock once.
     func objectIDs(of tokens: some Collection<RowToken>) -> [NSManagedObjectID] {
         guard let store, let coordinator = store.persistentStoreCoordinator else { return tokens.map(localID) }
         return coordinator.withLock {
@@ -118,12 +118,12 @@ final class RowIdentities {
     private func localID(of token: RowToken) -> NSManagedObjectID {
         if let key = Self.key(of: token), let store { return store.operations.objectID(for: key) }
         let number = Int(token.code & ~Self.localBit)
-        // This one alone: a list may have very many new objects, and each of them is asked for.
+        // Updates this entry only: a list may have many new objects, and each of them is looked up here.
         if let entry = unsaved[number] { note(entry, number) }
         return localIDs[number]
     }
 
-    /// The packed form of `token`: itself, or that of an object which was saved since; `nil` for one that was not.
+    /// The packed form of `token`: itself, or that of an object that was saved since; `nil` if it is unsaved.
     func packed(_ token: RowToken) -> RowToken? {
         guard token.code & Self.localBit != 0 else { return token }
         let id = objectID(of: token)
@@ -141,8 +141,8 @@ final class RowIdentities {
         return result
     }
 
-    /// The rows of a list that was read from the store which have numbers here already: those of objects that were saved
-    /// since they got one.
+    /// The rows of a list read from the store that already have numbers in the table: their objects were saved after
+    /// they got one.
     func known(in contents: ListContents) -> [RowToken: RowToken] {
         guard !localIDs.isEmpty else { return [:] }
         noteSavedObjects()
@@ -153,7 +153,7 @@ final class RowIdentities {
         return known
     }
 
-    /// A list that was read from the store, by the numbers that its rows have here already.
+    /// A list read from the store, with the table numbers of rows that already have one.
     func adopting(_ contents: ListContents) -> ListContents { Self.adopting(contents, known(in: contents)) }
 
     static func adopting(_ contents: ListContents, _ known: [RowToken: RowToken]) -> ListContents {
@@ -164,13 +164,13 @@ final class RowIdentities {
             keptSections: contents.keptSections)
     }
 
-    /// Notes the permanent IDs of objects that were saved since they got their number.
+    /// Updates the IDs of objects that were saved since they got their number.
     func noteSavedObjects() {
         for (number, entry) in unsaved { note(entry, number) }
     }
 
     private func note(_ entry: UnsavedObject, _ number: Int) {
-        // The object may be gone, saved and let go of.
+        // The object may have been saved and released.
         let id = (entry.object?.objectID ?? localIDs[number]).latest
         guard !id.isTemporaryID else {
             if entry.object == nil { unsaved[number] = nil }

@@ -1,25 +1,25 @@
-/// The rows between an offset and a limit, and as much of the list before and behind them as it takes to follow changes.
+/// The rows between an offset and a limit, and the part of the list around them that is needed to follow changes.
 ///
-/// Design. What is kept is the beginning of the whole list, from its first row to a few behind the limit. A row that comes
-/// to stand behind the last one kept is not known to be the next one, and is let go; when too few are left, the beginning is
-/// fetched again. So a window of n rows costs O(n) for a batch, whatever the length of the whole list. Sections are made of
-/// the rows that are seen: the window is cut by the order of the request.
+/// Design. The beginning of the whole list is kept, from its first row to a few after the limit. A row that moves after
+/// the last kept one is dropped, because unknown rows may precede it; when too few are left, the beginning is fetched
+/// again. So a window of n rows costs O(n) for a batch, whatever the length of the whole list. Sections are made of the
+/// visible rows: the window is cut by the order of the request.
 struct ResultsWindow {
     /// The list without sections and without the limit.
     let flat: ListDefinition
     private let offset: Int
-    /// How many rows there must be to fill the window; `nil` without a limit.
+    /// The number of rows that fill the window; `nil` without a limit.
     private let needed: Int?
-    /// How many rows are fetched; `nil` without a limit.
+    /// The number of rows that are fetched; `nil` without a limit.
     private let capacity: Int?
     /// The first rows of the list.
     private var prefix: ListContents
-    /// Whether these are all.
+    /// True if these are all rows.
     private var isComplete: Bool
-    /// The sections of the rows that are seen.
+    /// The sections of the visible rows.
     private var sections: [RowToken: UInt32] = [:]
 
-    /// How many rows to fetch for a window that ends at `end`, so that some may go: 0 for all of them.
+    /// The number of rows to fetch for a window, so that some may be deleted: 0 for all of them.
     static func capacity(offset: Int, limit: Int) -> Int {
         guard limit > 0 else { return 0 }
         let end = offset.addingUpToMaximum(limit)
@@ -28,9 +28,9 @@ struct ResultsWindow {
     }
 
     /// - Parameters:
-    ///   - flat: the list that `prefix` is the beginning of.
-    ///   - offset: how many rows to leave out. 0 or more.
-    ///   - limit: how many to show; 0 for all.
+    ///   - flat: the list that begins with `prefix`.
+    ///   - offset: the number of rows to skip. 0 or more.
+    ///   - limit: the number of rows to show; 0 for all.
     init(_ prefix: ListContents, of flat: ListDefinition, offset: Int, limit: Int) {
         self.flat = flat
         self.offset = offset
@@ -41,16 +41,16 @@ struct ResultsWindow {
         self.prefix = prefix.beginning(self.capacity)
     }
 
-    /// Takes the beginning of the list as it was fetched again.
+    /// Replaces the beginning of the list after it was fetched again.
     mutating func refill(_ prefix: ListContents) {
         self.prefix = prefix.beginning(capacity)
         isComplete = capacity.map { prefix.rowCount < $0 } ?? true
         sections = [:]
     }
 
-    /// Takes what happened to the list.
+    /// Applies changes of the list.
     ///
-    /// - Returns: the rows that were touched; `nil` if too few rows are known, so that the beginning must be fetched.
+    /// - Returns: the result of the edit; `nil` if too few rows are known, so that the beginning must be fetched.
     mutating func edit(
         _ touched: TouchedObjects, replacing: [RowToken], with editor: ListEditor
     ) throws -> ListEditor.Result? {
@@ -65,7 +65,8 @@ struct ResultsWindow {
         return isComplete || prefix.rowCount >= needed ?? 0 ? result : nil
     }
 
-    /// How many rows of a changed beginning are the first rows of the list: those up to the last one that kept its place.
+    /// The number of rows of a changed beginning that are the first rows of the list: those up to the last one that
+    /// kept its place.
     private func knownCount(of result: ListEditor.Result) -> Int {
         let changed = result.touched.union(result.placed)
         var count = result.contents.rowCount
@@ -73,12 +74,12 @@ struct ResultsWindow {
         return count
     }
 
-    /// The rows that are seen, in their sections.
+    /// The visible rows, in their sections.
     ///
     /// - Parameters:
     ///   - shown: the list with its sections.
-    ///   - isStrict: whether the objects of a section must stand together.
-    /// - Throws: 134060 if they do not; the store's errors.
+    ///   - isStrict: true if the objects of a section must be adjacent.
+    /// - Throws: 134060 if they are not; the store's errors.
     mutating func visible(
         _ shown: ListDefinition, in context: NSManagedObjectContext, isStrict: Bool = false
     ) throws -> ListContents {
@@ -110,7 +111,8 @@ struct ResultsWindow {
 }
 
 extension ListContents {
-    /// A list by a rule: rows in the order of the request, and for each the number of its section. O(n + sections).
+    /// Creates a list by a rule: rows in the order of the request, and for each the number of its section. O(n +
+    /// sections).
     init(rows: SharedElements<RowToken>, in numbers: [UInt32], of names: SectionNames) {
         var counts = [UInt32](repeating: 0, count: max(Int(numbers.max() ?? 0) + 1, Int(names.keptCount)))
         for number in numbers { counts[Int(number)] += 1 }
@@ -136,20 +138,21 @@ extension ListContents {
             isSectioned: true, keptSections: names.keptCount)
     }
 
-    /// The first rows of a list without sections; all of them with `nil`. O(count) where there are more.
+    /// The first rows of a list without sections; all of them with `nil`. O(count) if there are more.
     func beginning(_ count: Int?) -> ListContents {
         guard let count, count < rowCount else { return self }
         return ListContents(
             rows: SharedElements(rows.elements(in: 0..<count)), sections: [], isSectioned: false)
     }
 
-    /// Takes out all rows of a list without sections from a position on.
+    /// Removes all rows of a list without sections from a position on.
     mutating func truncate(to count: Int) {
         guard count < rowCount else { return }
         for row in rows.elements(in: count..<rowCount) { remove(row) }
     }
 
-    /// A sectioned list of rows and the numbers of their sections: sections come in the order of their first rows.
+    /// Creates a sectioned list of rows and the numbers of their sections: sections are in the order of their first
+    /// rows.
     init(grouping rows: [RowToken], by numbers: [UInt32]) {
         var order: [UInt32] = []
         var members: [UInt32: [RowToken]] = [:]
