@@ -1,17 +1,17 @@
-/// Takes values out of an archive as they are, with all the objects that they refer to.
+/// Copies values of an archive unchanged, with all objects that they refer to.
 ///
-/// What belongs to the model (its entities and their properties) is not taken along but named, so that it is the same again
-/// when the model is written.
+/// Objects of the model (its entities and their properties) are not copied but referred to by name, so that they are
+/// the same objects when the model is written.
 struct ArchiveKeeping {
     private let archive: KeyedArchive
-    /// What belongs to the model, by number.
+    /// The objects of the model, by number.
     private let places: [Int: ArchivedParts.Object]
     private var parts: ArchivedParts
-    /// The objects of the archive that are still to be taken, with the numbers that they get.
+    /// The objects of the archive that are still to be copied, with their new numbers.
     private var waiting: [(source: Int, target: Int)] = []
     private var known: [Int: Int] = [:]
     private var strings: [String: Int] = [:]
-    /// How much was taken, in objects and about 64 bytes of contents.
+    /// The amount that was copied: objects, and one for about 64 bytes of contents.
     private(set) var cost = 0
 
     init(_ parts: ArchivedParts, of archive: KeyedArchive, places: [Int: ArchivedParts.Object]) {
@@ -20,10 +20,10 @@ struct ArchiveKeeping {
         self.places = places
     }
 
-    /// The value with its references leading to the objects of the parts.
+    /// The value with references to the objects of the parts.
     mutating func keep(_ value: PropertyListValue) -> PropertyListValue {
         let result = translated(value)
-        // Objects lead to objects: one after the other, since a chain of them may be long.
+        // A loop instead of recursion, since a chain of references may be long.
         while let (source, target) = waiting.popLast() { parts.objects[target] = object(source) }
         return result
     }
@@ -49,7 +49,7 @@ struct ArchiveKeeping {
         }
     }
 
-    /// The number that an object gets. Equal texts are one object, as in archives, and so are all references to nothing.
+    /// The new number of an object. Equal texts share one object, as in archives, and so do all references to nothing.
     private mutating func target(of number: Int) -> Int {
         let number = archive.resolve(.reference(number)) == nil ? 0 : number
         if let target = known[number] { return target }
@@ -65,7 +65,7 @@ struct ArchiveKeeping {
         return target
     }
 
-    /// In the order of the keys, so that the same archive gives the same numbers.
+    /// In the order of the keys, so that the same archive results in the same numbers.
     private mutating func translated(_ fields: [String: PropertyListValue]) -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         for (key, value) in fields.sorted(by: { $0.key < $1.key }) { result[key] = translated(value) }
@@ -85,7 +85,7 @@ struct ArchiveKeeping {
 }
 
 extension CompiledModelReader {
-    /// What in the archive belongs to the model itself.
+    /// The objects of the archive that belong to the model itself.
     static func places(
         of entities: [(name: String, object: KeyedArchive.Object)], root: PropertyListValue, in archive: KeyedArchive
     ) -> [Int: ArchivedParts.Object] {
@@ -103,7 +103,7 @@ extension CompiledModelReader {
         return places
     }
 
-    /// Keeps values of the archive in what is not known of an object.
+    /// Stores values of the archive in the unknown parts of an object.
     mutating func keep(
         in unknown: inout UnknownParts, _ body: (inout ArchiveKeeping, inout ArchivedParts) -> Void
     ) throws {
@@ -117,13 +117,13 @@ extension CompiledModelReader {
         unknown.archived.forms += added.forms
     }
 
-    /// Keeps the value of a key.
+    /// Stores the value of a key.
     mutating func keepField(_ key: String, of object: KeyedArchive.Object, in unknown: inout UnknownParts) throws {
         guard let value = object.fields[key] else { return }
         try keep(in: &unknown) { keeping, parts in parts.fields[key] = keeping.keep(value) }
     }
 
-    /// Keeps an element of the collection under a key.
+    /// Stores an element of the collection under a key.
     mutating func keepElement(
         _ value: PropertyListValue, under elementKey: PropertyListValue? = nil, of key: String,
         in unknown: inout UnknownParts

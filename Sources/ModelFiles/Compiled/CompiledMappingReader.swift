@@ -6,7 +6,7 @@ package struct CompiledMappingReader {
     private var archive: KeyedArchive { reader.archive }
 
     /// - Parameter url: A `.cdm` file.
-    /// - Throws: ``ModelFileError``: an expression that cannot be read is an error, since its values would be lost.
+    /// - Throws: ``ModelFileError``. An expression that cannot be read is an error, since its values would be lost.
     package static func read(_ url: URL) throws -> [EntityMappingDocument] {
         let data: Data
         do { data = try Data(contentsOf: url) } catch {
@@ -34,7 +34,7 @@ package struct CompiledMappingReader {
 
     /// Reads the archive of one expression, as source mapping models have them.
     ///
-    /// - Parameter owner: What the expression belongs to, for messages.
+    /// - Parameter owner: The owner of the expression, for messages.
     static func expression(_ data: Data, file: String, of owner: String) throws -> ExpressionDocument? {
         let archive: KeyedArchive
         do {
@@ -102,7 +102,7 @@ package struct CompiledMappingReader {
         return result
     }
 
-    /// A fetch of source objects is told by its request alone: it is always made in the manager's source context.
+    /// A fetch of source objects is represented by its request alone: it always uses the manager's source context.
     private mutating func expression(_ value: PropertyListValue?, of owner: String) throws -> ExpressionDocument? {
         guard let object = archive.object(value) else { return nil }
         do {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Writes compiled mapping models: the keyed archive of a `.cdm` file, key by key as Apple's are.
+/// Writes compiled mapping models: the keyed archive of a `.cdm` file, with the same keys as Apple's.
 package struct CompiledMappingWriter {
     private var writer = CompiledModelWriter(model: ModelDocument(), form: .file)
 
-    /// Writes the file. An item at `url` is replaced only once the new file is whole.
+    /// Writes the file. An item at `url` is replaced only after the new file is complete.
     ///
     /// - Throws: ``ModelFileError``.
     package static func write(_ mappings: [EntityMappingDocument], to url: URL) throws {
@@ -63,7 +63,7 @@ package struct CompiledMappingWriter {
         return writer.builder.array(written)
     }
 
-    /// A request is made in the manager's source context.
+    /// A request is executed in the manager's source context.
     private mutating func source(_ expression: ExpressionDocument?) throws -> PropertyListValue {
         guard let expression else { return writer.builder.null }
         let request = try writer.write(expression)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension CompiledModelBundle {
-    /// One version of a model that is written.
+    /// One version of a model to be written.
     package struct Version: Sendable {
         /// The name of the version, which becomes the name of its `.mom`.
         package var name: String
@@ -9,7 +9,7 @@ extension CompiledModelBundle {
         /// The version hashes that Apple's tools wrote for the same model, by entity. They are kept; only those of other
         /// entities are computed.
         package var writtenHashes: [String: Data]
-        /// The file that the model was read from, if any, and where things stand in it, for messages.
+        /// The file that the model was read from, if any, and the lines of its parts, for messages.
         package var source: (file: String, lines: [String: Int])?
 
         package init(
@@ -33,12 +33,12 @@ extension CompiledModelBundle {
 
     /// Writes a `.momd`: a `.mom` for each version and `VersionInfo.plist` with the hashes and checksums.
     ///
-    /// The folder is written beside `folder` and put in its place when it is whole; a compiled model that stands there is
+    /// The folder is written next to `folder` and moved into place when it is complete; an existing compiled model is
     /// replaced.
     ///
     /// - Parameter current: The name of the version that programs load.
-    /// - Throws: ``ModelFileError`` where the text of a predicate cannot be read, something that is no compiled model stands
-    ///   in the way, or the folder cannot be written.
+    /// - Throws: ``ModelFileError`` if the text of a predicate cannot be parsed, `folder` exists and is not a compiled
+    ///   model, or the folder cannot be written.
     package static func write(_ versions: [Version], current: String, to folder: URL) throws {
         precondition(versions.contains { $0.name == current }, "The current version is one of the versions.")
         var files: [(name: String, data: Data)] = []
@@ -67,7 +67,7 @@ extension CompiledModelBundle {
         try FileReplacement.file(at: file, data)
     }
 
-    /// Whether a folder is what a compiler of models wrote, or empty: it may be replaced.
+    /// True if a folder was written by a model compiler, or is empty: it may be replaced.
     private static func isCompiledModel(_ names: [String]) -> Bool {
         names.allSatisfy { $0.hasSuffix(".mom") || $0.hasSuffix(".omo") || $0 == "VersionInfo.plist" }
     }
@@ -76,8 +76,8 @@ extension CompiledModelBundle {
     ///
     /// - Parameters:
     ///   - source: A `.xcdatamodeld` with its versions, an `.xcdatamodel` or its `contents`.
-    ///   - target: A `.momd` folder, or, for one version, a `.mom` file: its name says which.
-    /// - Returns: Notes on what is not known, a line each.
+    ///   - target: A `.momd` folder, or, for one version, a `.mom` file, depending on its extension.
+    /// - Returns: Notes on unknown parts, a line each.
     /// - Throws: ``ModelFileError``.
     package static func compile(_ source: URL, to target: URL) throws -> [String] {
         let bundle = try SourceModelBundle.read(source)

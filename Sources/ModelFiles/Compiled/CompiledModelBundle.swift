@@ -2,7 +2,7 @@ import Foundation
 
 /// The folders of compiled models: `.momd` with its versions.
 package enum CompiledModelBundle {
-    /// What `VersionInfo.plist` of a `.momd` says.
+    /// The contents of `VersionInfo.plist` of a `.momd`.
     package struct VersionInfo: Sendable {
         package var currentVersion: String
         /// The version hashes of the entities, by version and entity.
@@ -29,7 +29,8 @@ package enum CompiledModelBundle {
             checksums: list["NSManagedObjectModel_VersionChecksums"] as? [String: String] ?? [:])
     }
 
-    /// The path of the `.mom` file of the current version of a `.momd`, or the only one where nothing names it.
+    /// The path of the `.mom` file of the current version of a `.momd`, or the only one if no version is named as
+    /// current.
     package static func currentVersion(of url: URL) throws -> URL {
         if FileManager.default.fileExists(atPath: url.appendingPathComponent("VersionInfo.plist").path) {
             let name = try versionInfo(of: url).currentVersion
@@ -50,12 +51,12 @@ package enum CompiledModelBundle {
         return only
     }
 
-    /// Whether a `.mom` may have an entity of one of the names: whether they stand among its bytes. Decodes nothing, which takes a
-    /// hundredth of the time. What is no `.mom`, or cannot be read, may have any.
+    /// True if a `.mom` may have an entity of one of the names, which is checked by searching its bytes. Decodes
+    /// nothing, which takes a hundredth of the time. Also true for files that cannot be read or are not `.mom` files.
     package static func mayHave(entityOf names: some Sequence<String>, at file: URL) -> Bool {
         guard file.pathExtension == "mom", let data = try? ModelFile.contents(of: file) else { return true }
         return names.contains { name in
-            // As property lists have texts: one byte for each character, or two where one is no ASCII.
+            // The encoding of property lists: one byte for each character, or two if one is not ASCII.
             let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
             let bytes = isASCII ? Array(name.utf8) : name.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
             return data.range(of: Data(bytes)) != nil

@@ -27,19 +27,19 @@ extension CompiledModelReader {
                 try keepElement(index, of: "NSFetchIndexDescriptions", in: &entity.unknown)
             }
         }
-        // Indexes of several elements stand there a second time, for old readers.
+        // Indexes of several elements are stored a second time, for old readers.
         let repeated = Set(entity.fetchIndexes.compactMap(\.compoundForm))
         entity.compoundIndexes.removeAll(where: repeated.contains)
         return entity
     }
 
-    /// A renaming identifier that is the name says nothing.
+    /// A renaming identifier that equals the name is redundant.
     func renamingIdentifier(_ fields: [String: PropertyListValue], name: String) -> String? {
         let identifier = archive.text(fields["NSRenamingIdentifier"])
         return identifier == name ? nil : identifier
     }
 
-    /// The names of the properties of all ancestors. Ends also where the ancestors go in a circle.
+    /// The names of the properties of all ancestors. Ends also if the ancestors form a circle.
     ///
     /// Each entity of a store's archive has its ancestors' properties as well: the names of each are read once.
     private mutating func inheritedNames(of object: KeyedArchive.Object) throws -> Set<String> {
@@ -60,7 +60,7 @@ extension CompiledModelReader {
         return names
     }
 
-    /// Lists of names, or of the properties that have them.
+    /// Reads lists of names, or of the properties with these names.
     private mutating func readNameLists(_ value: PropertyListValue?) throws -> [[String]] {
         try (archive.elements(value) ?? []).map { list in
             let items = archive.elements(list) ?? []
@@ -71,7 +71,7 @@ extension CompiledModelReader {
         }
     }
 
-    /// - Parameter unknown: Takes the entries of which something is not known.
+    /// - Parameter unknown: Receives the entries with unknown parts.
     mutating func readUserInfo(
         _ value: PropertyListValue?, keeping unknown: inout UnknownParts
     ) throws -> [String: ValueDocument] {
@@ -107,7 +107,7 @@ extension CompiledModelReader {
         return index
     }
 
-    /// - Returns: `nil` where something in an expression is not known, which is noted.
+    /// - Returns: `nil` if an expression has unknown parts, which is noted.
     private mutating func readFetchIndexElement(
         _ element: KeyedArchive.Object, of path: String
     ) throws -> FetchIndexElementDocument? {

@@ -1,12 +1,12 @@
-/// Something in a predicate or an expression that is not known.
+/// An unknown part of a predicate or an expression.
 struct UnknownSyntax: Error { let reason: String }
 
 extension CompiledModelReader {
-    /// The predicate; `nil` where there is none, or something in it is not known, which is noted.
+    /// Reads the predicate; `nil` if there is none, or it has unknown parts, which is noted.
     ///
     /// - Parameters:
-    ///   - owner: What has the predicate, for the note.
-    ///   - unknown: Takes the archived form where some of its keys are not known.
+    ///   - owner: The owner of the predicate, for the note.
+    ///   - unknown: Receives the archived form if some of its keys are unknown.
     mutating func readPredicate(
         _ value: PropertyListValue?, of owner: String, keeping unknown: inout UnknownParts
     ) throws -> PredicateDocument? {
@@ -23,9 +23,9 @@ extension CompiledModelReader {
         }
     }
 
-    /// The expression; `nil` where something in it is not known, which is noted.
+    /// Reads the expression; `nil` if it has unknown parts, which is noted.
     ///
-    /// - Parameter unknown: Takes the archived form where some of its keys are not known.
+    /// - Parameter unknown: Receives the archived form if some of its keys are unknown.
     mutating func readExpression(
         _ value: PropertyListValue?, of owner: String, keeping unknown: inout UnknownParts
     ) throws -> ExpressionDocument? {
@@ -86,7 +86,7 @@ extension CompiledModelReader {
             let type = archive.integer(kind.fields["NSOperatorType"]), type >= 0
         else { throw error("a comparison has no operator") }
         noteUnknownSyntax(of: kind)
-        // The archive's IN has the operator of CONTAINS when the collection stands on the left.
+        // The archive's IN has the operator of CONTAINS if the collection is on the left.
         let options = archive.integer(kind.fields["NSOptions"]) ?? archive.integer(kind.fields["NSFlags"]) ?? 0
         return PredicateDocument.Comparison(
             left: try readExpression(fields["NSLeftExpression"], depth: depth + 1),
@@ -117,7 +117,7 @@ extension CompiledModelReader {
             let arguments = try (archive.elements(fields["NSArguments"]) ?? []).map {
                 try readExpression($0, depth: depth + 1)
             }
-            // The functions of expressions are methods of a class, which is a constant.
+            // The functions of expressions are methods of a class, which is a constant operand.
             if archive.object(fields["NSOperand"])?.className ?? "NSConstantValueExpression"
                 != "NSConstantValueExpression"
             {
@@ -146,7 +146,7 @@ extension CompiledModelReader {
         return operand == .evaluatedObject ? .keyPath(path) : .keyPathOf(operand, path)
     }
 
-    /// Reads validation predicates, the usual ones as what they mean.
+    /// Reads validation predicates, and converts the usual ones to limits.
     mutating func readValidations(
         _ fields: [String: PropertyListValue], type: AttributeKind?, of owner: String,
         keeping unknown: inout UnknownParts
@@ -171,7 +171,7 @@ extension CompiledModelReader {
 }
 
 extension ValidationDocument {
-    /// The plainest form of a condition. A condition whose warning is not the usual one stays a predicate.
+    /// Uses the plainest form of a condition. A condition whose warning is not the usual one stays a predicate.
     init(recognising predicate: PredicateDocument, warning: ValidationWarning, type: AttributeKind?) {
         let usual = type.flatMap { Self.usual(predicate, type: $0) }
         if let usual, let type, let code = usual.errorCode(for: type), warning == .code(code) {
@@ -195,7 +195,7 @@ extension ValidationDocument {
         }
     }
 
-    /// The limit in the form that the type has; `nil` where it does not fit the type.
+    /// The limit in the form of the type; `nil` if it does not fit the type.
     private static func limit(_ value: ValueDocument, type: AttributeKind) -> ValueDocument? {
         switch (type, value) {
         case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.double, .real), (.float, .real),

@@ -64,14 +64,15 @@ extension CompiledModelReader {
             try readDerivation(object, of: &attribute, path: path, keeping: &unknown)
         }
         if type == .composite {
-            // An archive of an earlier version has the columns of its own elements, even if it kept Apple's beside them.
+            // Archives of earlier versions have the columns of our own elements, even if Apple's elements were kept
+            // too.
             let elements = fields[OwnKeys.elements] ?? fields["NSCompositeElements"]
             attribute.elements = try readElements(elements, path: path)
         }
         return attribute
     }
 
-    /// A derivation of which a part is not known is not known at all: without its filter it would give other values.
+    /// Omits a derivation with an unknown part: without its filter it would compute other values.
     private mutating func readDerivation(
         _ object: KeyedArchive.Object, of attribute: inout AttributeDocument, path: String,
         keeping unknown: inout UnknownParts
@@ -106,9 +107,9 @@ extension CompiledModelReader {
         return elements
     }
 
-    /// Archives have some values in a wider form than their attribute.
+    /// Reads a default value. Archives have some of them in a wider type than that of the attribute.
     ///
-    /// - Returns: `nil` where a part of the value is not known.
+    /// - Returns: `nil` if a part of the value is unknown.
     private mutating func readDefaultValue(_ value: PropertyListValue, type: AttributeKind) throws -> ValueDocument? {
         guard let read = try readKnownValue(value) else { return nil }
         switch (type, read) {
@@ -158,7 +159,7 @@ extension CompiledModelReader {
         var request = FetchRequestDocument(name: name, entityName: entity)
         request.unknown = try unknownParts(of: object)
         request.predicate = try readPredicate(fields["NSPredicate"], of: name, keeping: &request.unknown)
-        // Without its condition a request would find everything.
+        // Without its predicate a request would find everything.
         if request.predicate == nil, archive.object(fields["NSPredicate"]) != nil { return nil }
         request.fetchLimit = count("NSFetchLimit")
         request.fetchOffset = count("NSFetchOffset")

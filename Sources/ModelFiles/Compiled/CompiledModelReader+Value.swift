@@ -1,7 +1,7 @@
 import Foundation
 
 extension CompiledModelReader {
-    /// Reads a value; `nil` where a part of it is not known, which is noted.
+    /// Reads a value; `nil` if a part of it is unknown, which is noted.
     mutating func readKnownValue(_ value: PropertyListValue?) throws -> ValueDocument? {
         let read = try readValue(value)
         return read.isKnown ? read : nil
@@ -74,7 +74,7 @@ enum DecimalArchive {
         guard case .data(let bytes) = archive.resolve(fields["NS.mantissa"]), bytes.count <= 16,
             let exponent = archive.integer(fields["NS.exponent"]), (-128...127).contains(exponent)
         else { return nil }
-        // 1 stands for parts with the least byte first, 2 for the greatest.
+        // Byte order: 1 is little-endian, 2 is big-endian.
         let isBigEndian = archive.integer(fields["NS.mantissa.bo"]) == 2
         let length = Int(min(8, max(0, archive.integer(fields["NS.length"]) ?? 8)))
         var mantissa = Decimal(0)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Reads compiled models: the keyed archive of a `.mom` file, and the one that a store keeps.
+/// Reads compiled models: the keyed archive of a `.mom` file, and the one in a store.
 ///
-/// The two differ in little: the store's has inherited properties in every entity, either as copies or as proxies; they
-/// are left out here. Unknown keys and classes are noted and kept, to be written back; what the model cannot be without is
-/// an error.
+/// The two are almost the same: in a store every entity also has the inherited properties, either as copies or as
+/// proxies; they are omitted here. Unknown keys and classes are noted and kept, to be written back; a missing part that
+/// the model needs is an error.
 package struct CompiledModelReader {
     let archive: KeyedArchive
     let file: String
@@ -13,15 +13,17 @@ package struct CompiledModelReader {
     /// The keys that were noted as unknown.
     var unknownKeys: Set<String> = []
 
-    /// How many objects of predicates and expressions had a key that is not known.
+    /// The number of parts of predicates and expressions with an unknown key.
     var unknownSyntaxCount = 0
 
-    /// What in the archive belongs to the model itself, by number. Found when something is kept for the first time.
+    /// The objects of the archive that belong to the model itself, by number. Computed when something is kept for the
+    /// first time.
     private(set) lazy var places = Self.places(of: modelEntities, root: archive.root, in: archive)
     private var modelEntities: [(name: String, object: KeyedArchive.Object)] = []
 
-    /// How many values, predicates and expressions may still be read: they are trees in the model but may share parts in
-    /// the archive, so that a small file could stand for a huge tree. A large archive has a few for each of its objects.
+    /// The number of values, predicates and expressions that may still be read. They are trees in the model but may
+    /// share parts in the archive, so a small file could expand to a huge tree. A large archive gets a few for each of
+    /// its objects.
     private var allowance: Int
 
     /// The names of the properties of entities and their ancestors, by the number of the entity.
@@ -57,7 +59,7 @@ package struct CompiledModelReader {
 
     mutating func note(_ text: String) { notes.append(ModelNote(text)) }
 
-    /// Uses up some of the values that may be read.
+    /// Reduces the number of values that may be read.
     mutating func spend(_ count: Int = 1) throws {
         allowance -= count
         if allowance < 0 { throw error("the model has too many values: it is damaged") }

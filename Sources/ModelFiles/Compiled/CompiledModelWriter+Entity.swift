@@ -30,7 +30,7 @@ extension CompiledModelWriter {
         builder.define(reference, ["NSEntityDescription", "NSObject"], fields)
     }
 
-    /// Whether an index orders by a relationship, which the old form cannot say.
+    /// True if an index orders by a relationship, which the old form does not support.
     private func leadsElsewhere(_ index: FetchIndexDocument, of entity: EntityDocument) -> Bool {
         index.elements.contains { element in
             guard case .property(let name) = element.content else { return false }

@@ -79,7 +79,7 @@ extension CompiledModelWriter {
         }
     }
 
-    /// The bit field `_P`, which repeats the flags and says what is absent.
+    /// The bit field `_P`, which repeats the flags and marks absent parts.
     private func bits(of property: PropertyDocument) -> Int64 {
         var bits: Int64 = 0x001
         if property.isOptional { bits |= 0x002 }
@@ -144,7 +144,7 @@ extension CompiledModelWriter {
         return fields
     }
 
-    /// The property of that name where it is declared: by the entity or an ancestor.
+    /// The property with that name, declared by the entity or an ancestor.
     func declaredProperty(named name: String, in entity: String) -> PropertyListValue? {
         var current = documents[entity]
         while let level = current {
@@ -208,7 +208,7 @@ extension ValidationDocument {
         .comparison(PredicateDocument.Comparison(left: left, right: .constant(right), operatorType: type))
     }
 
-    /// What is wrong with a value of that type that fails.
+    /// The warning for a value of that type that fails.
     package func warning(for type: AttributeKind) -> ValidationWarning {
         if case .predicate(_, let warning) = self { return warning }
         return .code(errorCode(for: type) ?? 1550)

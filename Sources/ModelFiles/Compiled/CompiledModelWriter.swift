@@ -1,10 +1,10 @@
 import Foundation
 
-/// Writes compiled models: the keyed archive of a `.mom` file, or the one that a store keeps.
+/// Writes compiled models: the keyed archive of a `.mom` file, or the one in a store.
 ///
-/// The structure is that of Apple's archives, key by key. In a store every entity also has copies of the properties that it
-/// inherits, and named fetch requests are left out. Composite attributes and the operators BETWEEN, LIKE, MATCHES and
-/// those of substrings are in no archive that is known; their classes are named after public descriptions.
+/// The structure has the same keys as Apple's archives. In a store every entity also has copies of its inherited
+/// properties, and named fetch requests are omitted. No known archive contains composite attributes, the operators
+/// BETWEEN, LIKE and MATCHES, or substring operators; the names of their classes are from public descriptions.
 package struct CompiledModelWriter {
     package enum Form: Sendable {
         /// A `.mom` file.
@@ -15,11 +15,11 @@ package struct CompiledModelWriter {
 
     let model: ModelDocument
     let form: Form
-    /// The entities of the model by name; the first where a name stands there twice.
+    /// The entities of the model by name; the first of several with the same name.
     let documents: [String: EntityDocument]
     /// The children of each entity by its name.
     let subentities: [String: [EntityDocument]]
-    /// By the entity's name: what ``allProperties(of:)`` gave.
+    /// The results of ``allProperties(of:)`` by the entity's name.
     private var knownProperties: [String: [PropertyDocument]] = [:]
     var builder = KeyedArchiveBuilder()
     /// The reference of the model.
@@ -31,7 +31,7 @@ package struct CompiledModelWriter {
 
     /// The bytes of the archive.
     ///
-    /// - Throws: ``ModelFileError`` where a predicate or expression has no archived form: a format string that was never
+    /// - Throws: ``ModelFileError`` if a predicate or expression has no archived form: a format string that was never
     ///   parsed.
     package static func write(_ model: ModelDocument, form: Form) throws -> Data {
         var writer = CompiledModelWriter(model: model, form: form)
@@ -73,7 +73,8 @@ package struct CompiledModelWriter {
         return builder.finish(root: root)
     }
 
-    /// The properties that the archive has for an entity: in a store with the inherited ones. Each parent is looked at once.
+    /// The properties that the archive has for an entity: in a store with the inherited ones. Each parent is visited
+    /// once.
     mutating func allProperties(of entity: EntityDocument) -> [PropertyDocument] {
         guard form == .store, let parent = entity.parentName.flatMap({ documents[$0] }) else {
             return entity.properties

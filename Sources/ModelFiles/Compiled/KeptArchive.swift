@@ -1,4 +1,4 @@
-/// What a reader kept of an archived object without knowing it, in the archive that is written.
+/// The unknown parts that a reader kept of an archived object, converted for the archive that is written.
 struct KeptArchive {
     private let parts: ArchivedParts
     /// The references in the archive to the objects of the parts.
@@ -9,7 +9,7 @@ struct KeptArchive {
         self.references = references
     }
 
-    /// Adds the kept keys, but not where the writer itself says something.
+    /// Adds the kept keys, except those that the writer sets itself.
     func add(to fields: inout [String: PropertyListValue], without others: Set<String> = []) {
         for (key, value) in parts.fields where !others.contains(key) {
             if let own = fields[key], own != .reference(0) { continue }
@@ -17,7 +17,7 @@ struct KeptArchive {
         }
     }
 
-    /// Puts in the kept keys, also for what the writer says.
+    /// Sets the kept keys, including those that the writer set.
     func replace(in fields: inout [String: PropertyListValue]) {
         for (key, value) in parts.fields { fields[key] = self.value(value) }
     }
@@ -30,7 +30,7 @@ struct KeptArchive {
         (parts.elements[key] ?? []).compactMap { entry in entry.key.map { (value($0), value(entry.value)) } }
     }
 
-    /// The archived form of a predicate or an expression, where one is kept for just this one.
+    /// The archived form of a predicate or an expression, if one was kept for exactly this document.
     func form(of document: ArchivedParts.Form.Document) -> PropertyListValue? {
         parts.forms.first { $0.document == document }.map { value($0.value) }
     }
@@ -46,7 +46,7 @@ struct KeptArchive {
 }
 
 extension CompiledModelWriter {
-    /// Writes all that the kept keys of an object refer to.
+    /// Writes all objects that the kept keys of an object refer to.
     mutating func kept(_ unknown: UnknownParts) -> KeptArchive {
         let parts = unknown.archived
         guard !parts.isEmpty else { return KeptArchive(ArchivedParts(), references: []) }
@@ -72,12 +72,12 @@ extension CompiledModelWriter {
         return kept
     }
 
-    /// Writes a predicate, in its archived form where that is kept.
+    /// Writes a predicate, in its archived form if that was kept.
     mutating func write(_ predicate: PredicateDocument, _ kept: KeptArchive) throws -> PropertyListValue {
         try kept.form(of: .predicate(predicate)) ?? write(predicate)
     }
 
-    /// Writes an expression, in its archived form where that is kept.
+    /// Writes an expression, in its archived form if that was kept.
     mutating func write(_ expression: ExpressionDocument, _ kept: KeptArchive) throws -> PropertyListValue {
         try kept.form(of: .expression(expression)) ?? write(expression)
     }

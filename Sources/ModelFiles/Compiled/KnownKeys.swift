@@ -1,5 +1,5 @@
-/// The keys that the archives of models are known to have, by the class of the object. What is not among them is named in a
-/// note and kept: a later framework may have put something there that matters.
+/// The known keys in archives of models, by the class of the object. Other keys are noted and kept: a later framework
+/// may have stored something important there.
 enum KnownKeys {
     static let byClass: [String: Set<String>] = [
         "NSManagedObjectModel": [
@@ -34,7 +34,7 @@ enum KnownKeys {
         "NSSortDescriptor": ["NSKey", "NSAscending", "NSSelector", "NSReverseNullOrder"],
     ]
 
-    /// The same for the parts of predicates and expressions.
+    /// The known keys of the parts of predicates and expressions.
     static let bySyntaxClass: [String: Set<String>] = [
         "NSTruePredicate": [], "NSFalsePredicate": [],
         "NSCompoundPredicate": ["NSCompoundPredicateType", "NSSubpredicates"],
@@ -52,8 +52,7 @@ enum KnownKeys {
         OwnKeys.textExpression: [OwnKeys.expressionText],
     ]
 
-    /// Keys that are known but not read, with the number, or no object at all, that they have where they were not set:
-    /// other values are kept.
+    /// Known keys that are not read, with their default: a number, or no object at all. Other values are kept.
     static let unread: [String: [(key: String, usual: Int64?)]] = [
         "NSFetchRequest": [
             ("NSAllocationType", 0), ("NSFetchRequestFlags", 30), ("NSHavingPredicate", nil), ("NSValuesToFetch", nil),
@@ -79,7 +78,7 @@ enum KnownKeys {
 }
 
 extension CompiledModelReader {
-    /// What is not known of an object; its unknown keys are noted, each once for the whole model.
+    /// The unknown parts of an object; its unknown keys are noted, each once for the whole model.
     mutating func unknownParts(of object: KeyedArchive.Object) throws -> UnknownParts {
         var unknown = UnknownParts()
         guard let known = KnownKeys.byClass[object.className] else { return unknown }
@@ -103,7 +102,7 @@ extension CompiledModelReader {
         }
     }
 
-    /// Few objects have any: what is known is not sorted.
+    /// Unknown keys are rare, so only these are sorted.
     private func unknownKeys(of object: KeyedArchive.Object, _ known: Set<String>) -> [String] {
         object.fields.keys.filter { $0 != "$class" && !known.contains($0) }.sorted()
     }

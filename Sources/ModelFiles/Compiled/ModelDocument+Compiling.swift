@@ -1,13 +1,14 @@
 extension ModelDocument {
-    /// The model as the compiler of models gives it to programs.
+    /// The model as a model compiler outputs it for programs.
     ///
-    /// Predicates and expressions become structures. An attribute that alone makes a fetch index is marked as indexed, and a
-    /// marked one without such an index gets one under its own name: so it is in the files of Apple's compiler. What only the editor needs stays, and is left out when the model is written.
+    /// Predicates and expressions become structures. An attribute with a fetch index of its own is marked as indexed,
+    /// and a marked one without such an index gets one under its own name, as in the files of Apple's compiler. Parts
+    /// that only the editor needs stay; they are omitted when the model is written.
     ///
     /// - Parameters:
     ///   - file: The path for messages.
     ///   - lines: The lines of properties and fetch requests in the file, for messages.
-    /// - Throws: ``ModelFileError`` where the text of a predicate or an expression cannot be read.
+    /// - Throws: ``ModelFileError`` if the text of a predicate or an expression cannot be parsed.
     package func compiled(file: String, lines: [String: Int] = [:]) throws(ModelFileError) -> ModelDocument {
         let parsing = PredicateParsing(file: file, lines: lines)
         var model = self
@@ -52,7 +53,7 @@ private struct PredicateParsing {
     let file: String
     let lines: [String: Int]
 
-    /// The line of what has the path, or else of what it is in.
+    /// The line of the path, or of its closest known parent.
     private func line(of path: String) -> Int? {
         var keys = path.split(separator: ".")
         while !keys.isEmpty {

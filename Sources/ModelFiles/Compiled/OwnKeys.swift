@@ -1,5 +1,5 @@
-/// Keys of our own in archives, for values whose place in Apple's archives is not known. Apple's framework passes them
-/// over, but for the expressions; each stands there only where the value is not the usual one.
+/// Our own keys in archives, for values whose place in Apple's archives is unknown. Apple's framework ignores them,
+/// except the expressions; each is written only if the value differs from the default.
 enum OwnKeys {
     /// The elements of composite attributes in archives of earlier versions, which did not know Apple's key. Only read.
     static let elements = "NSElements"
@@ -10,7 +10,7 @@ enum OwnKeys {
     static let excludesPendingChanges = "RosterExcludesPendingChanges"
     static let returnsNoFaults = "RosterReturnsNoFaults"
     static let returnsDistinctResults = "RosterReturnsDistinctResults"
-    /// A class for expressions of which no archive of Apple's was found (subqueries, indexes, `TERNARY`, set algebra), and
+    /// A class for expressions that no known archive of Apple's has (subqueries, indexes, `TERNARY`, set algebra), and
     /// its only key: their text. Apple's framework cannot read a model with one.
     static let textExpression = "RosterTextExpression"
     static let expressionText = "RosterFormat"
