@@ -1,31 +1,31 @@
 /// An entity as a plain value.
 package struct EntityDocument: Equatable, Sendable {
     package var name: String
-    /// The class of the objects; `nil` stands for `NSManagedObject`.
+    /// The class of the objects; `nil` is `NSManagedObject`.
     package var className: String?
     package var isAbstract = false
-    /// The entity from which this one inherits.
+    /// The entity that this one inherits from.
     package var parentName: String?
     /// The properties that the entity itself declares, in the order of the file.
     package var properties: [PropertyDocument] = []
-    /// `nil` while it is the name.
+    /// `nil` if it is the name.
     package var renamingIdentifier: String?
     package var versionHashModifier: String?
     package var userInfo: [String: ValueDocument] = [:]
     /// The names of the properties of each constraint.
     package var uniquenessConstraints: [[String]] = []
     package var fetchIndexes: [FetchIndexDocument] = []
-    /// The form in which old models have indexes: the names of the properties of each.
+    /// The form of indexes in old models: the names of the properties of each.
     package var compoundIndexes: [[String]] = []
-    /// How the editor makes a class of the entity: `class`, `category`, or `nil` for not at all. Source models only.
+    /// The kind of class that the editor generates: `class`, `category`, or `nil` for none. Source models only.
     package var codeGenerationType: String?
-    /// Kept from source models; nothing reads it.
+    /// Kept from source models; not used.
     package var isSyncable = false
     package var unknown = UnknownParts()
 
     package init(name: String) { self.name = name }
 
-    /// The property of that name that the entity itself declares.
+    /// The property with that name that the entity itself declares.
     package func property(named name: String) -> PropertyDocument? { properties.first { $0.name == name } }
 }
 
@@ -33,7 +33,7 @@ package struct EntityDocument: Equatable, Sendable {
 package struct FetchIndexDocument: Equatable, Sendable {
     package var name: String
     package var elements: [FetchIndexElementDocument]
-    /// Which rows stand in the index; `nil` means all.
+    /// Selects the rows in the index; `nil` for all.
     package var partialPredicate: PredicateDocument?
     package var unknown = UnknownParts()
 
@@ -45,8 +45,8 @@ package struct FetchIndexDocument: Equatable, Sendable {
 }
 
 extension FetchIndexDocument {
-    /// The form in which archives have an index of several elements once more, for old readers: the names of what it orders
-    /// by. `nil` for other indexes.
+    /// The names that an index of several elements orders by: the form that archives repeat for old readers. `nil` for
+    /// other indexes.
     var compoundForm: [String]? {
         guard elements.count > 1, !elements.contains(where: \.isRTree) else { return nil }
         return elements.map { element in
@@ -59,7 +59,7 @@ extension FetchIndexDocument {
     }
 }
 
-/// One of the things that an index orders by.
+/// One element that an index orders by.
 package struct FetchIndexElementDocument: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
         case property(String)
@@ -68,7 +68,7 @@ package struct FetchIndexElementDocument: Equatable, Sendable {
     }
 
     package var content: Content
-    /// Whether the element belongs to an index of ranges (an R-tree) and not to a sorted one.
+    /// True if the element belongs to an index of ranges (an R-tree) and not to a sorted one.
     package var isRTree: Bool
     package var isAscending: Bool
     package var unknown = UnknownParts()

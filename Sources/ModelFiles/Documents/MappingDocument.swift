@@ -9,7 +9,7 @@ package struct EntityMappingDocument: Equatable, Sendable {
     package var destinationName: String?
     package var sourceHash: Data?
     package var destinationHash: Data?
-    /// What gives the fetch request of the source objects.
+    /// The expression for the fetch request of the source objects.
     package var source: ExpressionDocument?
     package var policyClassName: String?
     package var attributes: [PropertyMappingDocument] = []
@@ -18,7 +18,7 @@ package struct EntityMappingDocument: Equatable, Sendable {
 
     package init(name: String) { self.name = name }
 
-    /// What gives all objects of a source entity: what a mapping has where its author says nothing else.
+    /// The expression for all objects of a source entity: the default of a mapping.
     static func allObjects(of entity: String) -> ExpressionDocument {
         .functionOn(
             .variable("manager"), MappingSelectors.fetchRequest,
@@ -26,7 +26,7 @@ package struct EntityMappingDocument: Equatable, Sendable {
     }
 }
 
-/// How a property gets its value, as a plain value.
+/// The mapping of one property as a plain value.
 package struct PropertyMappingDocument: Equatable, Sendable {
     package var name: String
     package var value: ExpressionDocument?

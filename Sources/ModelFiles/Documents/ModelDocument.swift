@@ -1,6 +1,6 @@
-/// A model as a plain value: what a source model, a compiled model and the model cached in a store have in common.
+/// A model as a plain value: the common form of source models, compiled models and the model cached in a store.
 ///
-/// Entities refer to each other by name. Nothing here knows the classes of the framework.
+/// Entities refer to each other by name. Independent of the classes of the framework.
 package struct ModelDocument: Equatable, Sendable {
     package var entities: [EntityDocument] = []
     /// Named fetch requests.
@@ -11,15 +11,15 @@ package struct ModelDocument: Equatable, Sendable {
     package var composites: [CompositeDocument] = []
     /// The names that the author gave to the version.
     package var versionIdentifiers: [String] = []
-    /// What only the editor reads: attributes of the root element of a source model, such as `sourceLanguage`.
+    /// Settings that only the editor reads: attributes of the root element of a source model, such as `sourceLanguage`.
     package var editorSettings: [String: String] = [:]
-    /// Where the editor draws the entities.
+    /// The positions of the entities in the editor.
     package var diagram: [DiagramElement] = []
     package var unknown = UnknownParts()
 
     package init() {}
 
-    /// The entity of that name. Looks at all entities.
+    /// The entity with that name. O(entities).
     package func entity(named name: String) -> EntityDocument? { entities.first { $0.name == name } }
 
     /// The entities that inherit from another one, by their parent's name, in the order of ``entities``.
@@ -32,7 +32,7 @@ package struct ModelDocument: Equatable, Sendable {
 package struct ConfigurationDocument: Equatable, Sendable {
     package var name: String
     package var entityNames: [String]
-    /// Whether the set is mirrored in the cloud, where the source says so.
+    /// True if the set is mirrored in the cloud; `nil` if the source does not specify it.
     package var usesCloudKit: Bool?
     package var unknown = UnknownParts()
 
@@ -56,7 +56,7 @@ package struct CompositeDocument: Equatable, Sendable {
     }
 }
 
-/// Where the editor draws an entity.
+/// The position of an entity in the editor.
 package struct DiagramElement: Equatable, Sendable {
     package var name: String
     package var positionX: String

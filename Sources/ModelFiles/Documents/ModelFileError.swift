@@ -1,25 +1,25 @@
-/// What is wrong with a model file, and where.
+/// An error in a model file, with its place.
 package struct ModelFileError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// There is no such file.
+        /// The file does not exist.
         case missing
         /// The file cannot be read.
         case unreadable
-        /// The file is not what its name says, or contradicts itself.
+        /// The file does not have the format of its extension, or is inconsistent.
         case malformed
-        /// The file has a form that is known but not supported.
+        /// The file has a known form that is not supported.
         case unsupported
         /// The file cannot be written.
         case unwritable
     }
 
     package var kind: Kind
-    /// The path of the file, as it was given.
+    /// The path of the file, as it was passed.
     package var file: String
-    /// The line, counted from 1, where one is known.
+    /// The line, counted from 1, if known.
     package var line: Int?
-    /// What is wrong, and what to do where that is not obvious: one sentence without a full stop. Whatever it quotes from the
-    /// file, it is one line of bounded length.
+    /// The problem, and the remedy if that is not obvious: one sentence without a full stop. Text quoted from the file
+    /// is reduced to one line of bounded length.
     package var reason: String
 
     package init(_ kind: Kind, file: String, line: Int? = nil, _ reason: String) {
@@ -29,7 +29,7 @@ package struct ModelFileError: Error, Equatable, Sendable, CustomStringConvertib
         self.reason = Self.oneLine(reason)
     }
 
-    /// The text with control characters and line separators taken out, cut where it is very long.
+    /// The text without control characters and line separators, truncated if it is very long.
     private static func oneLine(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(600) {
@@ -45,7 +45,7 @@ package struct ModelFileError: Error, Equatable, Sendable, CustomStringConvertib
     package var description: String { "\(file):\(line.map { "\($0):" } ?? "") \(reason)" }
 }
 
-/// Something in a model file that is not known, or left out.
+/// A note on an unknown or omitted part of a model file.
 package struct ModelNote: Equatable, Sendable {
     package var line: Int?
     package var text: String

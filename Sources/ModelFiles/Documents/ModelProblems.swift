@@ -1,5 +1,5 @@
 extension ModelDocument {
-    /// Throws where the model contradicts itself.
+    /// Throws if the model is inconsistent.
     ///
     /// - Parameter file: The path for messages.
     package func check(file: String) throws(ModelFileError) {
@@ -8,10 +8,10 @@ extension ModelDocument {
     }
 }
 
-/// Finds what contradicts itself in a model: names that lead nowhere, names used twice, hierarchies that bite their tail.
+/// Finds inconsistencies of a model: names that do not exist, duplicate names, circular hierarchies.
 struct ModelProblems {
     struct Problem: Equatable {
-        /// `Entity`, `Entity.property`, or the name of what else is wrong: where a reader looks up the line.
+        /// `Entity`, `Entity.property`, or the name of another part: the key for looking up the line.
         let path: String
         let reason: String
     }
@@ -46,7 +46,7 @@ struct ModelProblems {
         for entity in model.entities where checkHierarchy(of: entity) { checkContents(of: entity) }
     }
 
-    /// Whether the parents of `entity` exist and end somewhere.
+    /// True if all ancestors of `entity` exist and do not form a circle.
     private mutating func checkHierarchy(of entity: EntityDocument) -> Bool {
         var passed: Set<String> = [entity.name]
         var current = entity

@@ -31,7 +31,7 @@ package indirect enum PredicateDocument: Equatable, Sendable {
 
 /// An expression inside a model file.
 package indirect enum ExpressionDocument: Equatable, Sendable {
-    /// Text: all of a source model's, and in compiled ones what has no structure there, such as subqueries.
+    /// Text: all expressions of source models, and in compiled ones those without a structure, such as subqueries.
     case format(String)
     case constant(ValueDocument)
     case evaluatedObject
@@ -41,7 +41,7 @@ package indirect enum ExpressionDocument: Equatable, Sendable {
     case keyPathOf(ExpressionDocument, String)
     /// A function by the selector name of `NSExpression`, such as `count:`.
     case function(String, [ExpressionDocument])
-    /// A method that is called on the value of another expression: mapping models have them.
+    /// A method that is called on the value of another expression, as in mapping models.
     case functionOn(ExpressionDocument, String, [ExpressionDocument])
     case aggregate([ExpressionDocument])
 }

@@ -1,9 +1,9 @@
-/// A property as a plain value: what all kinds have, and what makes the kind.
+/// A property as a plain value: the parts that all kinds have, and those of its kind.
 package struct PropertyDocument: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
         case attribute(AttributeDocument)
         case relationship(RelationshipDocument)
-        /// A fetched property, with its request where it has one.
+        /// A fetched property, with its request if it has one.
         case fetched(FetchRequestDocument?)
     }
 
@@ -11,18 +11,18 @@ package struct PropertyDocument: Equatable, Sendable {
     package var kind: Kind
     package var isOptional = false
     package var isTransient = false
-    /// `nil` while it is the name.
+    /// `nil` if it is the name.
     package var renamingIdentifier: String?
     package var versionHashModifier: String?
     package var userInfo: [String: ValueDocument] = [:]
-    /// What a value must meet, in the order of the file.
+    /// The conditions for a value, in the order of the file.
     package var validations: [ValidationDocument] = []
-    /// The mark of old models for an index of the one property.
+    /// The mark of old models for an index of this property.
     package var isIndexed = false
     package var isIndexedBySpotlight = false
-    /// Kept from source models: whether the value is also kept in the system's record of the object.
+    /// Kept from source models: true if the value is also kept in the system's record of the object.
     package var isStoredInExternalRecord = false
-    /// Kept from source models; nothing reads it.
+    /// Kept from source models; not used.
     package var isSyncable = false
     package var unknown = UnknownParts()
 
@@ -40,27 +40,27 @@ package struct PropertyDocument: Equatable, Sendable {
     }
 }
 
-/// What makes a property an attribute.
+/// The parts that only attributes have.
 package struct AttributeDocument: Equatable, Sendable {
     package var type: AttributeKind
     package var defaultValue: ValueDocument?
     package var valueTransformerName: String?
-    /// The class of the values, where it is not the one that follows from the type.
+    /// The class of the values, if it is not the default of the type.
     package var valueClassName: String?
     package var allowsExternalBinaryDataStorage = false
     package var allowsCloudEncryption = false
     package var preservesValueInHistoryOnDeletion = false
-    /// What the value is computed from; makes the attribute a derived one.
+    /// The expression that a derived attribute is computed from; `nil` for others.
     package var derivation: ExpressionDocument?
-    /// Which related objects count for the derivation.
+    /// Selects the related objects that the derivation uses.
     package var derivationFilter: PredicateDocument?
-    /// Whether the attribute is a derived one of which it is not known what it is computed from.
+    /// True for a derived attribute whose derivation is unknown.
     package var hasUnknownDerivation = false
     /// The kind of composite, in a source model.
     package var compositeName: String?
     /// The parts of a composite attribute.
     package var elements: [PropertyDocument] = []
-    /// Whether generated classes have a plain number; source models only.
+    /// True if generated classes use a plain number; source models only.
     package var usesScalarValueType: Bool?
 
     package init(type: AttributeKind) { self.type = type }
@@ -68,11 +68,11 @@ package struct AttributeDocument: Equatable, Sendable {
     package var isDerived: Bool { derivation != nil || hasUnknownDerivation }
 }
 
-/// What makes a property a relationship.
+/// The parts that only relationships have.
 package struct RelationshipDocument: Equatable, Sendable {
     package var destinationName: String
     package var inverseName: String?
-    /// 1 makes a to-one relationship, 0 means no limit.
+    /// 1 for a to-one relationship, 0 for no limit.
     package var maxCount = 0
     package var minCount = 0
     package var deleteRule = DeleteRuleKind.nullify
@@ -81,7 +81,7 @@ package struct RelationshipDocument: Equatable, Sendable {
     package init(destinationName: String) { self.destinationName = destinationName }
 }
 
-/// What a deletion does to the far end, with the raw values of the archives.
+/// The effect of a deletion on the destination, with the raw values of the archives.
 package enum DeleteRuleKind: Int, Sendable, CaseIterable {
     case noAction = 0
     case nullify = 1
@@ -108,7 +108,7 @@ package enum AttributeKind: UInt, Sendable, CaseIterable {
     case objectID = 2000
     case composite = 2100
 
-    /// The class that a compiled model gives to the values of the type.
+    /// The class that compiled models use for values of the type.
     package var valueClassName: String? {
         switch self {
         case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
@@ -125,7 +125,7 @@ package enum AttributeKind: UInt, Sendable, CaseIterable {
     }
 }
 
-/// One condition on a value, as plain as it can be said.
+/// One condition on a value, in the plainest form.
 package enum ValidationDocument: Equatable, Sendable {
     case minimum(ValueDocument)
     case maximum(ValueDocument)
@@ -133,10 +133,10 @@ package enum ValidationDocument: Equatable, Sendable {
     case maximumLength(Int)
     /// A regular expression that the whole string matches.
     case pattern(String)
-    /// Any other condition, evaluated with the value itself, and what is wrong with a value that fails it.
+    /// Any other condition, evaluated with the value itself, and the warning for a value that fails it.
     case predicate(PredicateDocument, warning: ValidationWarning)
 
-    /// The code of the error of a value of that type that fails; `nil` for the conditions that have their own warning.
+    /// The error code for a value of that type that fails; `nil` for conditions with their own warning.
     package func errorCode(for type: AttributeKind) -> Int? {
         switch self {
         case .minimum: type == .date ? 1640 : 1620
@@ -149,7 +149,7 @@ package enum ValidationDocument: Equatable, Sendable {
     }
 }
 
-/// What is wrong with a value that fails a condition.
+/// The warning for a value that fails a condition.
 package enum ValidationWarning: Equatable, Sendable {
     case code(Int)
     case message(String)

@@ -1,13 +1,13 @@
-/// What a reader found in an element or an object of a model file without knowing it.
+/// The unknown parts of an element or an object in a model file.
 ///
-/// It is kept beside what was understood, and written back where it stood when the model is written in the form from which
-/// it was read: XML into source models, keys and objects into compiled ones.
+/// They are kept next to the known parts, and written back at the same place when the model is written in the form that
+/// it was read from: XML in source models, keys and objects in compiled ones.
 package struct UnknownParts: Equatable, Sendable {
     /// An attribute of an XML element.
     package struct Attribute: Equatable, Sendable {
         package var name: String
         package var value: String
-        /// How many attributes of the element stand before it.
+        /// The number of attributes of the element that precede it.
         package var position: Int
 
         package init(name: String, value: String, position: Int) {
@@ -19,9 +19,9 @@ package struct UnknownParts: Equatable, Sendable {
 
     /// An XML element.
     package struct Element: Equatable, Sendable {
-        /// The element as it stands in the file, from its `<` to its last `>`.
+        /// The text of the element in the file, from its `<` to its last `>`.
         package var text: String
-        /// How many children of the parent stand before it.
+        /// The number of children of the parent that precede it.
         package var position: Int
 
         package init(text: String, position: Int) {
@@ -35,7 +35,7 @@ package struct UnknownParts: Equatable, Sendable {
     /// In the order of the file.
     package var elements: [Element] = []
     package var archived = ArchivedParts()
-    /// What was found in parts that have no document of their own, such as the list of uniqueness constraints.
+    /// The unknown parts of elements that have no document of their own, such as the list of uniqueness constraints.
     package var parts: [String: UnknownParts] = [:]
 
     package init() {}
@@ -44,13 +44,13 @@ package struct UnknownParts: Equatable, Sendable {
         attributes.isEmpty && elements.isEmpty && archived.isEmpty && parts.values.allSatisfy(\.isEmpty)
     }
 
-    /// What was found in a part; setting an empty one leaves no trace.
+    /// The unknown parts of an element; setting empty ones removes them.
     package subscript(part name: String) -> UnknownParts {
         get { parts[name] ?? UnknownParts() }
         set { parts[name] = newValue.isEmpty ? nil : newValue }
     }
 
-    /// Adds what another model has that this one does not. What stood in one place in both files stands there once.
+    /// Adds the unknown parts of another model. Parts that both models have are not duplicated.
     package mutating func merge(_ other: UnknownParts) {
         attributes += other.attributes.filter { added in !attributes.contains { $0.name == added.name } }
         elements += other.elements.filter { added in !elements.contains { $0.text == added.text } }
@@ -59,9 +59,9 @@ package struct UnknownParts: Equatable, Sendable {
     }
 }
 
-/// The unknown keys of an archived object with all that they refer to.
+/// The unknown keys of an archived object with all objects that they refer to.
 package struct ArchivedParts: Equatable, Sendable {
-    /// What a reference leads to.
+    /// The target of a reference.
     package enum Object: Equatable, Sendable {
         case null
         case value(PropertyListValue)
@@ -78,8 +78,8 @@ package struct ArchivedParts: Equatable, Sendable {
         package var value: PropertyListValue
     }
 
-    /// The archived form of a predicate or an expression, of which the document leaves something out. It holds as long as
-    /// the document is the same.
+    /// The archived form of a predicate or an expression whose document omits a part. It is valid while the document is
+    /// unchanged.
     package struct Form: Equatable, Sendable {
         package enum Document: Equatable, Sendable {
             case predicate(PredicateDocument)
@@ -90,11 +90,11 @@ package struct ArchivedParts: Equatable, Sendable {
         package var value: PropertyListValue
     }
 
-    /// What the references in the values below mean, by number.
+    /// The targets of the references in the values below, by number.
     package var objects: [Object] = []
     /// The values of keys.
     package var fields: [String: PropertyListValue] = [:]
-    /// What known collections of the object have beside that which was understood, by the key of the collection.
+    /// The unknown elements of known collections of the object, by the key of the collection.
     package var elements: [String: [Element]] = [:]
     package var forms: [Form] = []
 

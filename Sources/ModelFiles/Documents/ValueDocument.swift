@@ -16,7 +16,7 @@ package indirect enum ValueDocument: Equatable, Sendable {
     case array([ValueDocument])
     case set([ValueDocument])
     case dictionary([Entry])
-    /// An object of a class that is not known here. What has the value keeps the object itself.
+    /// An object of an unknown class. The owner of the value keeps the object itself.
     case unknown(className: String)
 
     package struct Entry: Equatable, Sendable {
@@ -29,7 +29,7 @@ package indirect enum ValueDocument: Equatable, Sendable {
         }
     }
 
-    /// Whether no part of the value is of an unknown class.
+    /// True if no part of the value is of an unknown class.
     var isKnown: Bool {
         switch self {
         case .unknown: false
