@@ -1,10 +1,10 @@
 import Foundation
 
 extension FixedWidthInteger {
-    /// The bytes of the number, the highest first.
+    /// The bytes of the number, the most significant first.
     package var bigEndianBytes: [UInt8] { littleEndianBytes.reversed() }
 
-    /// The bytes of the number, the lowest first.
+    /// The bytes of the number, the least significant first.
     package var littleEndianBytes: [UInt8] {
         stride(from: 0, to: Self.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: self >> Self($0)) }
     }
@@ -15,7 +15,7 @@ extension UUID {
     // SAFETY: the bytes are copied during the closure.
     package var bytes: Data { withUnsafeBytes(of: uuid) { Data($0) } }
 
-    /// The UUID of sixteen bytes; `nil` for any other number of them.
+    /// The UUID of sixteen bytes; `nil` for any other count.
     package init?(bytes: Data) {
         guard bytes.count == 16 else { return nil }
         let b = [UInt8](bytes)

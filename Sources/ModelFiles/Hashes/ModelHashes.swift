@@ -1,16 +1,16 @@
 import Foundation
 
-/// The version hashes of a model in its plain form, for the compiler of models; the classes compute the same from theirs.
+/// The version hashes of a model in its plain form, for the model compiler; the classes compute the same hashes.
 package enum ModelHashes {
     /// The hash of every entity.
     ///
-    /// - Parameter model: A model without contradictions, as the readers give it.
+    /// - Parameter model: A consistent model, as the readers return it.
     package static func entities(of model: ModelDocument) -> [String: Data] {
         let entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var made: [String: Data] = [:]
         var inherited: [String: [(name: String, hash: Data)]] = [:]
 
-        /// All stored properties of the entity, inherited ones too.
+        /// All stored properties of the entity, including inherited ones.
         func properties(of entity: EntityDocument) -> [(name: String, hash: Data)] {
             if let known = inherited[entity.name] { return known }
             let parent = entity.parentName.flatMap { entities[$0] }

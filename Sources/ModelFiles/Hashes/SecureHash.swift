@@ -1,4 +1,4 @@
-/// SHA-256 (FIPS 180-4), a block at a time.
+/// SHA-256 (FIPS 180-4), computed block by block.
 package struct SHA256 {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
@@ -16,7 +16,7 @@ package struct SHA256 {
         }
     }
 
-    /// The 32 bytes of the hash of everything given so far.
+    /// The 32 bytes of the hash of all bytes so far.
     package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)
@@ -58,7 +58,7 @@ package struct SHA256 {
     private func rotate(_ value: UInt32, _ count: UInt32) -> UInt32 { value >> count | value << (32 - count) }
 }
 
-/// SHA-512 (FIPS 180-4), a block at a time.
+/// SHA-512 (FIPS 180-4), computed block by block.
 package struct SHA512 {
     private var state: [UInt64] = [
         0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
@@ -77,7 +77,7 @@ package struct SHA512 {
         }
     }
 
-    /// The 64 bytes of the hash of everything given so far.
+    /// The 64 bytes of the hash of all bytes so far.
     package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)

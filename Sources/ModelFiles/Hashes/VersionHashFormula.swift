@@ -1,11 +1,11 @@
 import Foundation
 
-/// The composition of the hashes by which a store and a model recognise each other: that of Apple's files, byte for byte.
+/// The formula of the hashes that match a store with its model: the same as in Apple's files, byte for byte.
 ///
-/// What a property's column depends on goes in; names of classes, default values, validation, delete rules and indexes do
-/// not: changing them needs no migration.
+/// It includes everything that a property's column depends on. Class names, default values, validation, delete rules
+/// and indexes are not part of it: changing them needs no migration.
 package enum VersionHashFormula {
-    /// What the hashes of all kinds of property begin with.
+    /// The part that the hashes of all kinds of property begin with.
     package struct Property {
         let name: String
         let isOptional: Bool
@@ -17,7 +17,7 @@ package enum VersionHashFormula {
             self.modifier = modifier
         }
 
-        /// The 32 bytes that stand for these in the hash of the property.
+        /// The 32 bytes of these values in the hash of the property.
         var hash: [UInt8] {
             var hash = SHA256()
             hash.update(Array(name.utf8))
@@ -27,17 +27,17 @@ package enum VersionHashFormula {
         }
     }
 
-    /// 32 bytes for a property that is neither attribute nor relationship.
+    /// The 32 bytes of a property that is neither attribute nor relationship.
     package static func other(_ property: Property) -> Data {
         var hash = SHA256()
         hash.update(property.hash)
         return Data(hash.finalize())
     }
 
-    /// 32 bytes for an attribute.
+    /// The 32 bytes of an attribute.
     ///
-    /// - Parameter addition: What makes the attribute a derived one; empty for others. Apple's form is unknown, this one is
-    ///   ours (``derivation(_:)``). Earlier versions hashed composite attributes in this way too (``elements(_:)``).
+    /// - Parameter addition: The derivation of a derived attribute; empty for others. Apple's form is unknown, this one
+    ///   is ours (``derivation(_:)``). Earlier versions hashed composite attributes in this way too (``elements(_:)``).
     package static func attribute(
         _ property: Property, type: UInt, isExternal: Bool, isPreserved: Bool, addition: [UInt8]
     ) -> Data {
@@ -50,12 +50,12 @@ package enum VersionHashFormula {
         return Data(hash.finalize())
     }
 
-    /// What the derivation, as a format string, adds to the hash of a derived attribute.
+    /// The bytes that the derivation, as a format string, adds to the hash of a derived attribute.
     package static func derivation(_ format: String) -> [UInt8] { Array("derived:\(format)".utf8) }
 
-    /// 32 bytes for a composite attribute: its elements alone. Neither its own name nor whether it is optional is part of it.
+    /// The 32 bytes of a composite attribute: only its elements. Its name and its optionality are not part of it.
     ///
-    /// - Parameter modifier: Added at the end. Apple's form of it is unknown.
+    /// - Parameter modifier: Appended. Apple's form of it is unknown.
     package static func composite(_ elements: [(name: String, hash: Data)], modifier: String?) -> Data {
         var hash = SHA256()
         hash.update(Self.elements(elements))
@@ -68,9 +68,9 @@ package enum VersionHashFormula {
         elements.sorted { precedes($0.name, $1.name) }.flatMap { [UInt8]($0.hash) }
     }
 
-    /// 32 bytes for a relationship.
+    /// The 32 bytes of a relationship.
     ///
-    /// - Parameter inverse: The name of the inverse; `nil` where there is none or the relationship is its own.
+    /// - Parameter inverse: The name of the inverse; `nil` if there is none or the relationship is its own inverse.
     package static func relationship(
         _ property: Property, destination: String, inverse: String?, maxCount: Int, minCount: Int, isOrdered: Bool
     ) -> Data {
@@ -84,11 +84,11 @@ package enum VersionHashFormula {
         return Data(hash.finalize())
     }
 
-    /// 32 bytes for an entity.
+    /// The 32 bytes of an entity.
     ///
     /// - Parameters:
-    ///   - parent: The hash of the entity from which it inherits.
-    ///   - properties: The hashes of all properties, inherited ones too, that are kept in a store.
+    ///   - parent: The hash of the parent entity.
+    ///   - properties: The hashes of all stored properties, including inherited ones.
     package static func entity(
         name: String, isAbstract: Bool, parent: Data?, properties: [(name: String, hash: Data)], modifier: String?,
         constraints: [[String]]
@@ -104,7 +104,7 @@ package enum VersionHashFormula {
         return Data(hash.finalize())
     }
 
-    /// Base 64 of one hash of all hashes: `NSStoreModelVersionChecksumKey` of a store's metadata, and the checksum of a
+    /// Base 64 of one hash of all hashes: `NSStoreModelVersionChecksumKey` in a store's metadata, and the checksum of a
     /// version in `VersionInfo.plist`.
     package static func checksum(_ hashes: [String: Data]) -> String {
         var hash = SHA256()
@@ -112,7 +112,7 @@ package enum VersionHashFormula {
         return Data(hash.finalize()).base64EncodedString()
     }
 
-    /// Base 64 of one hash of all names and hashes: `NSStoreModelVersionHashesDigest` of a store's metadata.
+    /// Base 64 of one hash of all names and hashes: `NSStoreModelVersionHashesDigest` in a store's metadata.
     package static func digest(_ hashes: [String: Data]) -> String {
         var hash = SHA512()
         for (name, value) in sorted(hashes) {
