@@ -1,17 +1,18 @@
 import Foundation
 
-/// What a keyed archive holds, as a text: the names of its classes with their plain values, `UIColor(red: 0.5, name: "sky")`.
+/// The contents of a keyed archive as a text: the names of its classes with their plain values, `UIColor(red: 0.5,
+/// name: "sky")`.
 ///
-/// Needs none of the classes. What is nested deeply or very long is cut.
+/// Does not need the classes. Deep nesting and very long texts are truncated.
 package struct ArchiveOutline {
     private let archive: KeyedArchive
     private var room: Int
 
     private static let deepest = 8
 
-    /// The text of an archive; `nil` for bytes that are none.
+    /// The text of an archive; `nil` for other data.
     ///
-    /// - Parameter limit: about how many characters it may have.
+    /// - Parameter limit: the approximate maximum number of characters.
     package static func text(of data: Data, limit: Int = 2000) -> String? {
         guard let archive = try? KeyedArchive(data) else { return nil }
         var outline = ArchiveOutline(archive: archive, room: limit)

@@ -2,17 +2,17 @@ import Foundation
 
 /// Reads binary property lists (`bplist00`).
 ///
-/// The file is a table of objects that refer to each other by number. Every object is decoded once, so that a file in
-/// which few objects stand for very many costs no more than its size. References in a circle are an error, and so is a file
-/// whose objects share each other until they expand beyond ``expansionLimit(ofBytes:)``.
+/// The file is a table of objects that refer to each other by number. Every object is decoded once, so the cost depends
+/// only on the size of the file, even if objects are shared many times. Circular references are an error, and so are
+/// objects that share each other so often that they expand beyond ``expansionLimit(ofBytes:)``.
 package struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private var offsets: [Int] = []
     private var referenceSize = 1
     private var decoded: [PropertyListValue?] = []
     private var isBeingDecoded: [Bool] = []
-    /// What each object expands to, with all within it counted each time that it is there: one for a value, and one for each
-    /// 256 bytes of it.
+    /// The expanded size of each object, with all its parts counted each time they occur: one for a value, and one for
+    /// each 256 bytes of it.
     private var weights: [Int] = []
     /// The weight of the object that is being decoded.
     private var weight = 0
@@ -21,10 +21,10 @@ package struct BinaryPropertyListReader {
     /// The deepest nesting that is accepted. Keyed archives are flat: three levels.
     private let greatestDepth = 128
 
-    /// The weight that a file of so many bytes may expand to: who walks its value meets shared objects again each time.
+    /// The maximum weight for a file of `count` bytes: a walk over the value visits shared objects each time.
     package static func expansionLimit(ofBytes count: Int) -> Int { 65_536 + count * 64 }
 
-    /// Reads the value that the file stands for. Cost: linear in the size.
+    /// Reads the value of the file. Cost: linear in the size.
     ///
     /// - Throws: ``PropertyListError``.
     package static func read(_ data: Data) throws -> PropertyListValue {
@@ -158,7 +158,7 @@ package struct BinaryPropertyListReader {
         return try (0..<count).map { try integer(at: offset + $0 * referenceSize, size: referenceSize) }
     }
 
-    /// The count of an object and the offset of what is counted.
+    /// The count of an object and the offset of its contents.
     private func length(at offset: Int) throws -> (start: Int, count: Int) {
         let low = Int(bytes[offset] & 0x0F)
         guard low == 0x0F else { return (offset + 1, low) }
@@ -170,7 +170,8 @@ package struct BinaryPropertyListReader {
         return (offset + 2 + size, try integer(at: offset + 2, size: size))
     }
 
-    /// One, two and four bytes are unsigned, eight are signed, and of sixteen the lower eight count.
+    /// Numbers of one, two and four bytes are unsigned, those of eight are signed; of sixteen bytes the lower eight are
+    /// used.
     private func signedInteger(at offset: Int, size: Int) throws -> Int64 {
         guard size <= 16 else { throw PropertyListError("a number has \(size) bytes", at: offset) }
         var number: UInt64 = 0

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Writes binary property lists (`bplist00`), equal strings and other plain values once.
+/// Writes binary property lists (`bplist00`); equal strings and other plain values are written once.
 package struct BinaryPropertyListWriter {
-    /// A value whose parts are objects of the file by number.
+    /// A value whose parts are object numbers of the file.
     private enum Flat {
         case plain([UInt8])
         case array([Int])
@@ -11,11 +11,12 @@ package struct BinaryPropertyListWriter {
 
     private var objects: [Flat] = []
     private var known: [[UInt8]: Int] = [:]
-    /// The objects of the references and of ASCII texts, which most values are. (Other texts may be equal, but of other bytes.)
+    /// The objects of references and of ASCII texts, the most frequent values. (Other texts may be equal but have
+    /// different bytes.)
     private var references: [Int: Int] = [:]
     private var texts: [String: Int] = [:]
 
-    /// The bytes of the file. Dictionaries are written with their keys in order, so that equal values give equal files.
+    /// The bytes of the file. Dictionaries are sorted by key, so that equal values result in equal files.
     package static func write(_ value: PropertyListValue) -> Data {
         var writer = BinaryPropertyListWriter()
         let root = writer.add(value)
@@ -103,7 +104,7 @@ package struct BinaryPropertyListWriter {
         return Data(output)
     }
 
-    /// Kind and count of an object.
+    /// The kind and count of an object.
     private static func head(_ kind: UInt8, _ count: Int) -> [UInt8] {
         count < 15 ? [kind << 4 | UInt8(count)] : [kind << 4 | 0x0F] + encoded(Int64(count))
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A keyed archive, undecoded: a table of objects that refer to each other by number.
+/// A keyed archive, not decoded: a table of objects that refer to each other by number.
 package struct KeyedArchive {
     /// One object of an archive: its class and its fields.
     package struct Object {
-        /// The number under which others refer to it.
+        /// The number that others use to refer to it.
         package let number: Int
         package let className: String
         package let fields: [String: PropertyListValue]
@@ -12,12 +12,12 @@ package struct KeyedArchive {
 
     private let content: PropertyListValue
     private let objects: [PropertyListValue]
-    /// How many values a walk from the root may meet.
+    /// The maximum number of values in a walk from the root.
     package let expansionLimit: Int
     /// The reference to the root object.
     package let root: PropertyListValue
 
-    /// How many objects the archive has.
+    /// The number of objects in the archive.
     package var objectCount: Int { objects.count }
 
     /// Opens the archive in `data`.
@@ -36,11 +36,10 @@ package struct KeyedArchive {
         self.root = root
     }
 
-    /// The same archive written anew: with nothing but what was read of it.
+    /// The same archive written again, without the bytes that were not read.
     package var rewritten: Data { BinaryPropertyListWriter.write(content) }
 
-    /// Whether every reference leads to an object, and every object's class is described: what an unarchiver takes for
-    /// granted.
+    /// True if every reference has a target, and every object's class is described, as unarchivers require.
     package var isWhole: Bool {
         isWhole(root) && objects.allSatisfy { isWhole($0) && hasClass($0) }
     }
@@ -65,7 +64,7 @@ package struct KeyedArchive {
         }
     }
 
-    /// Plain values and the descriptions of classes have none.
+    /// Plain values and the descriptions of classes need no class.
     private func hasClass(_ value: PropertyListValue) -> Bool {
         guard case .dictionary(let fields) = value, fields["$classname"] == nil else { return true }
         guard case .dictionary(let description) = resolve(fields["$class"]), case .string = description["$classname"],
@@ -77,7 +76,7 @@ package struct KeyedArchive {
     /// All objects that have a class.
     package var instances: [Object] { objects.indices.compactMap { object(.reference($0)) } }
 
-    /// The value that `value` refers to, or itself; `nil` for no value, the null object, and references that lead nowhere.
+    /// The value that `value` refers to, or itself; `nil` for no value, the null object, and invalid references.
     package func resolve(_ value: PropertyListValue?) -> PropertyListValue? {
         guard case .reference(let number) = value else { return value }
         guard objects.indices.contains(number), objects[number] != .string("$null") else { return nil }
@@ -85,7 +84,7 @@ package struct KeyedArchive {
         return objects[number]
     }
 
-    /// The object that `value` refers to; `nil` where it is a plain value or nothing.
+    /// The object that `value` refers to; `nil` for a plain value or nothing.
     package func object(_ value: PropertyListValue?) -> Object? {
         guard case .reference(let number) = value, case .dictionary(let fields) = resolve(value),
             case .dictionary(let description) = resolve(fields["$class"]),
@@ -94,7 +93,7 @@ package struct KeyedArchive {
         return Object(number: number, className: className, fields: fields)
     }
 
-    /// The names of an object's class and of its ancestors.
+    /// The names of an object's class and its ancestors.
     package func classes(of object: Object) -> [String] {
         guard case .dictionary(let description) = resolve(object.fields["$class"]),
             case .array(let names) = description["$classes"]
@@ -103,7 +102,7 @@ package struct KeyedArchive {
         return ancestors.first == object.className ? ancestors : [object.className]
     }
 
-    /// The text that `value` refers to, be it plain or an object of a string class.
+    /// The text that `value` refers to: a plain one or an object of a string class.
     package func text(_ value: PropertyListValue?) -> String? {
         if case .string(let text) = resolve(value) { return text }
         if let object = object(value), case .string(let text) = resolve(object.fields["NS.string"]) { return text }
@@ -119,7 +118,7 @@ package struct KeyedArchive {
         return elements
     }
 
-    /// The keys and values of an archived dictionary, in the form of the model cache too.
+    /// The keys and values of an archived dictionary, including the form of the model cache.
     package func entries(_ value: PropertyListValue?) -> [(key: PropertyListValue, value: PropertyListValue)]? {
         guard let object = object(value) else { return nil }
         if let mapping = self.object(object.fields["searchMapping"]) {
@@ -143,6 +142,6 @@ package struct KeyedArchive {
         }
     }
 
-    /// The flag; `false` where it is absent, as archives leave it out then.
+    /// The flag; `false` if it is absent, as archives omit it then.
     package func flag(_ value: PropertyListValue?) -> Bool { integer(value).map { $0 != 0 } ?? false }
 }

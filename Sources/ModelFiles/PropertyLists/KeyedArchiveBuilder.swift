@@ -1,6 +1,6 @@
 import Foundation
 
-/// Builds a keyed archive object by object. Equal strings and numbers are stored once, as archives have them.
+/// Builds a keyed archive object by object. Equal strings and numbers are stored once, as in other archives.
 package struct KeyedArchiveBuilder {
     private var objects: [PropertyListValue] = [.string("$null")]
     private var strings: [String: Int] = [:]
@@ -15,7 +15,7 @@ package struct KeyedArchiveBuilder {
     package mutating func string(_ text: String?) -> PropertyListValue {
         guard let text else { return null }
         if let number = strings[text] { return .reference(number) }
-        // A text that looks like the mark for no object must be an object of its own.
+        // A text that equals the mark for no object must be an object.
         guard text != "$null" else { return object(["NSString", "NSObject"], ["NS.string": .string(text)]) }
         let reference = value(.string(text))
         if case .reference(let number) = reference { strings[text] = number }
@@ -31,12 +31,12 @@ package struct KeyedArchiveBuilder {
     /// A reference to an object that is defined later, by ``define(_:_:_:)``: for objects that refer to each other.
     package mutating func reserve() -> PropertyListValue { value(.string("$null")) }
 
-    /// Puts a plain value in the place of a reserved object.
+    /// Replaces a reserved object by a plain value.
     package mutating func define(_ reference: PropertyListValue, _ value: PropertyListValue) {
         if case .reference(let number) = reference { objects[number] = value }
     }
 
-    /// Gives a reserved object its class, with the ancestors, and its fields.
+    /// Sets the class of a reserved object, with its ancestors, and its fields.
     package mutating func define(
         _ reference: PropertyListValue, _ classes: [String], _ fields: [String: PropertyListValue]
     ) {
@@ -80,7 +80,7 @@ package struct KeyedArchiveBuilder {
         return reference
     }
 
-    /// The bytes of the archive with that root object.
+    /// The bytes of the archive with the root object.
     package func finish(root: PropertyListValue) -> Data {
         BinaryPropertyListWriter.write(
             .dictionary([

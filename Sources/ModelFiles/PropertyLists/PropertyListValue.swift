@@ -1,9 +1,9 @@
 import Foundation
 
-/// A value of a property list, with the references that keyed archives consist of.
+/// A value of a property list, including the references in keyed archives.
 ///
-/// Foundation's `PropertyListSerialization` on Linux neither hands out nor takes such references; hence a reader and a
-/// writer of our own.
+/// Foundation's `PropertyListSerialization` on Linux does not support such references, so we have our own reader and
+/// writer.
 package indirect enum PropertyListValue: Equatable, Sendable {
     case boolean(Bool)
     case integer(Int64)
@@ -18,7 +18,7 @@ package indirect enum PropertyListValue: Equatable, Sendable {
     case reference(Int)
 }
 
-/// What is wrong with a binary property list, with the offset of the byte where one is known.
+/// An error in a binary property list, with the byte offset if known.
 package struct PropertyListError: Error, Equatable, Sendable {
     package let reason: String
     package let offset: Int?

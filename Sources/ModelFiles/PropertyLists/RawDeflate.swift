@@ -1,13 +1,13 @@
 import CZlib
 import Foundation
 
-/// Raw deflate (RFC 1951), without the header and checksum of zlib or gzip: how a store keeps its model.
+/// Raw deflate (RFC 1951), without the header and checksum of zlib or gzip: the format of the model in a store.
 package enum RawDeflate {
-    /// What cannot be inflated, and why.
+    /// The reason why data cannot be inflated.
     package enum Failure: Error, Equatable, Sendable {
         case damaged
         case truncated
-        /// The data would grow beyond the limit.
+        /// The data would exceed the limit.
         case tooLarge(limit: Int)
         case outOfMemory
     }
@@ -39,9 +39,9 @@ package enum RawDeflate {
         return Data(output.prefix(Int(stream.total_out)))
     }
 
-    /// The data whose compressed form is `data`.
+    /// The decompressed form of `data`.
     ///
-    /// - Parameter limit: The greatest size of the result, so that a small file cannot fill the memory.
+    /// - Parameter limit: The maximum size of the result, so that a small file cannot fill the memory.
     /// - Throws: ``Failure``.
     // SAFETY: zlib reads and writes within the counts that it is given, during the closures, which hold both buffers.
     package static func expand(_ data: Data, limit: Int = 256 << 20) throws -> Data {
@@ -67,7 +67,7 @@ package enum RawDeflate {
                     return count
                 }
                 guard output.count <= limit else { throw Failure.tooLarge(limit: limit) }
-                // Nothing read and nothing written: the end of the input came before the end of the stream.
+                // Nothing was read or written: the input ended before the stream did.
                 if status == Z_OK, stream.avail_in == 0, written == 0 { status = Z_BUF_ERROR }
             }
             switch status {
