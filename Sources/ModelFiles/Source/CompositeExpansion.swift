@@ -1,9 +1,9 @@
-/// Puts the elements of the named composites into the attributes that use them.
+/// Copies the elements of named composites into the attributes that use them.
 struct CompositeExpansion {
     let file: String
     let lines: [String: Int]
 
-    /// How many elements may still be put in: composites of composites grow quickly.
+    /// The number of elements that may still be added: composites of composites grow quickly.
     private var allowance = 10_000
 
     init(file: String, lines: [String: Int]) {

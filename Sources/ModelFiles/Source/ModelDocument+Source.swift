@@ -1,8 +1,8 @@
 extension ModelDocument {
-    /// The model as its author would have it in the editor: the form in which it is written as a source model.
+    /// The model in the form of the editor, in which it is written as a source model.
     ///
-    /// The compiler's additions go (see ``compiled(file:)``), the kinds of composite attributes get names, and what the
-    /// editor says everywhere is said. A model that came from a source file has all of it and stays as it is.
+    /// Additions of the compiler are removed (see ``compiled(file:)``), composite attributes get named types, and the
+    /// usual editor settings are added. A model that was read from a source file has all of this and is unchanged.
     package func decompiled() -> ModelDocument {
         var model = self
         for index in model.entities.indices { model.entities[index].removeMarkedIndexes() }
@@ -20,13 +20,13 @@ extension ModelDocument {
         return model
     }
 
-    /// What the editor writes about itself.
+    /// The settings that the editor writes about itself.
     private static let usualSettings = [
         "type": "com.apple.IDECoreDataModeler.DataModel", "documentVersion": "1.0", "lastSavedToolsVersion": "22758",
         "systemVersion": "23F79", "minimumToolsVersion": "Automatic", "sourceLanguage": "Swift",
     ]
 
-    /// What a source model cannot say, a line each: it is left out when the model is written as one.
+    /// The parts that a source model cannot contain, a line each: they are omitted when the model is written as one.
     package var unwritableInSource: [String] {
         var lines: [String] = []
         if versionIdentifiers.count(where: { !$0.isEmpty }) > 1 {
@@ -72,7 +72,7 @@ extension ModelDocument {
 }
 
 extension UnknownParts {
-    /// What a compiled model had that is not known, a line for each key.
+    /// The unknown parts of a compiled model, a line for each key.
     fileprivate func unwritableInSource(of owner: String) -> [String] {
         let keys = Set(archived.fields.keys).union(archived.elements.keys)
             .subtracting(["NSDerivationExpression", "NSFilteringPredicate"])
@@ -81,8 +81,8 @@ extension UnknownParts {
 }
 
 extension EntityDocument {
-    /// Takes away what the compiler adds: an index under an attribute's own name for the mark, and the mark of an attribute
-    /// that has an index of another name for itself.
+    /// Removes the additions of the compiler: an index under an attribute's own name for its mark, and the mark of an
+    /// attribute that has an index of another name for itself.
     fileprivate mutating func removeMarkedIndexes() {
         func alone(_ index: FetchIndexDocument) -> String? {
             guard index.elements.count == 1, let element = index.elements.first, !element.isRTree,
@@ -98,7 +98,7 @@ extension EntityDocument {
     }
 }
 
-/// Gives names to the kinds of composite attributes that have none, since compiled models do not keep them.
+/// Names the types of composite attributes that have no name, since compiled models do not keep them.
 private struct CompositeNaming {
     private(set) var composites: [CompositeDocument]
 

@@ -1,4 +1,4 @@
-/// Reads the attributes of one element and remembers which were asked for, so that the others can be noted and kept.
+/// Reads the attributes of one element and records which were read, so that the others can be noted and kept.
 struct SourceElement {
     let tree: XMLTree
     let file: String
@@ -11,7 +11,7 @@ struct SourceElement {
 
     var line: Int { tree.line }
 
-    /// The attribute's text; `nil` where it is absent.
+    /// The attribute's text; `nil` if it is absent.
     mutating func text(_ name: String) -> String? {
         asked.insert(name)
         return tree.attributes[name]
@@ -19,7 +19,7 @@ struct SourceElement {
 
     /// The attribute's text.
     ///
-    /// - Throws: ``ModelFileError`` where it is absent or empty.
+    /// - Throws: ``ModelFileError`` if it is absent or empty.
     mutating func requiredText(_ name: String) throws -> String {
         guard let text = text(name), !text.isEmpty else {
             throw error("the element '\(tree.name)' needs the attribute '\(name)'")
@@ -27,7 +27,7 @@ struct SourceElement {
         return text
     }
 
-    /// The Boolean value of the attribute; `nil` where it is absent.
+    /// The Boolean value of the attribute; `nil` if it is absent.
     mutating func flag(_ name: String) throws -> Bool? {
         guard let text = text(name) else { return nil }
         switch text.lowercased() {
@@ -37,7 +37,7 @@ struct SourceElement {
         }
     }
 
-    /// The whole number of the attribute; `nil` where it is absent.
+    /// The whole number of the attribute; `nil` if it is absent.
     mutating func number(_ name: String) throws -> Int? {
         guard let text = text(name) else { return nil }
         guard let number = Int(text), Int32(exactly: number) != nil else {
@@ -46,7 +46,7 @@ struct SourceElement {
         return number
     }
 
-    /// One of several words; `nil` where the attribute is absent.
+    /// The value of one of several words; `nil` if the attribute is absent.
     mutating func choice<Value>(_ name: String, of choices: [String: Value]) throws -> Value? {
         guard let text = text(name) else { return nil }
         guard let value = choices[text] else {
@@ -58,7 +58,7 @@ struct SourceElement {
 
     func error(_ reason: String) -> ModelFileError { ModelFileError(.malformed, file: file, line: line, reason) }
 
-    /// The attributes that were not asked for.
+    /// The attributes that were not read.
     var unknownAttributes: [UnknownParts.Attribute] {
         tree.attributeOrder.enumerated().filter { !asked.contains($1) }.map { position, name in
             UnknownParts.Attribute(name: name, value: tree.attributes[name] ?? "", position: position)

@@ -5,9 +5,9 @@ struct SourceMappingObject {
     let type: String
     let id: String
     let line: Int
-    /// The texts of the attributes, without space around them.
+    /// The texts of the attributes, trimmed.
     private(set) var values: [String: String] = [:]
-    /// The ids of the objects that each relationship leads to.
+    /// The IDs of the destination objects of each relationship.
     private(set) var destinations: [String: [String]] = [:]
 
     subscript(key: String) -> String? { values[key].flatMap { $0.isEmpty ? nil : $0 } }
@@ -39,12 +39,13 @@ struct MappedModel {
     let model: ModelDocument
     let hashes: [String: Data]
 
-    /// The model that the file holds as the archive of a compiled model, or else the one that it names by a path. The path is
-    /// relative to the folder of some project, which is one of those above the file; there, and beside the file, the model
-    /// is looked for. (The editor puts its own archive into the file, of classes that only it has: that is not read.)
+    /// The model that the file contains as the archive of a compiled model, otherwise the one at the path in the file.
+    /// The path is relative to the folder of a project above the file, so the model is searched for in the parent
+    /// folders and in the file's own folder. (The editor's own archive in the file has classes that only the editor
+    /// has, and is not read.)
     ///
     /// - Parameter side: `source` or `destination`.
-    /// - Throws: ``ModelFileError`` where the model is not found or cannot be read.
+    /// - Throws: ``ModelFileError`` if the model is not found or cannot be read.
     static func find(_ root: SourceMappingObject, _ side: String, file: String) throws -> MappedModel {
         if let data = root["\(side)modeldata"].flatMap({ Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }),
             let found = try? CompiledModelReader.read(data, file: file)
@@ -73,7 +74,7 @@ struct MappedModel {
         hashes = ModelHashes.entities(of: model)
     }
 
-    /// The property of an entity, inherited ones too.
+    /// The property of an entity, including inherited ones.
     func property(_ name: String, of entity: String?) -> PropertyDocument? {
         var current = entity.flatMap(model.entity(named:))
         var steps = model.entities.count
@@ -88,8 +89,8 @@ struct MappedModel {
     func hasSubentities(_ name: String) -> Bool { model.entities.contains { $0.parentName == name } }
 }
 
-/// Makes the expressions that the editor leaves to its compiler: a property takes the value of the source's property of the
-/// same name, or of the name that its renaming identifier says.
+/// Creates the expressions that the editor leaves to its compiler: a property takes the value of the source property
+/// with the same name, or with the name of its renaming identifier.
 struct MappedProperties {
     let source: String?
     let destination: String?
@@ -98,14 +99,14 @@ struct MappedProperties {
     /// The names of the mappings of each source entity.
     let mappingNames: [String: [String]]
 
-    /// `nil` where the source has nothing of that name.
+    /// The expression for an attribute; `nil` if the source has no such attribute.
     func attribute(_ name: String) -> ExpressionDocument? {
         guard let origin = origin(of: name), case .attribute = origin.kind else { return nil }
         return .keyPathOf(.variable("source"), origin.name)
     }
 
-    /// What the objects became that the source's relationship leads to: by the name of their mapping where one mapping
-    /// takes all of them.
+    /// The expression for the destinations of the source's relationship: by the name of their mapping if one mapping
+    /// covers all of them.
     func relationship(_ name: String) -> ExpressionDocument? {
         guard let origin = origin(of: name), case .relationship(let relationship) = origin.kind else { return nil }
         let value = ExpressionDocument.keyPathOf(.variable("source"), origin.name)

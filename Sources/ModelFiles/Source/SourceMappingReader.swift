@@ -1,10 +1,10 @@
 import Foundation
 
-/// Reads source mapping models: the `xcmapping.xml` of an `.xcmappingmodel` folder, which is a store in XML of the editor's
-/// own entities. Names of entities stand there in upper case, names of properties in lower case.
+/// Reads source mapping models: the `xcmapping.xml` of an `.xcmappingmodel` folder, which is an XML store of the
+/// editor's own entities. Names of entities are in upper case there, names of properties in lower case.
 ///
-/// The models tell the version hashes of the mapped entities, and what an expression has to be that the editor leaves to its
-/// compiler.
+/// The two models are needed for the version hashes of the mapped entities, and for expressions that the editor leaves
+/// to its compiler.
 package struct SourceMappingReader {
     let file: String
     let objects: [String: SourceMappingObject]
@@ -12,16 +12,16 @@ package struct SourceMappingReader {
     private let destination: MappedModel
     private let root: SourceMappingObject
 
-    /// The file in an `.xcmappingmodel` folder; anything else is the file itself.
+    /// The file in an `.xcmappingmodel` folder; any other URL is returned unchanged.
     package static func contents(of url: URL) -> URL {
         url.pathExtension == "xcmappingmodel" ? url.appendingPathComponent("xcmapping.xml") : url
     }
 
     /// - Parameters:
     ///   - url: An `.xcmappingmodel` folder, or the file in it.
-    ///   - models: The models between which it leads; `nil` looks for those that the file holds or names.
-    /// - Returns: The mappings in the order of the editor, as its compiler makes them.
-    /// - Throws: ``ModelFileError`` with the line: a part that is not understood is an error where values would be lost.
+    ///   - models: The source and destination models; `nil` searches for those that the file contains or names.
+    /// - Returns: The mappings in the order of the editor, as its compiler outputs them.
+    /// - Throws: ``ModelFileError`` with the line. An unknown part is an error if values would be lost.
     package static func read(
         _ url: URL, between models: (source: ModelDocument, destination: ModelDocument)? = nil
     ) throws -> [EntityMappingDocument] {
@@ -68,7 +68,7 @@ package struct SourceMappingReader {
 
     private func readAll() throws -> [EntityMappingDocument] {
         let members = try objects(of: root, "entitymappings", "XDDEVENTITYMAPPING")
-        // The editor numbers the mappings; those without a number come last, by name.
+        // The editor numbers the mappings; those without a number are last, sorted by name.
         let ordered = members.map { ($0, number: $0.integer("mappingnumber") ?? .max, name: Self.name(of: $0)) }
             .sorted { ($0.number, $0.name) < ($1.number, $1.name) }.map(\.0)
         let names = Dictionary(
@@ -133,7 +133,7 @@ package struct SourceMappingReader {
         return hash
     }
 
-    /// The type by its name; where the editor leaves it undefined, it follows from what is mapped.
+    /// The type by its name; if the editor leaves it undefined, it depends on the mapped entities.
     private func type(of mapping: EntityMappingDocument, named name: String?) -> UInt {
         switch name?.lowercased() {
         case "custom": return 1
@@ -145,7 +145,7 @@ package struct SourceMappingReader {
         }
         if mapping.policyClassName != nil { return 1 }
         if mapping.sourceName == nil { return 2 }
-        // Apple's compiler writes a copy also where the entity's version hashes differ.
+        // Apple's compiler writes a copy even if the entity's version hashes differ.
         return mapping.destinationName == nil ? 3 : 4
     }
 
@@ -163,7 +163,7 @@ package struct SourceMappingReader {
 
     // MARK: Expressions
 
-    /// An expression stands there as an archive, or as text.
+    /// Reads an expression, which is an archive or text.
     private func expression(of object: SourceMappingObject, _ key: String) throws -> ExpressionDocument? {
         if let text = object[key + "data"] {
             guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {

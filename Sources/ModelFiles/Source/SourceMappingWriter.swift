@@ -1,10 +1,11 @@
 import Foundation
 
-/// Writes source mapping models: the `xcmapping.xml` of an `.xcmappingmodel` folder, as the editor keeps it.
+/// Writes source mapping models: the `xcmapping.xml` of an `.xcmappingmodel` folder, in the editor's format.
 ///
-/// User infos of mappings are left out: in which form the editor keeps them is not known. Compiled mapping models have them.
+/// User infos of mappings are omitted, since the editor's format for them is unknown. Compiled mapping models have
+/// them.
 package struct SourceMappingWriter {
-    /// The models between which the mappings lead, and the paths under which the editor finds them.
+    /// The source and destination models, and the paths where the editor finds them.
     package struct Models {
         package var source: ModelDocument
         package var destination: ModelDocument
@@ -24,7 +25,7 @@ package struct SourceMappingWriter {
     private var nextID = 102
     private var text = ""
 
-    /// Writes the folder. An `.xcmappingmodel` that stands at `url` is replaced once the new one is whole.
+    /// Writes the folder. An existing `.xcmappingmodel` at `url` is replaced after the new one is complete.
     ///
     /// - Throws: ``ModelFileError``.
     package static func write(_ mappings: [EntityMappingDocument], between models: Models, to url: URL) throws {
@@ -119,7 +120,8 @@ package struct SourceMappingWriter {
             + (ids.isEmpty ? "" : " idrefs=\"\(references)\"") + "></relationship>\n"
     }
 
-    /// The beginning of the file. The version hashes are those of the editor's own entities: it opens no file without them.
+    /// The beginning of the file. The version hashes are those of the editor's own entities, which it requires to open
+    /// the file.
     private static func head(next: Int) -> String {
         let hashes = [
             ("XDDevAttributeMapping", "0plcXXRN7XHKl5CcF+fwriFmUpON3ZtcI/AfK748aWc="),

@@ -8,7 +8,7 @@ extension SourceModelBundle {
         /// The name of the version that programs load.
         package var current: String
 
-        /// Notes on what is not known, a line each, with its place.
+        /// Notes on unknown parts, a line each, with file and line.
         package var notes: [String] {
             versions.flatMap { version in version.notes.map { $0.text(in: version.file) } }
         }
@@ -20,15 +20,15 @@ extension SourceModelBundle {
         package var model: ModelDocument
         /// The path of the file that was read.
         package var file: String
-        /// The lines of what has a name, as ``SourceModelReader/readWithLines(_:file:)`` gives them.
+        /// The lines of named parts, as ``SourceModelReader/readWithLines(_:file:)`` returns them.
         package var lines: [String: Int]
-        /// Notes on what is not known.
+        /// Notes on unknown parts.
         package var notes: [ModelNote]
     }
 
     /// Reads all versions of a `.xcdatamodeld`, or the one of an `.xcdatamodel` or a `contents` file.
     ///
-    /// - Throws: ``ModelFileError`` where one version cannot be read, or nothing says which is the current one.
+    /// - Throws: ``ModelFileError`` if a version cannot be read, or the current one is not known.
     package static func read(_ url: URL) throws -> Contents {
         let current: URL
         let all: [URL]
@@ -38,7 +38,7 @@ extension SourceModelBundle {
             all = try versions(of: url)
         case "xcdatamodel": (current, all) = (url, [url])
         default:
-            // A bare `contents` file has the name of its folder.
+            // A `contents` file has the name of its folder.
             let folder = url.deletingLastPathComponent()
             let named = url.lastPathComponent == "contents" && folder.pathExtension == "xcdatamodel" ? folder : url
             (current, all) = (named, [named])

@@ -1,10 +1,10 @@
 import Foundation
 
 extension SourceModelBundle {
-    /// Writes a model as an `.xcdatamodel`, or as the only version of a `.xcdatamodeld`; a source model that stands there is
+    /// Writes a model as an `.xcdatamodel`, or as the only version of a `.xcdatamodeld`; an existing source model is
     /// replaced.
     ///
-    /// - Throws: ``ModelFileError`` where something else stands there, or it cannot be written.
+    /// - Throws: ``ModelFileError`` if another item exists there, or it cannot be written.
     package static func write(_ model: ModelDocument, to url: URL) throws {
         let contents = SourceModelWriter.write(model.decompiled())
         guard url.pathExtension == "xcdatamodeld" else {
@@ -22,7 +22,7 @@ extension SourceModelBundle {
         names.allSatisfy { ["contents", "elements", "layout"].contains($0) }
     }
 
-    /// Whether a model has no version but the one that is written: others are never thrown away.
+    /// True if a model has no version but the one that is written: other versions are never deleted.
     private static func isOnlyVersion(_ names: [String], named version: String) -> Bool {
         names.allSatisfy { $0 == version || $0 == ".xccurrentversion" }
     }

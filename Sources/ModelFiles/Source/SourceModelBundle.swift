@@ -1,10 +1,10 @@
 import Foundation
 
-/// The folders of source models: `.xcdatamodeld` with its versions, and `.xcdatamodel` for one alone.
+/// The folders of source models: `.xcdatamodeld` with its versions, and `.xcdatamodel` for a single one.
 package enum SourceModelBundle {
-    /// The path of the `contents` file of the model at `url`: of the current version, where there are several.
+    /// The path of the `contents` file of the model at `url`: of the current version, if there are several.
     ///
-    /// - Throws: ``ModelFileError`` when there is none.
+    /// - Throws: ``ModelFileError`` if there is none.
     package static func contents(of url: URL) throws -> URL {
         switch url.pathExtension {
         case "xcdatamodeld": try contents(ofVersion: currentVersion(of: url))

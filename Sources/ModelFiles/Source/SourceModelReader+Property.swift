@@ -21,7 +21,7 @@ extension SourceModelReader {
         do {
             attribute.defaultValue = try SourceValues.defaultValue(&element, type: kind, name: name)
         } catch let error as ModelFileError {
-            // Models with such defaults are compiled and shipped: the attribute has none then.
+            // Existing models have such defaults and are shipped: the attribute then has none.
             notes.append(ModelNote(line: error.line, "\(error.reason); it has none here"))
         }
         let validations = try SourceValues.validations(&element, type: kind, name: name)

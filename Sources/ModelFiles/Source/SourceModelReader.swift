@@ -2,30 +2,30 @@ import Foundation
 
 /// Reads the `contents` file of a source model.
 ///
-/// Everything that Xcode's versions are known to write is read; what is not known is noted and kept, to be written back where
-/// it stood. What contradicts itself is an error with its line.
+/// Reads everything that known versions of Xcode write; unknown parts are noted and kept, to be written back at the
+/// same place. An inconsistent model is an error with its line.
 package struct SourceModelReader {
     let file: String
     private let data: Data
     var model = ModelDocument()
     var notes: [ModelNote] = []
-    /// Where things stand, by the paths of ``ModelProblems``.
+    /// The lines of the parts, by the paths of ``ModelProblems``.
     var lines: [String: Int] = [:]
 
     /// Reads the bytes of a `contents` file.
     ///
     /// - Parameter file: The path for messages.
-    /// - Returns: The model, and notes on what is not known.
+    /// - Returns: The model, and notes on unknown parts.
     /// - Throws: ``ModelFileError``.
     package static func read(_ data: Data, file: String) throws -> (model: ModelDocument, notes: [ModelNote]) {
         let (model, notes, _) = try readWithLines(data, file: file)
         return (model, notes)
     }
 
-    /// Reads the bytes of a `contents` file as ``read(_:file:)`` does.
+    /// Reads the bytes of a `contents` file like ``read(_:file:)``.
     ///
-    /// - Returns: With the model and the notes the lines of entities (`Team`), properties (`Team.wins`), fetch
-    ///   indexes, and of what else has a name.
+    /// - Returns: The model and the notes, and the lines of entities (`Team`), properties (`Team.wins`), fetch indexes,
+    ///   and other named parts.
     package static func readWithLines(
         _ data: Data, file: String
     ) throws -> (model: ModelDocument, notes: [ModelNote], lines: [String: Int]) {
@@ -154,16 +154,16 @@ package struct SourceModelReader {
         return entries
     }
 
-    // MARK: What is not known
+    // MARK: Unknown parts
 
-    /// Notes and keeps a child element that is not known.
+    /// Notes and keeps an unknown child element.
     mutating func keep(_ tree: XMLTree, at position: Int, of parent: String, in unknown: inout UnknownParts) {
         notes.append(ModelNote(line: tree.line, "the element '\(tree.name)' in '\(parent)' is not known"))
         let bytes = data.dropFirst(tree.range.lowerBound).prefix(tree.range.count)
         unknown.elements.append(UnknownParts.Element(text: String(decoding: bytes, as: UTF8.self), position: position))
     }
 
-    /// Notes and keeps the attributes that are not known, once all others were asked for.
+    /// Notes and keeps the unknown attributes, after all known ones were read.
     mutating func keepAttributes(of element: SourceElement, in unknown: inout UnknownParts) {
         for attribute in element.unknownAttributes {
             notes.append(
@@ -174,7 +174,7 @@ package struct SourceModelReader {
         }
     }
 
-    /// Notes and keeps what is not known in an element that has attributes only.
+    /// Notes and keeps the unknown parts of an element without child elements.
     mutating func keepAll(of element: SourceElement, in unknown: inout UnknownParts) {
         keepAttributes(of: element, in: &unknown)
         for (position, child) in element.tree.children.enumerated() {

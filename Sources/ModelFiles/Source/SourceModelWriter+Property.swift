@@ -59,7 +59,7 @@ extension SourceModelWriter {
         ]
     }
 
-    /// The limits that a source model can say; other conditions have no place there.
+    /// The limits that a source model supports; it cannot contain other conditions.
     private static func limits(_ validations: [ValidationDocument], isDate: Bool) -> [(String, String?)] {
         validations.compactMap { validation in
             switch validation {
@@ -90,7 +90,7 @@ extension SourceModelWriter {
 }
 
 extension SourceValues {
-    /// The text of a limit: whole numbers without a fraction, as people type them.
+    /// The text of a limit: whole numbers without a fraction, as users type them.
     static func limitText(of value: ValueDocument) -> String {
         if case .real(let number) = value, let whole = Int64(exactly: number) { return String(whole) }
         return text(of: value)

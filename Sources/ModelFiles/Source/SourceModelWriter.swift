@@ -1,9 +1,10 @@
 import Foundation
 
-/// Writes the `contents` file of a source model, as Xcode does: attributes in its order, four spaces, no last line end.
+/// Writes the `contents` file of a source model like Xcode: the same order of attributes, four spaces, no final line
+/// break.
 package enum SourceModelWriter {
-    /// The bytes of the `contents` file. Predicates and expressions that came from a compiled model are written as text
-    /// that parses back to them.
+    /// The bytes of the `contents` file. Predicates and expressions of a compiled model are written as text that parses
+    /// to the same structure.
     package static func write(_ model: ModelDocument) -> Data {
         var output = XMLOutput()
         output.open("model", modelAttributes(model), model.unknown)
@@ -106,7 +107,7 @@ package enum SourceModelWriter {
         output.close("fetchIndex")
     }
 
-    /// - Parameter unknown: What is not known in the owner of the user info.
+    /// - Parameter unknown: The unknown parts of the owner of the user info.
     static func write(_ userInfo: [String: ValueDocument], _ unknown: UnknownParts, to output: inout XMLOutput) {
         let unknown = unknown[part: "userInfo"]
         guard !userInfo.isEmpty || !unknown.isEmpty else { return }
@@ -149,6 +150,6 @@ package enum SourceModelWriter {
         output.close("configuration")
     }
 
-    /// An attribute that is only written when it is true.
+    /// An attribute that is only written if it is true.
     static func flag(_ name: String, _ value: Bool) -> (String, String?) { (name, value ? "YES" : nil) }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The words and numbers of source models, and what they mean.
+/// The words and numbers of source models, and their meaning.
 enum SourceValues {
     static let attributeKinds: [String: AttributeKind] = [
         "Undefined": .undefined, "Integer 16": .integer16, "Integer 32": .integer32, "Integer 64": .integer64,
@@ -19,17 +19,17 @@ enum SourceValues {
         "No Action": .noAction, "Nullify": .nullify, "Cascade": .cascade, "Deny": .deny,
     ]
 
-    /// The word for a type.
+    /// The word of a type.
     static func name(of kind: AttributeKind) -> String {
         attributeKinds.first { $0.value == kind }?.key ?? "Undefined"
     }
 
-    /// The word for a delete rule.
+    /// The word of a delete rule.
     static func name(of rule: DeleteRuleKind) -> String {
         deleteRules.first { $0.value == rule }?.key ?? "Nullify"
     }
 
-    /// The default value of an attribute of that type; `nil` where there is none.
+    /// The default value of an attribute of that type; `nil` if there is none.
     static func defaultValue(
         _ element: inout SourceElement, type: AttributeKind, name: String
     ) throws -> ValueDocument? {
@@ -57,7 +57,7 @@ enum SourceValues {
             }
         case .integer16, .integer32, .integer64, .double, .float, .decimal:
             guard let text, !text.isEmpty else { return nil }
-            // What is left behind when a Boolean attribute becomes a number.
+            // Left over from a Boolean attribute that became a number.
             if let flag = ["yes": 1, "true": 1, "no": 0, "false": 0][text.lowercased()] {
                 return type == .decimal
                     ? .decimal(Decimal(flag)) : isWhole(type) ? .integer(Int64(flag)) : .real(Double(flag))
@@ -129,7 +129,7 @@ enum SourceValues {
             }
             return .real(value)
         default:
-            // Xcode leaves "0.0" behind when a Double attribute becomes an Integer.
+            // Xcode leaves "0.0" in an attribute that changed from Double to Integer.
             guard let value = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:)) else {
                 throw mismatch(text, in: element, name, what, "a whole number")
             }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// XML text that grows element by element, in the layout of Xcode's files. What a reader kept without knowing it comes in
-/// where it stood.
+/// XML text that is built element by element, in the layout of Xcode's files. Unknown parts that a reader kept are
+/// written at their old place.
 struct XMLOutput {
     private var text = #"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#
-    /// Whether the last element's start tag still lacks its end.
+    /// True if the start tag of the last element is not closed yet.
     private var isUnfinished = false
-    /// The elements that are open, outermost first.
+    /// The open elements, outermost first.
     private var levels: [Level] = []
 
     private struct Level {
-        /// How many children are written.
+        /// The number of children written so far.
         var count = 0
-        /// The children that are still to come in.
+        /// The kept children that are not written yet.
         var kept: ArraySlice<UnknownParts.Element>
     }
 
-    /// Starts an element; attributes without a value are left out.
+    /// Begins an element; attributes without a value are omitted.
     mutating func open(_ name: String, _ attributes: [(String, String?)], _ unknown: UnknownParts = UnknownParts()) {
         if !levels.isEmpty {
             writeKept { $0.position <= $1 }
@@ -33,7 +33,7 @@ struct XMLOutput {
         levels.append(Level(kept: unknown.elements[...]))
     }
 
-    /// Ends the element; one without children is written as an empty tag.
+    /// Ends the element; without children it is written as an empty tag.
     mutating func close(_ name: String) {
         writeKept { _, _ in true }
         levels.removeLast()
@@ -54,7 +54,7 @@ struct XMLOutput {
 
     private var indentation: String { String(repeating: "    ", count: levels.count) }
 
-    /// Writes the next kept children of the innermost element, as long as they are due.
+    /// Writes the next kept children of the innermost element while they are due.
     private mutating func writeKept(while isDue: (UnknownParts.Element, Int) -> Bool) {
         while let level = levels.last, let next = level.kept.first, isDue(next, level.count) {
             finishStart()
@@ -69,7 +69,7 @@ struct XMLOutput {
         isUnfinished = false
     }
 
-    /// Characters that XML does not allow at all are replaced.
+    /// Escapes special characters; characters that XML does not allow are replaced.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

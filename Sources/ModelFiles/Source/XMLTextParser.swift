@@ -1,6 +1,6 @@
 import Foundation
 
-/// An element of an XML file with the text between its tags: stores and mapping models keep values there.
+/// An element of an XML file with its text: stores and mapping models keep values there.
 package struct XMLTextElement {
     package let name: String
     package let line: Int
@@ -11,8 +11,8 @@ package struct XMLTextElement {
     package func first(_ name: String) -> XMLTextElement? { children.first { $0.name == name } }
 }
 
-/// Reads XML with text between its tags, in UTF-8; a document type is passed over, and no entity but the predefined ones is
-/// resolved. Foundation's parser stops the program on some damaged files.
+/// Reads UTF-8 XML with text content. A document type is skipped, and only the predefined entities are resolved.
+/// Foundation's parser crashes on some damaged files.
 package struct XMLTextParser {
     package struct Failure: Error {
         package let line: Int
@@ -48,7 +48,7 @@ package struct XMLTextParser {
 
     // MARK: Elements
 
-    /// Reads an element from behind its `<` on.
+    /// Reads an element whose `<` was read.
     private mutating func element(_ depth: Int) throws(Failure) -> XMLTextElement {
         guard depth < Self.greatestDepth else { throw failure("elements are nested too deeply") }
         var element = XMLTextElement(name: try name(), line: line)
@@ -98,7 +98,7 @@ package struct XMLTextParser {
             if byte == UInt8(ascii: "&") {
                 result += try reference()
             } else {
-                // A line ends with one character, whatever the file was written on.
+                // Line ends are normalised to one character.
                 if byte != 0xD { result.append(byte) } else if !isNext(0xD, 0xA) { result.append(0xA) }
                 advance()
             }
@@ -132,7 +132,7 @@ package struct XMLTextParser {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    // MARK: What is passed over
+    // MARK: Skipped parts
 
     private mutating func skipMiscellany() throws(Failure) {
         while true {

@@ -1,20 +1,19 @@
 import Foundation
 
-/// An element of an XML file with the line on which it starts. Text between elements, which models have none of, is passed
-/// over.
+/// An element of an XML file with the line of its start. Text between elements, which models do not have, is skipped.
 struct XMLTree {
     let name: String
     let attributes: [String: String]
     /// The names of the attributes in the order of the file.
     let attributeOrder: [String]
     let line: Int
-    /// Where the element stands in the file: the bytes from its `<` to its last `>`.
+    /// The bytes of the element in the file, from its `<` to its last `>`.
     var range: Range<Int>
     var children: [XMLTree] = []
 
     /// Parses a whole file. Cost: linear in the size.
     ///
-    /// - Throws: ``ModelFileError`` with the line on which the file stops being XML.
+    /// - Throws: ``ModelFileError`` with the line of the first XML error.
     static func parse(_ data: Data, file: String) throws -> XMLTree {
         do throws(XMLTreeParser.Failure) {
             var parser = try XMLTreeParser([UInt8](data))
@@ -29,9 +28,9 @@ struct XMLTree {
 
 /// Reads XML into a tree.
 ///
-/// Foundation's parser on Linux stops the program on some damaged files, so this is one of our own. It reads what model
-/// files consist of (elements, attributes, the predefined entities and character references, comments, CDATA, processing
-/// instructions) in UTF-8, skips a document type without reading it, and resolves no other entity.
+/// Our own parser, because Foundation's on Linux crashes on some damaged files. It reads the parts that model files
+/// have (elements, attributes, the predefined entities and character references, comments, CDATA, processing
+/// instructions) in UTF-8, skips a document type, and resolves no other entity.
 private struct XMLTreeParser {
     struct Failure: Error {
         let line: Int
@@ -42,7 +41,7 @@ private struct XMLTreeParser {
     private var position = 0
     private var line = 1
 
-    /// No model nests deeper than an entry of a user info; more than this is no model.
+    /// The maximum nesting. The deepest elements of models are entries of a user info.
     private let greatestDepth = 32
 
     init(_ bytes: [UInt8]) throws(Failure) {
@@ -71,7 +70,7 @@ private struct XMLTreeParser {
 
     // MARK: Elements
 
-    /// Reads an element from its `<` on.
+    /// Reads an element, beginning with its `<`.
     private mutating func element(depth: Int) throws(Failure) -> XMLTree {
         guard depth < greatestDepth else { throw failure("elements are nested too deeply for a model") }
         let (start, offset) = (line, position)
@@ -98,7 +97,7 @@ private struct XMLTreeParser {
         return tree(try content(of: name, depth: depth))
     }
 
-    /// Reads what is between the tags of an element, and its end tag.
+    /// Reads the children of an element, and its end tag.
     private mutating func content(of name: String, depth: Int) throws(Failure) -> [XMLTree] {
         var children: [XMLTree] = []
         while position < bytes.count {
@@ -147,7 +146,7 @@ private struct XMLTreeParser {
         return (key, String(decoding: value, as: UTF8.self))
     }
 
-    /// Reads `&name;` or `&#number;` as the bytes that it stands for.
+    /// Reads `&name;` or `&#number;` and returns its bytes.
     private mutating func reference() throws(Failure) -> [UInt8] {
         let start = position + 1
         guard let end = bytes[start...].prefix(12).firstIndex(of: UInt8(ascii: ";")) else {
@@ -187,7 +186,7 @@ private struct XMLTreeParser {
         }
     }
 
-    // MARK: What is passed over
+    // MARK: Skipped parts
 
     /// Skips space, comments, instructions and a document type.
     private mutating func skipMiscellany() throws(Failure) {
@@ -243,7 +242,7 @@ private struct XMLTreeParser {
         position += 1
     }
 
-    /// Takes `text`, which contains no line end, if it is next.
+    /// Consumes `text`, which must not contain a line break, if it is next.
     private mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard position + count <= bytes.count else { return false }
