@@ -2,11 +2,11 @@ import Foundation
 
 import Glibc
 
-/// Puts files and folders in place when they are whole, and not before. Until then they have a hidden name in the same folder, and a lock
-/// that says that the process lives: what a killed one left is removed by the next that writes the same file.
+/// Replaces files and folders atomically. Until the new ones are complete they have a hidden name in the same folder,
+/// and a lock that shows that the process lives: leftovers of a killed process are removed by the next one that writes
+/// the same file.
 package enum FileReplacement {
-    /// Writes a folder of files. An item at `url` is replaced when it is a folder of which `isReplaceable` says so by
-    /// the names in it.
+    /// Writes a folder of files. A folder at `url` is replaced if `isReplaceable` returns true for the names in it.
     ///
     /// - Throws: ``ModelFileError``.
     static func folder(
@@ -38,19 +38,19 @@ package enum FileReplacement {
             try manager.moveItem(at: fresh, to: url)
             if stands { try manager.removeItem(at: old) }
         } catch {
-            // What stood there before comes back.
+            // Restores the previous item.
             if !manager.fileExists(atPath: url.path) { try? manager.moveItem(at: old, to: url) }
             try? manager.removeItem(at: fresh)
             throw unwritable(url, error)
         }
     }
 
-    /// Writes one file. A file that is replaced passes on its permissions.
+    /// Writes one file. The permissions of a replaced file are kept.
     ///
     /// - Throws: ``ModelFileError``.
     package static func file(at url: URL, _ data: Data) throws { try files([(url, data)]) }
 
-    /// Writes files. Where one cannot be written, none is changed.
+    /// Writes files. If one cannot be written, none is changed.
     ///
     /// - Throws: ``ModelFileError``.
     package static func files(_ files: [(url: URL, data: Data)]) throws {
@@ -78,14 +78,14 @@ package enum FileReplacement {
         }
     }
 
-    // MARK: What killed processes left
+    // MARK: Leftovers of killed processes
 
     private enum Mark {
         static let new = "new"
         static let old = "old"
     }
 
-    /// A lock on a file or folder, which goes with the object or the process.
+    /// A lock on a file or folder, which ends with the object or the process.
     private final class Lock {
         private let descriptor: Int32
 
@@ -103,7 +103,7 @@ package enum FileReplacement {
         deinit { close(descriptor) }
     }
 
-    /// Removes new items that have no place, and old ones that have lost it. An old one comes back where nothing took its place.
+    /// Removes unused new items and replaced old ones. An old item is restored if nothing replaced it.
     private static func removeLeft(of url: URL) {
         let folder = url.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -127,7 +127,7 @@ package enum FileReplacement {
         }
     }
 
-    /// A name beside `url` that nothing has.
+    /// An unused name in the folder of `url`.
     private static func sibling(of url: URL, _ mark: String) -> URL {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(mark).\(UUID().uuidString)")
     }

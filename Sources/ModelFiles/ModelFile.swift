@@ -1,15 +1,15 @@
 import Foundation
 
-/// Opens a model, whatever form it has.
+/// Opens models of any form.
 package enum ModelFile {
-    /// The largest file that is taken for a model.
+    /// The largest file that is accepted as a model.
     private static let greatestSize = 256 << 20
 
-    /// Reads the model at `url`: `.xcdatamodeld` and `.momd` (the current version), `.xcdatamodel`, a `contents` file or
-    /// `.mom`. What a file is, is seen from its content where the name does not say it.
+    /// Reads the model at `url`: `.xcdatamodeld` and `.momd` (the current version), `.xcdatamodel`, a `contents` file
+    /// or `.mom`. If the name does not determine the form, the content does.
     ///
-    /// - Returns: The model, and notes on what is not known.
-    /// - Throws: ``ModelFileError`` with the file, the line where there is one, and what is wrong.
+    /// - Returns: The model, and notes on unknown parts.
+    /// - Throws: ``ModelFileError`` with the file, the line if known, and the reason.
     package static func read(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote]) {
         let found = try open(url)
         return (found.model, found.notes)
@@ -19,7 +19,7 @@ package enum ModelFile {
         let model: ModelDocument
         let notes: [ModelNote]
         let file: String
-        /// For a source model where things stand in it.
+        /// The lines of the parts of a source model; `nil` for other models.
         let lines: [String: Int]?
     }
 
@@ -51,17 +51,17 @@ package enum ModelFile {
         return Opened(model: model, notes: notes, file: file.path, lines: lines)
     }
 
-    /// Whether a file is worth reading as XML: the `contents` of a model, or another file that begins as XML does.
+    /// True if a file may be XML: the `contents` of a model, or another file that begins like XML.
     private static func mayBeSource(_ data: Data, _ file: URL) -> Bool {
         guard !file.pathExtension.isEmpty, let first = data.first(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) })
         else { return true }
-        // A byte order mark, which tells of what the reader of XML tells more.
+        // A byte order mark, for which the XML reader has a better message.
         return first == UInt8(ascii: "<") || first >= 0xEF
     }
 
-    /// Reads the model at `url` as ``read(_:)`` does, and compiles a source model.
+    /// Reads the model at `url` like ``read(_:)``, and compiles a source model.
     ///
-    /// - Returns: The model, and notes on what is not known, a line each, with its place.
+    /// - Returns: The model, and notes on unknown parts, a line each, with file and line.
     /// - Throws: ``ModelFileError``.
     package static func readForUse(_ url: URL) throws -> (model: ModelDocument, notes: [String]) {
         let found = try open(url)
@@ -70,7 +70,7 @@ package enum ModelFile {
         return (try found.model.compiled(file: found.file, lines: lines), notes)
     }
 
-    /// The bytes of a file that may be a model: no folder, and not too large.
+    /// The bytes of a file that may be a model: a regular file that is not too large.
     package static func contents(of file: URL) throws -> Data {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) else {
@@ -81,7 +81,7 @@ package enum ModelFile {
                 .malformed, file: file.path,
                 "this is a folder, but none whose name ends in .xcdatamodeld, .xcdatamodel or .momd")
         }
-        // A pipe would keep the reader waiting, a device has no end.
+        // Reading a pipe could block, and a device has no end.
         let facts = try? FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
         guard facts?[.type] as? FileAttributeType == .typeRegular else {
             throw ModelFileError(.malformed, file: file.path, "this is not a plain file")
@@ -116,9 +116,9 @@ package enum ModelFile {
         }
     }
 
-    /// The form in which a store keeps the model.
+    /// The form of the model in a store.
     ///
-    /// - Throws: ``ModelFileError`` where a predicate or expression is still text.
+    /// - Throws: ``ModelFileError`` if a predicate or expression is still text.
     package static func writeCached(_ model: ModelDocument) throws -> Data {
         do {
             return try RawDeflate.compress(CompiledModelWriter.write(model, form: .store))

@@ -1,8 +1,8 @@
 import PredicateSyntax
 
-/// Predicates and expressions between model files and syntax trees.
+/// Converts predicates and expressions between model files and syntax trees.
 package enum PredicateTranslation {
-    /// What cannot be told: the reason.
+    /// A conversion that is not possible, with the reason.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
 
@@ -11,7 +11,7 @@ package enum PredicateTranslation {
 
     // MARK: From files
 
-    /// - Throws: ``Failure`` for text that does not parse, and for operators that are not known.
+    /// - Throws: ``Failure`` for text that cannot be parsed, and for unknown operators.
     package static func tree(_ document: PredicateDocument) throws(Failure) -> PredicateTree {
         switch document {
         case .format(let text):
@@ -40,7 +40,7 @@ package enum PredicateTranslation {
         return result
     }
 
-    /// - Throws: ``Failure`` for text that does not parse.
+    /// - Throws: ``Failure`` for text that cannot be parsed.
     package static func tree(_ document: ExpressionDocument) throws(Failure) -> ExpressionTree {
         switch document {
         case .format(let text):
@@ -67,7 +67,7 @@ package enum PredicateTranslation {
 
     // MARK: To files
 
-    /// - Throws: ``Failure`` for predicates with code in them, which no file can hold.
+    /// - Throws: ``Failure`` for predicates with closures, which files cannot store.
     package static func document(_ tree: PredicateTree) throws(Failure) -> PredicateDocument {
         switch tree {
         case .constant(let value): return .constant(value)
@@ -90,9 +90,9 @@ package enum PredicateTranslation {
         return result
     }
 
-    /// What archives of models are not known to hold, such as subqueries, stays text.
+    /// Expressions without a known archived form, such as subqueries, stay text.
     ///
-    /// - Throws: ``Failure`` for expressions with code in them, and constants that no file can hold.
+    /// - Throws: ``Failure`` for expressions with closures, and constants that files cannot store.
     package static func document(_ tree: ExpressionTree) throws(Failure) -> ExpressionDocument {
         switch tree {
         case .constant(let value):
@@ -118,9 +118,9 @@ package enum PredicateTranslation {
 
     /// The text of the expression.
     ///
-    /// - Throws: ``Failure`` where the text does not read back as the same expression: dictionaries, for one, and operators
-    ///   that are methods have no text. The printer puts everything with an operator in parentheses, so expressions with
-    ///   one text mean the same.
+    /// - Throws: ``Failure`` if parsing the text does not result in the same expression: dictionaries and operators
+    ///   that are methods, for example, have no text. The printer puts everything with an operator in parentheses, so
+    ///   expressions with the same text are equivalent.
     private static func readableText(_ tree: ExpressionTree) throws(Failure) -> String {
         let text = FormatPrinter.string(tree)
         guard let read = try? FormatParser.expression(text), FormatPrinter.string(read) == text else {
@@ -129,7 +129,7 @@ package enum PredicateTranslation {
         return text
     }
 
-    /// - Throws: ``Failure`` where a part is nothing that a file can hold.
+    /// - Throws: ``Failure`` if a file cannot store a part.
     private static func checkParts(of tree: ExpressionTree) throws(Failure) {
         switch tree {
         case .subquery(let collection, _, let predicate):

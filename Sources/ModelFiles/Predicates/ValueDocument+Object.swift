@@ -2,9 +2,9 @@ import Foundation
 import PredicateSyntax
 
 extension ValueDocument {
-    /// The value as people get it; `nil` for none and for objects of unknown classes.
+    /// The value as an object; `nil` for no value and for objects of unknown classes.
     ///
-    /// - Parameter kind: The type of the attribute whose default it is; decides the kind of number.
+    /// - Parameter kind: The type of the attribute whose default it is; determines the kind of number.
     package func object(of kind: AttributeKind = .undefined) -> Any? {
         switch self {
         case .null, .unknown: nil
@@ -36,9 +36,9 @@ extension ValueDocument {
         }
     }
 
-    /// An object in the form of a model file; `unknown` for objects that files cannot hold.
+    /// An object in the form of a model file; `unknown` for objects that files cannot store.
     ///
-    /// - Parameter kind: The type of the attribute whose default it is; decides the kind of number.
+    /// - Parameter kind: The type of the attribute whose default it is; determines the kind of number.
     package init(object: Any?, of kind: AttributeKind = .undefined) {
         if let set = object.flatMap(SetElements.of) {
             self = .set(set.map { Self(object: $0) })
