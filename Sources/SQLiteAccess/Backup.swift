@@ -1,8 +1,8 @@
 import CSQLite3
 
 extension Connection {
-    /// Copies the whole database, as it is now, over the one of `destination`, with SQLite's own copying of pages: the
-    /// content of the write-ahead log comes along.
+    /// Copies the whole database in its current state over that of `destination`, using SQLite's backup API. Includes
+    /// the content of the write-ahead log.
     package func copy(to destination: Connection) throws {
         guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
             throw destination.error(sqlite3_errcode(destination.handle))

@@ -11,12 +11,12 @@ extension Connection {
         }
     }
 
-    /// The same for orders that can look at the bytes where SQLite keeps them.
+    /// Registers an order of texts that compares the bytes in SQLite's memory.
     ///
-    /// SQLite sorts rows in one step of its machine, within which it does not ask whether to go on. So all texts are equal once the
-    /// work was cancelled: the sort is over at once, and what comes of it is thrown away.
-    // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once. It compares only while the
-    // connection, which calls it, is there.
+    /// SQLite sorts rows in one step of its virtual machine and does not check for cancellation during it. So all texts
+    /// compare as equal after a cancellation: the sort ends soon, and its result is discarded.
+    // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once. It compares only
+    // during calls of the connection.
     package func addRawCollation(
         named name: String,
         _ compare:

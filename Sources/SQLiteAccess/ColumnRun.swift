@@ -1,7 +1,7 @@
 import CSQLite3
 import Foundation
 
-/// Tells where a column's value changes from one row to the next.
+/// Detects changes of a column's value from one row to the next.
 package struct ColumnRun: ~Copyable {
     private let column: Int32
     // The value of the last row, if there was one.
@@ -11,10 +11,12 @@ package struct ColumnRun: ~Copyable {
 
     package init(column: Int) { self.column = Int32(column) }
 
-    /// Whether the statement's current row has the value of the row before it. Where it has another, that is noted.
-    // SAFETY: SQLite keeps the bytes until the statement steps on, which no other code does meanwhile; a copy is kept.
+    /// True if the statement's current row has the same value as the previous one. A different value is stored for the
+    /// next call.
+    // SAFETY: SQLite keeps the bytes until the next step of the statement, which no other code makes during the call; a
+    // copy is kept.
     package mutating func goesOn(_ statement: Statement) -> Bool {
-        // One call for the value instead of one for each question; no other code uses the statement meanwhile.
+        // One call for the value instead of one for each property; no other code uses the statement during the call.
         let value = sqlite3_column_value(statement.handle, column)
         let kind = sqlite3_value_type(value)
         var number: UInt64 = 0

@@ -3,22 +3,22 @@ import Foundation
 
 /// One connection to an SQLite database.
 ///
-/// Use it on one thread at a time; only ``interrupt()`` may be called at any moment from anywhere. Every failure is an
+/// Use it on one thread at a time; only ``interrupt()`` may be called at any time from any thread. Every failure is an
 /// ``SQLiteError``.
-// SAFETY: the owner uses it on one thread at a time; `interrupt()` only calls `sqlite3_interrupt`, which any thread
-// may.
+// SAFETY: the owner uses it on one thread at a time; `interrupt()` only calls `sqlite3_interrupt`, which any thread may
+// call.
 package final class Connection: @unchecked Sendable {
-    /// What the connection may do to the file.
+    /// The permitted access to the file.
     package enum Access: Hashable, Sendable {
-        /// Never writes, and makes no file beside the database's.
+        /// Never writes, and creates no other files next to the database.
         case readOnly
         /// Never writes, and takes no locks: the file must not change while it is read.
         case immutable
-        /// Never writes to the database, but makes the index of its write-ahead log where that is missing.
+        /// Never writes to the database, but creates the index of its write-ahead log if it is missing.
         case recovering
         /// Opens an existing file for writing.
         case readWrite
-        /// The same, and makes the file where there is none.
+        /// Opens a file for writing, and creates it if it does not exist.
         case create
     }
 
@@ -27,24 +27,24 @@ package final class Connection: @unchecked Sendable {
     package let access: Access
     let handle: OpaquePointer
     let cache = StatementCache()
-    /// What writes down the statements; usually `nil`.
+    /// The log of statements; usually `nil`.
     let trace: StatementTrace?
-    /// Whether it listens for those who hear of statements while the program runs.
+    /// True if the connection reports its statements to ``StatementObservers``.
     private var isObserved = false
     private var isOpen = true
-    /// Whether a transaction is still open that should have been taken back.
+    /// True if a transaction is still open because its rollback failed.
     var hasFailedToRollBack = false
-    /// Who is asked before transactions that write. Set before the first of them.
+    /// Called before transactions that write. Set before the first of them.
     package var watch: (any WriteWatching)?
-    /// Is told of each statement that ``execute(_:_:)`` has run to its end; usually `nil`.
+    /// Called after each statement that ``execute(_:_:)`` has run to its end; usually `nil`.
     package var didExecute: ((_ sql: String, _ arguments: [SQLiteValue]) -> Void)?
-    /// What is asked whether the work goes on, within ``cancelling(when:_:)``.
+    /// The cancellation check during ``cancelling(when:_:)``.
     private var question: Question?
 
-    /// Opens the file, which is not read before the first statement.
+    /// Opens the file. It is not read before the first statement.
     ///
     /// - Parameters:
-    ///   - busyTimeout: how long, in seconds, a statement waits for a lock that another connection holds.
+    ///   - busyTimeout: the time, in seconds, that a statement waits for a lock of another connection.
     ///   - contents: the bytes of a database to read from memory instead of the file.
     package init(
         path: String, access: Access, busyTimeout: TimeInterval = 5, trace: StatementTrace? = StatementTrace.ofProcess,
@@ -83,7 +83,8 @@ package final class Connection: @unchecked Sendable {
 
     deinit { close() }
 
-    /// Finalises the cached statements and closes the file. Nothing may be called afterwards; calling it twice is fine.
+    /// Finalises the cached statements and closes the file. Nothing may be called afterwards; calling it twice is
+    /// allowed.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -92,30 +93,30 @@ package final class Connection: @unchecked Sendable {
         sqlite3_close_v2(handle)
     }
 
-    /// How long, in seconds, a statement waits for a lock that another connection holds.
+    /// Sets the time, in seconds, that a statement waits for a lock of another connection.
     package func setBusyTimeout(_ seconds: TimeInterval) {
         let milliseconds = max(0, min(seconds * 1000, Double(Int32.max)))
         sqlite3_busy_timeout(handle, Int32(milliseconds))
     }
 
-    /// Stops the statement that runs now, on whatever thread: it fails with ``SQLiteError/Kind/interrupted``.
+    /// Stops the running statement, from any thread: it fails with ``SQLiteError/Kind/interrupted``.
     package func interrupt() { sqlite3_interrupt(handle) }
 
-    /// Runs `body`, whose statements fail with ``SQLiteError/Kind/interrupted`` once `isCancelled` says so: it is asked every few
-    /// thousand steps of SQLite's machine, and by our own orders of texts, as a sort is one step; on the calling thread. Unlike
-    /// ``interrupt()`` it cannot come too early. What `body` has found after that must not be believed: the last rows may come
-    /// before SQLite asks. Not nested.
+    /// Runs `body`, whose statements fail with ``SQLiteError/Kind/interrupted`` once `isCancelled` returns true. It is
+    /// called on the calling thread, every few thousand steps of SQLite's virtual machine, and by our own collations,
+    /// since a sort is one step. Unlike ``interrupt()`` it cannot be called too early. After a cancellation the results
+    /// of `body` are invalid: it may have got its last rows before SQLite checked. Not nested.
     ///
-    /// - Parameter isCancelled: is told how many rows the statements that run have gone through, where they go through a whole
-    ///   table or index.
-    // SAFETY: the question lives until `body` has ended, and the handler is taken away before.
+    /// - Parameter isCancelled: receives the number of rows that the running statements have scanned in full scans of
+    ///   tables and indexes.
+    // SAFETY: the question lives until `body` has ended, and the handler is removed before.
     package func cancelling<Result>(
         when isCancelled: @escaping (_ scannedRows: Int) -> Bool, _ body: () throws -> Result
     ) rethrows -> Result {
-        // A statement that was prepared earlier counts on from its last run.
+        // The counter of a cached statement includes its earlier runs.
         _ = Self.takeScannedRows(of: handle)
         let question = Question(handle, isCancelled)
-        // The handler is taken away before `question` is let go.
+        // The handler is removed before `question` is released.
         sqlite3_progress_handler(
             handle, Self.stepsBetweenQuestions,
             { place in
@@ -132,13 +133,13 @@ package final class Connection: @unchecked Sendable {
         return try withExtendedLifetime(question, body)
     }
 
-    /// Whether the statement that runs will fail as soon as SQLite asks, so that nothing it compares counts any more. A statement
-    /// that writes is never one: a short one may end before SQLite asks, and leave an index in a wrong order.
+    /// True if the running statement will fail at SQLite's next check, so that its comparisons no longer matter. False
+    /// for a statement that writes: a short one may end before the check, and leave an index in a wrong order.
     var isCancelled: Bool { question?.ask() == true && sqlite3_txn_state(handle, nil) != SQLITE_TXN_WRITE }
 
     private static let stepsBetweenQuestions: Int32 = 10_000
 
-    /// How many rows the connection's statements have gone through since the last call.
+    /// The number of rows that the connection's statements have scanned since the last call.
     private static func takeScannedRows(of handle: OpaquePointer) -> Int {
         var rows = 0
         var next = sqlite3_next_stmt(handle, nil)
@@ -156,9 +157,9 @@ package final class Connection: @unchecked Sendable {
         try Statement(connection: self, sql: sql, isPersistent: false)
     }
 
-    /// Hands `body` a prepared statement for `sql`, from the cache if it is there, and resets it afterwards.
+    /// Passes a prepared statement for `sql` to `body`, from the cache if possible, and resets it afterwards.
     ///
-    /// Nested use of the same text gets a statement of its own.
+    /// Nested use of the same text gets a separate statement.
     package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
         if StatementObservers.isActive != isObserved { followObservers() }
         let statement = try cache.take(sql, connection: self)
@@ -166,7 +167,7 @@ package final class Connection: @unchecked Sendable {
         return try body(statement)
     }
 
-    /// Begins or ends listening. A connection with a trace of its own listens anyway.
+    /// Starts or stops reporting to observers. A connection with a trace reports in any case.
     private func followObservers() {
         isObserved.toggle()
         guard trace == nil else { return }
@@ -177,14 +178,14 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` without telling of its statements.
+    /// Runs `body` without tracing its statements.
     func untraced(_ body: () throws -> Void) rethrows {
         StatementTrace.detach(from: handle)
         defer { if let trace = trace ?? (isObserved ? .forObservers : nil) { trace.attach(to: handle) } }
         try body()
     }
 
-    /// Runs one statement to its end, and throws its rows away.
+    /// Runs one statement to its end, and discards its rows.
     package func execute(_ sql: String, _ arguments: [SQLiteValue] = []) throws {
         try withStatement(sql) { statement in
             try statement.bind(arguments)
@@ -212,7 +213,7 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The first column of the first row; `nil` where there is no row.
+    /// The first column of the first row; `nil` if there is no row.
     package func value(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> SQLiteValue? {
         try withStatement(sql) { statement in
             try statement.bind(arguments)
@@ -220,7 +221,7 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
-    /// The first column of the first row as a number; `nil` where there is no row or it holds `NULL`.
+    /// The first column of the first row as a number; `nil` if there is no row or it is `NULL`.
     package func integer(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> Int64? {
         try withStatement(sql) { statement in
             try statement.bind(arguments)
@@ -228,11 +229,11 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
-    // MARK: What the last statement did
+    // MARK: Results of the last statement
 
-    /// How many rows the last `INSERT`, `UPDATE` or `DELETE` changed, without those of triggers.
+    /// The number of rows that the last `INSERT`, `UPDATE` or `DELETE` changed, without those of triggers.
     package var changes: Int { Int(sqlite3_changes(handle)) }
-    /// How many rows were changed through the connection since it was opened.
+    /// The number of rows that were changed through the connection since it was opened.
     package var totalChanges: Int64 { sqlite3_total_changes64(handle) }
     package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
@@ -262,10 +263,10 @@ package final class Connection: @unchecked Sendable {
     }
 }
 
-/// What SQLite asks while it works.
+/// The cancellation check that SQLite calls while it works.
 private final class Question {
     let handle: OpaquePointer
-    /// As of the last time that SQLite asked: to count them at each comparison of texts would take longer than to compare.
+    /// Updated when SQLite calls the check: counting at each comparison of texts would take longer than comparing.
     var scannedRows = 0
     private let isCancelled: (Int) -> Bool
     private var wasCancelled = false
@@ -275,7 +276,7 @@ private final class Question {
         self.isCancelled = isCancelled
     }
 
-    /// What was cancelled stays so: a sort that was cut short must not be believed.
+    /// A cancellation is permanent, since the result of an interrupted sort is invalid.
     func ask() -> Bool {
         wasCancelled = wasCancelled || isCancelled(scannedRows)
         return wasCancelled

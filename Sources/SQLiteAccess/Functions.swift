@@ -1,7 +1,7 @@
 import CSQLite3
 import Foundation
 
-/// The arguments of a running SQL function, read where SQLite keeps them. Valid only during the call.
+/// The arguments of a running SQL function, in SQLite's memory. Valid only during the call.
 package struct FunctionArguments {
     package let count: Int
     fileprivate let context: OpaquePointer
@@ -13,9 +13,9 @@ package struct FunctionArguments {
         return FunctionArgument(handle: values?[index])
     }
 
-    /// A thing made from the constant argument at `index` (a compiled pattern), made once per statement while the argument
-    /// is constant; made anew for every row where it is not.
-    // SAFETY: SQLite owns one reference to what was made, and releases it once.
+    /// An object made from the argument at `index` (such as a compiled pattern): made once per statement if the
+    /// argument is constant, otherwise for every row.
+    // SAFETY: SQLite owns one reference to the object, and releases it once.
     package func prepared<Made: AnyObject>(from index: Int, _ make: (FunctionArgument) throws -> Made) rethrows -> Made
     {
         if let kept = sqlite3_get_auxdata(context, Int32(index)) {
@@ -40,7 +40,7 @@ package struct FunctionArgument {
     package var integer: Int64 { sqlite3_value_int64(handle) }
     package var real: Double { sqlite3_value_double(handle) }
 
-    /// The argument as UTF-8, for the time of `body` and without a copy; empty for `NULL`.
+    /// Calls `body` with the argument as UTF-8, without a copy; empty for `NULL`.
     // SAFETY: SQLite keeps the bytes until the value is converted again, which `body` does not.
     package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         guard let bytes = sqlite3_value_text(handle) else { return try body(UnsafeBufferPointer(start: nil, count: 0)) }
@@ -66,11 +66,12 @@ package struct FunctionArgument {
 }
 
 extension Connection {
-    /// Registers a scalar function for this connection's SQL. A function that throws makes its statement fail.
+    /// Registers a scalar function for this connection's SQL. If the function throws, its statement fails.
     ///
     /// - Parameters:
     ///   - argumentCount: -1 for any number.
-    ///   - isDeterministic: the same arguments always give the same result; then SQLite may call it once for many rows.
+    ///   - isDeterministic: true if the same arguments always have the same result; then SQLite may call it once for
+    ///     many rows.
     package func addFunction(
         named name: String, argumentCount: Int, isDeterministic: Bool = true,
         _ body: @escaping ([SQLiteValue]) throws -> SQLiteValue
@@ -80,10 +81,10 @@ extension Connection {
         }
     }
 
-    /// The same for functions that are called for every row: the arguments are read in place.
+    /// Registers a function that is called for every row: the arguments are read in place.
     ///
-    /// - Parameter isForStatementsOnly: whether the schema of a file must not call the function, by a trigger, a view, a check, an
-    ///   index or a generated column.
+    /// - Parameter isForStatementsOnly: true if the schema of a file must not call the function, in a trigger, a view,
+    ///   a check, an index or a generated column.
     // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once.
     package func addRawFunction(
         named name: String, argumentCount: Int, isDeterministic: Bool = true, isForStatementsOnly: Bool = false,
@@ -92,7 +93,7 @@ extension Connection {
         let box = Unmanaged.passRetained(FunctionBox(body: body)).toOpaque()
         let flags =
             SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0) | (isForStatementsOnly ? SQLITE_DIRECTONLY : 0)
-        // SQLite calls the destructor also when this fails.
+        // SQLite calls the destructor even if this fails.
         let result = sqlite3_create_function_v2(
             handle, name, Int32(argumentCount), flags, box, callFunction, nil, nil,
             { pointer in if let pointer { Unmanaged<FunctionBox>.fromOpaque(pointer).release() } })

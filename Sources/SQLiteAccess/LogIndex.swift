@@ -2,20 +2,20 @@ import CSQLite3
 
 import Glibc
 
-/// How far a write-ahead log has come, as its index (`-shm`) says. The index's form is part of SQLite's documentation.
+/// The state of a write-ahead log, read from its index (`-shm`). SQLite documents the format of the index.
 package struct LogState: Hashable, Sendable {
-    /// What tells this round of the log from all others: the two salts, as they stand in the log's header.
+    /// Identifies this run of the log: the two salts, as in the log's header.
     package let salts: [UInt8]
-    /// The number of frames that are in the database's file too.
+    /// The number of frames that were copied to the database file.
     package let copied: UInt32
-    /// The number of frames that a copying has begun with; greater than `copied` while one runs, or where it was cut off,
-    /// and after the index was made anew.
+    /// The number of frames that a checkpoint has started to copy; greater than `copied` while one runs, after one was
+    /// interrupted, and after the index was recreated.
     package let begun: UInt32
 
-    /// How many bytes of the index say all of it.
+    /// The number of bytes of the index that contain the state.
     package static let length = 136
 
-    /// - Parameter index: the beginning of an index; `nil` where it is none that is whole.
+    /// - Parameter index: the beginning of an index. `nil` if it is invalid or truncated.
     package init?(index: [UInt8]) {
         guard index.count >= Self.length, Self.number(index, 0) == 3_007_000, index[12] == 1,
             index[0..<48] == index[48..<96]
@@ -25,8 +25,8 @@ package struct LogState: Hashable, Sendable {
         begun = Self.number(index, 128)
     }
 
-    /// - Parameter path: that of an index, which no connection of this process has open: its locks would go when the file is
-    ///   closed here. `nil` where it is none that is whole.
+    /// - Parameter path: the path of an index, which no connection of this process may have open: closing the file here
+    ///   would drop its locks. `nil` if it is invalid or truncated.
     package init?(indexAt path: String) {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -36,26 +36,26 @@ package struct LogState: Hashable, Sendable {
         self.init(index: bytes)
     }
 
-    /// Whether nothing is being copied, nor was cut off: the file stays as it is until `copied` or `salts` change.
+    /// True if no checkpoint is running or was interrupted: the file is unchanged until `copied` or `salts` change.
     package var isSettled: Bool { copied == begun }
 
-    /// The index is written in the byte order of the machine.
+    /// The number at `place`, in the byte order of the machine.
     // SAFETY: the caller has four bytes at `place`.
     fileprivate static func number(_ bytes: [UInt8], _ place: Int) -> UInt32 {
         bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt32.self) }
     }
 }
 
-/// The last commit in a write-ahead log, as its index names it.
+/// The last commit in a write-ahead log, as recorded in its index.
 package struct LogEnd: Hashable, Sendable {
     package let salts: [UInt8]
-    /// The number of frames up to it; 0 where the log is empty.
+    /// The number of frames up to it; 0 if the log is empty.
     package let frames: Int
-    /// The checksum of the last of them, as the log has it.
+    /// The checksum of the last frame, as in the log.
     package let checksum: [UInt8]
     package let pageSize: Int
 
-    /// The end of a log that is not there.
+    /// The end of a log that does not exist.
     package static let none = LogEnd(salts: [], frames: 0, checksum: [], pageSize: 0)
 
     package init(salts: [UInt8], frames: Int, checksum: [UInt8], pageSize: Int) {
@@ -74,15 +74,15 @@ package struct LogEnd: Hashable, Sendable {
 }
 
 extension Connection {
-    /// How far the log has come, from the memory that SQLite shares with other processes; `nil` where that is just being
-    /// changed. Call it only where the database is kept with a log whose index is open. No system call.
+    /// The state of the log, from the memory that SQLite shares with other processes; `nil` if another process is
+    /// changing it. Call it only if the database uses a log whose index is open. No system call.
     package func logState() -> LogState? { logIndex().flatMap { LogState(index: $0) } }
 
-    /// The last commit in the log, from the same memory; `nil` while that is being changed.
+    /// The last commit in the log, from the same memory; `nil` if another process is changing it.
     package func logEnd() -> LogEnd? { logIndex().flatMap { LogEnd(index: $0) } }
 
-    // SAFETY: SQLite has the memory mapped until the connection closes, 32 KiB of it at least, and it is copied during this
-    // call; what other processes write meanwhile shows in the two copies of the head.
+    // SAFETY: SQLite has the memory mapped until the connection closes, at least 32 KiB of it, and it is copied during
+    // this call; concurrent writes of other processes are detected by the two copies of the header.
     private func logIndex() -> [UInt8]? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
@@ -94,26 +94,26 @@ extension Connection {
         return Array(UnsafeRawBufferPointer(start: memory, count: LogState.length))
     }
 
-    /// Whether another file stands at the path than the one that is open, or none.
+    /// True if the path has another file than the open one, or none.
     package var isFileMoved: Bool {
         var hasMoved: Int32 = 0
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
     }
 
-    /// Keeps closing from copying the log into the database's file.
+    /// Prevents closing from copying the log into the database file.
     package func leaveLogAtClose() { _ = sqlite3_leave_log_at_close(handle) }
 }
 
-/// Is asked before a connection writes, and told that it wrote.
+/// Receives calls before and after a connection writes.
 package protocol WriteWatching: AnyObject {
-    /// Called when a transaction that writes has its lock and has written nothing.
+    /// Called when a transaction that writes has its lock but has not written yet.
     ///
-    /// - Throws: to have it rolled back instead.
+    /// - Throws: to roll the transaction back.
     func willWrite(_ connection: Connection) throws
 
-    /// Called before a commit, in its transaction.
+    /// Called in a transaction before its commit.
     ///
-    /// - Throws: to have it rolled back instead.
+    /// - Throws: to roll the transaction back.
     func willCommit(_ connection: Connection) throws
 
     /// Called after a commit.

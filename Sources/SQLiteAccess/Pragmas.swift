@@ -1,17 +1,17 @@
 import CSQLite3
 
 extension Connection {
-    /// Whether SQLite has `ALTER TABLE … DROP COLUMN`, since 3.35.
+    /// True if SQLite supports `ALTER TABLE … DROP COLUMN`, since 3.35.
     package static var dropsColumns: Bool { sqlite3_libversion_number() >= 3_035_000 }
 
-    /// The value of a pragma; `nil` where it gives no row.
+    /// The value of a pragma; `nil` if it returns no row.
     package func pragma(_ name: String) throws -> SQLiteValue? {
         try value("PRAGMA \(Self.checkedName(name))")
     }
 
     /// Sets a pragma. `value` is a number or a plain word; anything else is refused.
     ///
-    /// - Returns: what the pragma answers, such as the journal mode that now holds.
+    /// - Returns: the result of the pragma, such as the current journal mode.
     @discardableResult
     package func setPragma(_ name: String, to value: String) throws -> SQLiteValue? {
         let isPlain =
@@ -34,7 +34,7 @@ extension Connection {
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keep)
     }
 
-    /// The columns of a table in their order; empty where there is no such table.
+    /// The columns of a table in their order; empty if there is no such table.
     package func columns(of table: String) throws -> [String] {
         try withStatement("SELECT name FROM pragma_table_info(?) ORDER BY cid") { statement in
             try statement.bind(table, at: 1)
@@ -44,7 +44,7 @@ extension Connection {
         }
     }
 
-    /// Whether the schema has a table of this name, in any case.
+    /// True if the schema has a table with this name, ignoring case.
     package func hasTable(_ name: String) throws -> Bool {
         let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
         return try value(sql, [.text(name)]) != nil
@@ -68,18 +68,18 @@ extension Connection {
 }
 
 extension Connection {
-    /// The counter in the header of the main file, which every commit raises that writes to that file.
+    /// The counter in the header of the main file, which every commit to that file increments.
     package func fileChangeCounter() throws -> UInt32 {
         try header(at: 24, count: 4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Whether the header of the main file says that the database is kept with a write-ahead log.
+    /// True if the database uses a write-ahead log, according to the header of the main file.
     package func usesLog() throws -> Bool { try header(at: 18, count: 1) == [2] }
 
-    /// Cuts the main file down to nothing, through SQLite's own handle. An empty file is a database without tables.
+    /// Truncates the main file to zero bytes, through SQLite's own handle. An empty file is a database without tables.
     ///
-    /// Call it in an exclusive transaction of a database without a write-ahead log, and close the connection afterwards: what
-    /// it knows of the file is not true any more.
+    /// Call it in an exclusive transaction of a database without a write-ahead log, and close the connection
+    /// afterwards: its cached state of the file is no longer valid.
     // SAFETY: SQLite owns the file until the connection closes; it is used during this call, on the connection's
     // thread.
     package func truncateFile() throws {
@@ -93,15 +93,15 @@ extension Connection {
         }
     }
 
-    /// Bytes of the main file, read through SQLite's own handle: opening the file a second time and closing it would drop
-    /// SQLite's locks. Zeros where they cannot be read.
+    /// Bytes of the main file, read through SQLite's own handle: opening and closing the file separately would drop
+    /// SQLite's locks. Zeros if they cannot be read.
     private func header(at offset: Int64, count: Int) throws -> [UInt8] {
-        // Until something was read the file need not be open.
+        // SQLite may open the file only at the first read.
         _ = try pragma("schema_version")
         return fileStart(Int(offset) + count).suffix(count)
     }
 
-    /// The first bytes of the main file, without what is in its log. Call it when something was read.
+    /// The first bytes of the main file, without the content of its log. Call it after something was read.
     // SAFETY: SQLite owns the file until the connection closes; `xRead` fills `count` bytes, for which there is room.
     package func fileStart(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
@@ -112,18 +112,18 @@ extension Connection {
         return bytes
     }
 
-    /// Sets the number by which connections see that the schema was changed. It is no statement that traces show.
+    /// Sets the number by which connections detect schema changes. The statement is not traced.
     package func setSchemaCookie(_ cookie: UInt32) throws {
         try untraced { try executeScript("PRAGMA schema_version = \(Int32(bitPattern: cookie))") }
     }
 
-    /// Makes the bytes of a database the contents of one in memory.
-    // SAFETY: SQLite frees the memory, which has room for all bytes, also where it refuses it.
+    /// Makes the bytes of a database the contents of an in-memory database.
+    // SAFETY: SQLite frees the memory, which has room for all bytes, even if it refuses it.
     func load(_ bytes: [UInt8]) throws {
         guard bytes.count > 100, let memory = sqlite3_malloc64(UInt64(bytes.count))?.assumingMemoryBound(to: UInt8.self)
         else { throw SQLiteError(extendedCode: SQLITE_NOTADB, message: "file is not a database") }
         bytes.withUnsafeBytes { UnsafeMutableRawPointer(memory).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
-        // There is no log in memory.
+        // An in-memory database has no log.
         (memory[18], memory[19]) = (1, 1)
         let size = Int64(bytes.count)
         let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
@@ -133,7 +133,7 @@ extension Connection {
         }
     }
 
-    /// Damage that SQLite finds in a database of these bytes; `nil` if none.
+    /// The damage that SQLite finds in a database with these bytes; `nil` if none.
     package static func damage(inDatabase bytes: [UInt8]) -> String? {
         guard let connection = try? Connection(path: ":memory:", access: .immutable, contents: bytes) else {
             return nil

@@ -1,6 +1,6 @@
 import CSQLite3
 
-/// A column whose values rows are sorted by.
+/// A column that rows are sorted by.
 package struct SortColumn: Sendable {
     package let index: Int
     package let isAscending: Bool
@@ -11,33 +11,33 @@ package struct SortColumn: Sendable {
     }
 }
 
-/// Puts rows in order by the values of some columns, as SQLite's `ORDER BY` with its BINARY collation does.
+/// Sorts rows by the values of some columns, like SQLite's `ORDER BY` with the BINARY collation.
 ///
-/// Design. SQLite's sorter takes twice as long. The values of a row are written one behind the other as bytes whose order is
-/// that of the values, see ``SortBytes``; so two rows are compared by comparing memory, and usually by one word of it:
-/// the eight bytes behind those that all rows begin with. Rows are sorted by that word digit by digit, and only those
-/// that have the same one are compared.
+/// Design. SQLite's sorter takes twice as long. The values of a row are concatenated as bytes that sort like the
+/// values, see ``SortBytes``; so two rows are compared by comparing memory, and usually one word of it: the eight bytes
+/// after the prefix that all rows share. Rows are sorted by that word with a radix sort, and only those with the same
+/// word are compared.
 package final class RowSorter {
-    /// More than this SQLite sorts better, which puts what does not fit into memory into files.
+    /// For more bytes SQLite's sorter is better, since it uses files for what does not fit into memory.
     private static let mostBytes = 64 << 20
-    /// Fewer rows are sorted by comparing them.
+    /// Fewer rows are sorted by comparison.
     private static let fewRows = 512
 
     private struct Entry: BitwiseCopyable {
-        /// The eight bytes behind the common ones.
+        /// The eight bytes after the common prefix.
         let word: UInt64
         let row: UInt32
     }
 
     private let columns: [SortColumn]
-    // Each row passes through these.
-    // SAFETY: one caller at a time, and no code of the caller's runs in between: no accesses overlap.
+    // Used for every row.
+    // SAFETY: one caller at a time, and no code of the caller runs in between, so accesses do not overlap.
     @exclusivity(unchecked)
     private var bytes = SortBytes()
-    /// Where each row's bytes begin, and the last one's end.
+    /// The start of each row's bytes, and the end of the last one's.
     @exclusivity(unchecked)
     private var starts: [UInt32] = [0]
-    /// How many bytes all rows have in common at their beginning.
+    /// The length of the prefix that all rows share.
     @exclusivity(unchecked)
     private var common = Int.max
 
@@ -45,9 +45,9 @@ package final class RowSorter {
 
     private var rowCount: Int { starts.count - 1 }
 
-    /// Notes the values of the statement's current row.
+    /// Appends the values of the statement's current row.
     ///
-    /// - Returns: `false` if the rows are too many to be sorted here.
+    /// - Returns: `false` if there are too many rows to sort here.
     package func append(_ statement: Statement) -> Bool {
         let start = bytes.count
         for column in columns { bytes.append(statement.handle, column) }
@@ -56,9 +56,9 @@ package final class RowSorter {
         return bytes.count <= Self.mostBytes
     }
 
-    /// The places of the rows in order.
+    /// The sorted numbers of the rows.
     ///
-    /// - Parameter references: a number for each row: what is the same otherwise is sorted by these, ascending.
+    /// - Parameter references: a number for each row, by which rows with equal values are sorted, ascending.
     // SAFETY: both arrays outlive the closures, and rows are below `rowCount`, the count of `references`.
     package func order(_ references: [Int64]) -> [Int] {
         precondition(references.count == rowCount, "a number for each row")
@@ -68,7 +68,7 @@ package final class RowSorter {
         }
         starts.withUnsafeBufferPointer { starts in
             references.withUnsafeBufferPointer { references in
-                /// The bytes behind the word.
+                /// The bytes after the word.
                 func rest(_ row: Int) -> Range<Int> {
                     let start = Int(starts[row]) + word + 8
                     return start..<max(start, Int(starts[row + 1]))
@@ -87,7 +87,7 @@ package final class RowSorter {
         return entries.map { Int($0.row) }
     }
 
-    /// Radix sort: least digit first, a byte each; bytes that are the same in all words are passed over.
+    /// Radix sort: least significant byte first; bytes that are the same in all words are skipped.
     private static func sortedByWord(_ entries: [Entry]) -> [Entry] {
         var sorted = entries
         var other = entries
@@ -106,7 +106,7 @@ package final class RowSorter {
         return sorted
     }
 
-    /// Calls `body` with the places of entries that have the same word.
+    /// Calls `body` with each range of entries that have the same word.
     private static func forEachRun(of entries: [Entry], _ body: (Range<Int>) -> Void) {
         var start = 0
         for place in 1...entries.count where place == entries.count || entries[place].word != entries[start].word {
@@ -115,7 +115,7 @@ package final class RowSorter {
         }
     }
 
-    /// The runs of equal values in `order` by the first column: each value, and how many rows from there on have it.
+    /// The runs of equal values in `order` by the first column: each value, and the number of its rows.
     package func groups(in order: [Int]) -> [(value: SQLiteValue, count: Int)] {
         guard let column = columns.first else { return [] }
         var groups: [(value: SQLiteValue, count: Int)] = []

@@ -1,11 +1,11 @@
 import CSQLite3
 import Foundation
 
-/// What SQLite answered when something failed.
+/// An error of SQLite.
 package struct SQLiteError: Error, Hashable, Sendable {
-    /// What went wrong, as far as a caller can do something about it.
+    /// The kinds of error that a caller can react to.
     package enum Kind: Hashable, Sendable {
-        /// Another connection holds a lock and did not let go in time.
+        /// Another connection held a lock for too long.
         case busy
         case full
         case readOnly
@@ -25,11 +25,11 @@ package struct SQLiteError: Error, Hashable, Sendable {
 
     /// The primary result code, such as `SQLITE_BUSY`.
     package var code: Int32 { extendedCode & 0xff }
-    /// The extended result code, such as `SQLITE_CONSTRAINT_UNIQUE`; the primary one where there is no finer.
+    /// The extended result code, such as `SQLITE_CONSTRAINT_UNIQUE`; the primary one if there is none.
     package let extendedCode: Int32
-    /// SQLite's own words.
+    /// SQLite's own message.
     package let message: String
-    /// The statement that failed, if it was one.
+    /// The statement that failed, if there was one.
     package let sql: String?
 
     package init(extendedCode: Int32, message: String, sql: String? = nil) {
@@ -56,7 +56,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the index of the write-ahead log could not be made larger, for which there is one usual reason.
+    /// True if the index of the write-ahead log could not be enlarged, usually because the disk is full.
     private var hasNoRoomForIndex: Bool { extendedCode == SQLITE_IOERR | (19 << 8) }
 
     private var isUniqueViolation: Bool {
@@ -65,7 +65,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
         return extendedCode == unique || extendedCode == primaryKey
     }
 
-    /// One line for a person: what happened, without the statement.
+    /// One line for users: the failure, without the statement.
     package var summary: String {
         switch kind {
         case .busy: "the database is locked by another program"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value as SQLite knows it: what is bound to a statement and what a column holds.
+/// A value of SQLite: an argument of a statement or the value of a column.
 package enum SQLiteValue: Hashable, Sendable {
     case null
     case integer(Int64)

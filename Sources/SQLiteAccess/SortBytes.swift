@@ -1,18 +1,18 @@
 import CSQLite3
 import Foundation
 
-/// Values of columns as bytes whose order is that of the values, as SQLite has it: nothing, then numbers, texts, blobs.
+/// Values of columns as bytes that sort like the values in SQLite: NULL, then numbers, texts, blobs.
 ///
 ///     nothing  10
-///     number   20, its bits as a `Double` in order, highest first; from 2⁵³ on, where integers have no `Double` each, its
-///              place among those: one byte and eight
+///     number   20, its bits as a `Double` in order, highest first; from 2⁵³ on, where several integers
+///              share a `Double`, its position among those: one byte and eight
 ///     text     30, its bytes (00 as 01 01, 01 as 01 02), 00
 ///     blob     40, the same
 ///
-/// No value's bytes are the beginning of another's, so those of several columns stand one behind the other. The bytes of a
+/// The bytes of a value are never a prefix of another's, so those of several columns are concatenated. The bytes of a
 /// descending column are inverted.
-// SAFETY: each value reserves more than it writes, by at least eight bytes, so that a word may be read at any place up
-// to `count`; `deinit` frees the memory. SQLite keeps a column's bytes until the statement steps on.
+// SAFETY: each value reserves at least eight bytes more than it writes, so that a word may be read at any place up to
+// `count`; `deinit` frees the memory. SQLite keeps a column's bytes until the statement's next step.
 struct SortBytes: ~Copyable {
     private enum Tag {
         static let null: UInt8 = 0x10
@@ -41,7 +41,7 @@ struct SortBytes: ~Copyable {
     mutating func append(_ statement: OpaquePointer, _ column: SortColumn) {
         reserve(Self.slack)
         let mask: UInt8 = column.isAscending ? 0 : 0xFF
-        // One call for the value instead of one for each question; no other code uses the statement meanwhile.
+        // One call for the value instead of one for each property; no other code uses the statement during the call.
         let value = sqlite3_column_value(statement, Int32(column.index))
         switch sqlite3_value_type(value) {
         case SQLITE_NULL: put(Tag.null ^ mask)
@@ -72,7 +72,7 @@ struct SortBytes: ~Copyable {
 
     private mutating func append(bitsOf number: Double, _ mask: UInt8) {
         put(Tag.number ^ mask)
-        // Zero has two forms.
+        // 0 and -0 are equal.
         let bits = (number == 0 ? 0 : number).bitPattern
         put(bits >> 63 == 0 ? bits | 1 << 63 : ~bits, mask)
     }
@@ -103,7 +103,7 @@ struct SortBytes: ~Copyable {
         put(mask)
     }
 
-    /// Whether each byte of a word is 2 at least: eight at a time, by the borrow of a subtraction.
+    /// True if each byte of a word is at least 2: tested eight at a time, by the borrow of a subtraction.
     @inline(__always)
     private static func hasNone(lessThanTwo word: UInt64) -> Bool {
         (word &- 0x0202_0202_0202_0202) & ~word & 0x8080_8080_8080_8080 == 0
@@ -137,12 +137,12 @@ struct SortBytes: ~Copyable {
 
     // MARK: Reading
 
-    /// How many of the bytes in `range` are the same `distance` bytes further on.
+    /// The number of bytes in `range` that are the same `distance` bytes later.
     func commonCount(_ range: Range<Int>, _ distance: Int) -> Int {
         range.first { memory[$0] != memory[$0 + distance] }.map { $0 - range.lowerBound } ?? range.count
     }
 
-    /// The eight bytes at `place`, the first one highest; 0 for those from `end` on.
+    /// The eight bytes at `place`, the first one most significant; 0 for those from `end` on.
     @inline(__always)
     func word(at place: Int, end: Int) -> UInt64 {
         let word = UInt64(bigEndian: UnsafeRawPointer(memory + place).loadUnaligned(as: UInt64.self))
@@ -150,7 +150,7 @@ struct SortBytes: ~Copyable {
         return missing <= 0 ? word : missing >= 8 ? 0 : word & (~0 << (UInt64(missing) * 8))
     }
 
-    /// Less than, equal to or greater than 0, as the bytes of `left` stand to those of `right`.
+    /// Less than, equal to or greater than 0, depending on the order of the bytes of `left` and `right`.
     @inline(__always)
     func compare(_ left: Range<Int>, _ right: Range<Int>) -> Int {
         let order = memcmp(memory + left.lowerBound, memory + right.lowerBound, min(left.count, right.count))
@@ -171,7 +171,7 @@ struct SortBytes: ~Copyable {
         return place..<end
     }
 
-    /// The value that begins at `place`; a whole number is one, whether it was kept as a `Double` or not.
+    /// The value that begins at `place`; whole numbers are returned as integers, even if stored as a `Double`.
     func value(at place: Int, _ column: SortColumn) -> SQLiteValue {
         let mask: UInt8 = column.isAscending ? 0 : 0xFF
         switch memory[place] ^ mask {

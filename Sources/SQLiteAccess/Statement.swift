@@ -3,13 +3,13 @@ import Foundation
 
 /// A prepared statement: bind, step, read columns, reset.
 ///
-/// Arguments are numbered from 1, columns from 0, as SQLite does. Arguments stay until they are bound anew or cleared.
+/// Arguments are numbered from 1, columns from 0, as in SQLite. Arguments stay until they are bound again or cleared.
 package final class Statement {
     package let sql: String
     package let columnCount: Int
     package let argumentCount: Int
     let handle: OpaquePointer
-    /// When the cache got it back last.
+    /// The time of the last return to the cache.
     var lastUse: UInt64 = 0
     private unowned let connection: Connection
     // SAFETY: one text is bound at a time, by the connection's one user, and binding calls no other code.
@@ -34,7 +34,7 @@ package final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Whether the statement can change the database.
+    /// True if the statement cannot change the database.
     package var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
     package func columnName(at column: Int) -> String {
@@ -43,7 +43,7 @@ package final class Statement {
 
     // MARK: Running
 
-    /// Runs to the next row. `false` at the end; the statement is then reset.
+    /// Advances to the next row. `false` at the end; the statement is then reset.
     package func step() throws -> Bool {
         let result = sqlite3_step(handle)
         if result == SQLITE_ROW { return true }
@@ -56,7 +56,7 @@ package final class Statement {
         return false
     }
 
-    /// Runs a statement that gives no rows, and leaves it ready for the next arguments.
+    /// Runs a statement without result rows, and leaves it ready for the next arguments.
     package func run() throws {
         defer { textRoom.clear() }
         while try step() {}
@@ -104,7 +104,7 @@ package final class Statement {
         var text = text
         let result = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
-                // An empty buffer may have no address, and SQLite would take that for NULL.
+                // An empty buffer may have no address, which SQLite would treat as NULL.
                 sqlite3_bind_text64(
                     handle, Int32(index), characters.baseAddress ?? Self.emptyText, UInt64(characters.count),
                     Self.transient,
@@ -114,8 +114,8 @@ package final class Statement {
         try check(result)
     }
 
-    /// Binds a text that stays until the next ``run()`` ends, and has to be bound anew before the one after it: SQLite does
-    /// not copy it to memory of its own.
+    /// Binds a text until the end of the next ``run()``; it must be bound again for the one after it. SQLite does not
+    /// copy the text.
     package func bindForOneRun(_ text: String, at index: Int) throws {
         guard let bytes = textRoom.copy(text) else { return try bind(text, at: index) }
         try check(

@@ -1,6 +1,6 @@
 import CSQLite3
 
-/// Prepared statements by their text. A statement that is in use is out of the cache.
+/// Prepared statements by their text. A statement in use is not in the cache.
 final class StatementCache {
     private var statements: [String: Statement] = [:]
     private var clock: UInt64 = 0
@@ -23,7 +23,7 @@ final class StatementCache {
 
     func removeAll() { statements.removeAll() }
 
-    /// Drops the half that was not used for longest, so that the search for them is rare.
+    /// Drops the less recently used half, so that searching for it is rare.
     private func dropOldest() {
         let limit = statements.values.map(\.lastUse).sorted()[statements.count / 2]
         statements = statements.filter { $0.value.lastUse >= limit }

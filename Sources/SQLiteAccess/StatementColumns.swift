@@ -1,7 +1,7 @@
 import CSQLite3
 import Foundation
 
-/// The kind of value that a column of the current row holds.
+/// The type of a value in a column of the current row.
 package enum ColumnKind: Int32, Sendable {
     case integer = 1
     case real = 2
@@ -10,7 +10,7 @@ package enum ColumnKind: Int32, Sendable {
     case null = 5
 }
 
-/// Reading the current row. Valid after ``Statement/step()`` gave `true`, until the next step or reset.
+/// Access to the current row. Valid after ``Statement/step()`` returned `true`, until the next step or reset.
 extension Statement {
     package func kind(at column: Int) -> ColumnKind {
         ColumnKind(rawValue: sqlite3_column_type(handle, Int32(column))) ?? .null
@@ -28,30 +28,30 @@ extension Statement {
 
     package func isText(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_TEXT }
 
-    /// The value as a number; 0 for `NULL` and for text that is none.
+    /// The value as a number; 0 for `NULL` and for text that is not a number.
     package func integer(at column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
-    /// The value as a number; 0 for `NULL` and for text that is none.
+    /// The value as a number; 0 for `NULL` and for text that is not a number.
     package func real(at column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
 
-    /// The value as text; empty for `NULL`. Bytes that are no UTF-8 are replaced.
+    /// The value as text; empty for `NULL`. Invalid UTF-8 is replaced.
     package func text(at column: Int) -> String { textIfAny(at: column) ?? "" }
 
-    /// The value as text, `nil` for `NULL`. Bytes that are no UTF-8 are replaced.
-    // SAFETY: SQLite keeps the bytes until the statement steps on; they are copied before.
+    /// The value as text, `nil` for `NULL`. Invalid UTF-8 is replaced.
+    // SAFETY: SQLite keeps the bytes until the statement's next step; they are copied before.
     package func textIfAny(at column: Int) -> String? {
         guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return isNull(at: column) ? nil : "" }
         let count = Int(sqlite3_column_bytes(handle, Int32(column)))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// The value's bytes, copied; empty for `NULL`.
+    /// A copy of the value's bytes; empty for `NULL`.
     package func data(at column: Int) -> Data {
         withBytes(at: column) { Data($0) }
     }
 
-    /// The value's bytes where SQLite keeps them, for the time of `body`.
-    // SAFETY: SQLite keeps the bytes until the statement steps on, which `body` does not.
+    /// Calls `body` with the value's bytes in SQLite's memory.
+    // SAFETY: SQLite keeps the bytes until the statement's next step, which `body` does not make.
     package func withBytes<Result>(
         at column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
@@ -62,7 +62,7 @@ extension Statement {
         return try body(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// The value of 16 bytes as a UUID; `nil` for anything else.
+    /// The value of 16 bytes as a UUID; `nil` for other values.
     package func uuid(at column: Int) -> UUID? {
         withBytes(at: column) { bytes in
             bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : nil

@@ -2,10 +2,10 @@ import Foundation
 
 import Glibc
 
-/// Where the statements of a process are written down.
+/// The destination of the logged statements of a process.
 enum StatementLog {
-    /// The file at `path`, to which lines are added, and which only its owner may read, as it holds values; standard error
-    /// without a path, and where the file cannot be written, which standard error then says.
+    /// The file at `path`, to which lines are appended; only its owner can read it, since it contains values. Standard
+    /// error if there is no path or the file cannot be written, which is then reported there.
     static func open(_ path: String?) -> FileHandle {
         guard let path, !path.isEmpty else { return .standardError }
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

@@ -6,21 +6,23 @@ package struct ExecutedSQL: Sendable {
     package let sql: String
     package let rows: Int
     package let duration: Duration
-    /// How many instructions SQLite carried out for it: some for each row that it looked at, whether or not it gave it.
+    /// The number of instructions of SQLite's virtual machine: some for each row that was read, even if it was not
+    /// returned.
     package let steps: Int
 }
 
-/// The observers of the statements of all connections of the process, while the program runs.
+/// The observers of the statements of all connections of the process.
 ///
-/// A connection listens to SQLite only while an observer is registered: it looks before each statement, on its own thread.
+/// A connection traces its statements only while an observer is registered: it checks that before each statement, on
+/// its own thread.
 package enum StatementObservers {
     private static let active = Atomic<Bool>(false)
     private static let handlers = Mutex<[ObjectIdentifier: @Sendable (ExecutedSQL) -> Void]>([:])
 
-    /// Whether an observer is registered.
+    /// True if an observer is registered.
     static var isActive: Bool { active.load(ordering: .relaxed) }
 
-    /// Begins to tell `handler`, on the threads of the connections, until `remove` is called with the same owner.
+    /// Calls `handler`, on the threads of the connections, until `remove` is called with the same owner.
     package static func add(_ owner: AnyObject, _ handler: @escaping @Sendable (ExecutedSQL) -> Void) {
         handlers.withLock {
             $0[ObjectIdentifier(owner)] = handler
@@ -36,7 +38,7 @@ package enum StatementObservers {
     }
 
     static func tell(_ statement: ExecutedSQL) {
-        // Called without the lock: a handler may run statements of its own.
+        // Called without the lock: a handler may run statements.
         for handler in handlers.withLock({ Array($0.values) }) { handler(statement) }
     }
 }

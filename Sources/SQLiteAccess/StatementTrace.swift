@@ -2,19 +2,19 @@ import CSQLite3
 import Foundation
 import Synchronization
 
-/// Writes down the statements that connections run, those to a server too, as Apple's framework does for the launch argument
-/// `-com.apple.CoreData.SQLDebug 1`, which may stand in the user defaults or as `CoreDataSQLDebug` in the environment too.
-/// The file that the default `com.apple.CoreData.SQLDebugFile` (`CoreDataSQLDebugFile` in the environment) names gets the
-/// lines; without it standard error does.
+/// Logs the statements of connections, including those to a server, like Apple's framework with the launch argument
+/// `-com.apple.CoreData.SQLDebug 1`. The setting may also be in the user defaults, or be `CoreDataSQLDebug` in the
+/// environment. The lines are written to the file named by the default `com.apple.CoreData.SQLDebugFile`
+/// (`CoreDataSQLDebugFile` in the environment), otherwise to standard error.
 ///
-/// From 1 on each statement with its rows and milliseconds, from 2 on with the bound values in it, from 3 on with SQLite's plan
-/// where it is prepared.
+/// Level 1 logs each statement with its rows and milliseconds, level 2 also the bound values, level 3 also SQLite's
+/// plan when a statement is prepared.
 // SAFETY: the lock guards `running`; `write` is called on any connection's thread, and appends whole lines to a file.
 package final class StatementTrace: @unchecked Sendable {
     private let level: Int
     private let write: (String) -> Void
     private let lock = NSLock()
-    /// The statements that run now: when they began, and how many rows they have given.
+    /// The running statements: their start and their number of rows so far.
     private var running: [OpaquePointer: (start: ContinuousClock.Instant, rows: Int)] = [:]
 
     package init(level: Int, write: @escaping (String) -> Void) {
@@ -22,7 +22,7 @@ package final class StatementTrace: @unchecked Sendable {
         self.write = write
     }
 
-    /// What the process was started with; `nil` where nothing is written down.
+    /// The trace that the process was started with; `nil` if it logs nothing.
     package static let ofProcess: StatementTrace? = {
         let key = "com.apple.CoreData.SQLDebug"
         let environment = ProcessInfo.processInfo.environment
@@ -43,7 +43,7 @@ package final class StatementTrace: @unchecked Sendable {
         }
     }()
 
-    /// Why the process's statements could not be written; `nil` if all were.
+    /// The error that prevented writing the process's statements; `nil` if all were written.
     package static var failure: String? { failures.withLock { $0 } }
     private static let failures = Mutex<String?>(nil)
 
@@ -54,17 +54,17 @@ package final class StatementTrace: @unchecked Sendable {
         return String(cString: strerror(Int32(system.code)))
     }
 
-    /// Writes nothing down, and tells who hears of statements while the program runs.
+    /// A trace that logs nothing, but notifies the observers.
     static let forObservers = StatementTrace(level: 0) { _ in }
 
-    /// Ends listening to a connection.
+    /// Stops tracing a connection.
     static func detach(from handle: OpaquePointer) { sqlite3_trace_v2(handle, 0, nil, nil) }
 
-    /// Begins to listen to a connection.
-    // SAFETY: a connection holds its trace, and SQLite calls it no more once the connection is closed.
+    /// Starts tracing a connection.
+    // SAFETY: a connection holds its trace, and SQLite does not call it after the connection is closed.
     func attach(to handle: OpaquePointer) {
         let events = UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE | SQLITE_TRACE_ROW)
-        // The trace of the process is there for ever; any other outlives its connections.
+        // The trace of the process is never released; any other outlives its connections.
         sqlite3_trace_v2(
             handle, events,
             { event, context, statement, _ in
@@ -77,15 +77,15 @@ package final class StatementTrace: @unchecked Sendable {
 
     private func note(_ event: Int32, _ statement: OpaquePointer) {
         switch event {
-        // The memory of a statement that ended may be another's now.
+        // The address of a statement may be reused after it ended.
         case SQLITE_TRACE_STMT:
-            // It counts from here on.
+            // Resets the counter.
             sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1)
             return lock.withLock { running[statement] = (.now, 0) }
         case SQLITE_TRACE_ROW: return lock.withLock { running[statement]?.rows += 1 }
         default: break
         }
-        // SQLite's own measure counts whole milliseconds.
+        // SQLite's own measurement has a resolution of whole milliseconds.
         let (start, count) = lock.withLock { running.removeValue(forKey: statement) } ?? (.now, 0)
         let duration = ContinuousClock.now - start
         let text = text(of: statement)
@@ -99,15 +99,15 @@ package final class StatementTrace: @unchecked Sendable {
         write("CoreData: sql: \(text) [\(count) rows, \(milliseconds) ms]")
     }
 
-    /// Whether the texts have the bound values in them.
+    /// True if the texts contain the bound values.
     package var hasValues: Bool { level >= 2 }
 
-    /// Writes down a statement that another library than SQLite has run.
+    /// Logs a statement that another library than SQLite has run.
     ///
     /// - Parameters:
-    ///   - rows: how many rows it returned; `nil` if this statement, or another in the same request, failed.
-    ///   - duration: how long all statements of the request took.
-    ///   - count: how many statements the request had.
+    ///   - rows: the number of rows that it returned; `nil` if this statement, or another in the same request, failed.
+    ///   - duration: the time of all statements of the request.
+    ///   - count: the number of statements in the request.
     package func note(_ text: String, rows: Int?, after duration: Duration, among count: Int) {
         let milliseconds = String(format: "%.3f", duration / .milliseconds(1))
         write(
@@ -123,10 +123,10 @@ package final class StatementTrace: @unchecked Sendable {
         return sqlite3_sql(statement).map { Self.printable(String(cString: $0)) } ?? ""
     }
 
-    /// Writes the plan of a statement that was prepared.
+    /// Logs the plan of a prepared statement.
     func notePlan(of sql: String, on connection: Connection) {
         guard level >= 3, !sql.hasPrefix("EXPLAIN"), !sql.hasPrefix("PRAGMA") else { return }
-        // Without arguments: the plan is that for values that are not known.
+        // Without arguments: the plan is that for unknown values.
         try? connection.withStatement("EXPLAIN QUERY PLAN " + sql) { statement in
             while try statement.step() {
                 guard case .text(let text) = statement.value(at: statement.columnCount - 1) else { continue }
@@ -135,7 +135,7 @@ package final class StatementTrace: @unchecked Sendable {
         }
     }
 
-    /// Values may hold anything; a terminal must not obey them.
+    /// Replaces control characters, which values may contain and a terminal would interpret.
     private static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHarmful) else { return text }
         var result = ""

@@ -1,4 +1,4 @@
-/// Memory for the texts that a statement needs for one run: many small ones, one after the other, without an allocation for
+/// Memory for the texts that a statement needs for one run: many small ones in one block, without an allocation for
 /// each.
 // SAFETY: a text is copied only where there is room for it, and read before the room is cleared; `deinit` frees the
 // memory.
@@ -9,7 +9,7 @@ struct TextRoom: ~Copyable {
 
     deinit { memory?.deallocate() }
 
-    /// The text's bytes, as UTF-8, until the room is cleared; `nil` where there is no room for them.
+    /// The text's bytes, as UTF-8, until the room is cleared; `nil` if they do not fit.
     mutating func copy(_ text: String) -> UnsafeBufferPointer<CChar>? {
         let memory = memory ?? .allocate(capacity: Self.size)
         self.memory = memory
@@ -27,6 +27,6 @@ struct TextRoom: ~Copyable {
         return UnsafeBufferPointer(start: start, count: length)
     }
 
-    /// What was copied is not needed any more.
+    /// Makes the room available again, when its texts are no longer needed.
     mutating func clear() { used = 0 }
 }

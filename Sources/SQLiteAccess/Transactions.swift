@@ -1,10 +1,10 @@
 import CSQLite3
 
-/// How early a transaction takes its locks.
+/// The time at which a transaction takes its locks.
 package enum TransactionMode: String, Sendable {
-    /// At the first statement that needs one: for reading several things from one state.
+    /// At the first statement that needs one: for several consistent reads.
     case deferred = "BEGIN DEFERRED"
-    /// The writer's lock at once, so that it cannot fail later for want of it.
+    /// The write lock at once, so that it cannot fail later for lack of it.
     case immediate = "BEGIN IMMEDIATE"
     case exclusive = "BEGIN EXCLUSIVE"
 }
@@ -23,11 +23,11 @@ extension Connection {
         return result
     }
 
-    /// Begins a transaction, runs `body` in it and leaves it open for ``commit()`` or ``rollBack()``; rolls it back when
+    /// Begins a transaction, runs `body` in it and leaves it open for ``commit()`` or ``rollBack()``; rolls it back if
     /// `body` throws.
     package func opening<Result>(_ mode: TransactionMode = .immediate, _ body: () throws -> Result) throws -> Result {
         if hasFailedToRollBack { rollBack() }
-        // Prepared before it is needed, since there may be no memory then.
+        // Prepared in advance, since memory may be exhausted when it is needed.
         try withStatement(Self.rollback) { _ in }
         try execute(mode.rawValue)
         do {
@@ -39,7 +39,7 @@ extension Connection {
         }
     }
 
-    /// Commits the open transaction, or rolls it back when that fails.
+    /// Commits the open transaction, or rolls it back if that fails.
     package func commit() throws {
         do {
             try watch?.willCommit(self)
@@ -51,12 +51,12 @@ extension Connection {
         watch?.didWrite(self)
     }
 
-    /// Runs `body` so that all it reads is of one state. Inside a transaction it simply runs.
+    /// Runs `body` so that all its reads are of one state. Inside a transaction it is simply called.
     package func reading<Result>(_ body: () throws -> Result) throws -> Result {
         isInTransaction ? try body() : try transaction(.deferred, body)
     }
 
-    /// Runs `body` in a nested transaction: what it wrote is undone when it throws. `name` is a plain identifier.
+    /// Runs `body` in a nested transaction: its changes are undone if it throws. `name` is a plain identifier.
     @discardableResult
     package func savepoint<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
         try execute("SAVEPOINT \(name)")
@@ -65,7 +65,7 @@ extension Connection {
             try execute("RELEASE \(name)")
             return result
         } catch {
-            // Some failures (a full disk) have rolled back the whole transaction already.
+            // Some failures (a full disk) have already rolled back the whole transaction.
             if isInTransaction {
                 try? execute("ROLLBACK TO \(name)")
                 try? execute("RELEASE \(name)")
@@ -74,9 +74,9 @@ extension Connection {
         }
     }
 
-    /// Takes back what the open transaction, if there is one, has done.
+    /// Rolls back the open transaction, if there is one.
     package func rollBack() {
-        // Some failures (a full disk) have rolled back already, and a second ROLLBACK would only fail.
+        // Some failures (a full disk) have already rolled back, and a second ROLLBACK would fail.
         if isInTransaction { try? execute(Self.rollback) }
         hasFailedToRollBack = isInTransaction
     }
