@@ -1,7 +1,7 @@
-/// An argument that takes the place of a placeholder.
+/// The argument for a placeholder.
 package enum FormatArgument {
-    /// A value, of whatever type.
+    /// A value of any type.
     case value(Any?)
-    /// An expression of the caller's: it stands where `%@` stands.
+    /// An expression of the caller, which replaces `%@`.
     case expression(ExpressionTree)
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// `SUBQUERY`, `CAST`, `TERNARY`, `FUNCTION` and the functions by name.
 extension FormatParser {
-    /// The call of `word`, behind which `(` stands; `nil` where the word is none that can be called.
+    /// Parses the call of `word`, which is followed by `(`; `nil` if the word cannot be called.
     mutating func parseCall(_ word: String, keyword: String?) throws(FormatError) -> ExpressionTree? {
         switch keyword {
         case "SUBQUERY": return try parseSubquery()
@@ -18,7 +18,7 @@ extension FormatParser {
         return .function(hasColon ? word : word + ":", arguments)
     }
 
-    /// Expressions up to `)`, which is taken too.
+    /// Parses expressions up to and including `)`.
     private mutating func parseArguments() throws(FormatError) -> [ExpressionTree] {
         var arguments: [ExpressionTree] = []
         if takeSign(")") { return arguments }
@@ -84,9 +84,9 @@ extension FormatParser {
     }
 }
 
-/// Constants that have no literal of their own are written as a cast of one: `CAST(593229439.0, "NSDate")`.
+/// Converts constants without a literal to casts and back: `CAST(593229439.0, "NSDate")`.
 enum LiteralCast {
-    /// The constant that the cast of `literal` stands for; `nil` for casts that are left to the evaluation.
+    /// The constant for the cast of `literal`; `nil` for casts that are evaluated later.
     static func fold(_ literal: Any?, to type: String) -> Any? {
         switch (type, literal) {
         case ("NSDate", let seconds as Double): Date(timeIntervalSinceReferenceDate: seconds)
@@ -104,7 +104,7 @@ enum LiteralCast {
         return NSDecimalNumber(decimal: value)
     }
 
-    /// `value` as a cast; `nil` if it is of a type that has a literal of its own, or none at all.
+    /// `value` as a cast; `nil` if its type has a literal, or neither.
     static func text(of value: Any) -> String? {
         switch value {
         case let date as Date: "CAST(\(FormatPrinter.real(date.timeIntervalSinceReferenceDate)), \"NSDate\")"

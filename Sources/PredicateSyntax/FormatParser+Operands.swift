@@ -1,6 +1,6 @@
 import Foundation
 
-/// Operands: literals, key paths, placeholders, calls, and what is appended to them with dots and brackets.
+/// Operands: literals, key paths, placeholders, calls, and the steps appended to them with dots and brackets.
 extension FormatParser {
     mutating func parseOperand() throws(FormatError) -> Term {
         try enter()
@@ -31,7 +31,7 @@ extension FormatParser {
         }
     }
 
-    /// `(…)`: a predicate, an expression, or a list with commas.
+    /// Parses `(…)`: a predicate, an expression, or a list with commas.
     private mutating func parseParentheses() throws(FormatError) -> Term {
         let start = index
         index += 1
@@ -46,7 +46,7 @@ extension FormatParser {
         return Term(.expression(try parseSteps(behind: tree)), at: start)
     }
 
-    /// Expressions with commas between them, up to the closing sign, which is taken too.
+    /// Parses expressions separated by commas, up to and including the closing sign.
     private mutating func parseList(until closing: String) throws(FormatError) -> [ExpressionTree] {
         var list: [ExpressionTree] = []
         if takeSign(closing) { return list }
@@ -86,7 +86,7 @@ extension FormatParser {
 
     // MARK: Key paths and indexes
 
-    /// One component, or several where `%K` gives them.
+    /// Parses one component, or several for `%K`.
     private mutating func parseKey() throws(FormatError) -> [String] {
         switch tokens[index].kind {
         case .word(let word, _):
@@ -101,7 +101,7 @@ extension FormatParser {
         }
     }
 
-    /// `.key`, `.@operator`, `[index]`, as often as they follow.
+    /// Parses any number of `.key`, `.@operator` and `[index]`.
     mutating func parseSteps(behind operand: ExpressionTree) throws(FormatError) -> ExpressionTree {
         var result = operand
         let entered = depth
@@ -126,7 +126,7 @@ extension FormatParser {
     }
 
     private mutating func parseIndex() throws(FormatError) -> CollectionIndex {
-        // The text may end behind the bracket.
+        // The text may end after the bracket.
         if tokens[index].kind != .end, tokens[index + 1].kind == .sign("]") {
             if takeWord("FIRST") { return .first }
             if takeWord("LAST") { return .last }
@@ -158,7 +158,7 @@ extension FormatParser {
         }
     }
 
-    /// The key path that stands for `%K`.
+    /// The key path for `%K`.
     private mutating func parseKeyPlaceholder() throws(FormatError) -> [String] {
         let place = index
         guard case .value(let value) = try argument(), let path = value as? String, !path.isEmpty else {
@@ -174,7 +174,7 @@ extension FormatParser {
 
     // MARK: Numbers
 
-    /// The value of a number as it stands in the text: `Int64` where it fits, else `Double`.
+    /// The value of a number in the text: `Int64` if it fits, otherwise `Double`.
     func number(_ digits: String, isNegative: Bool) throws(FormatError) -> Any {
         let prefixes: [String: Int] = ["0x": 16, "0o": 8, "0b": 2]
         if let radix = prefixes[digits.prefix(2).lowercased()] {

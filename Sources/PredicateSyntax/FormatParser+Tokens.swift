@@ -1,4 +1,4 @@
-/// What the levels of the parser hand to each other, and how they take tokens.
+/// The results of the parser's levels, and the consumption of tokens.
 extension FormatParser {
     /// A predicate or an expression, and the token where it starts.
     struct Term {
@@ -16,7 +16,7 @@ extension FormatParser {
         }
     }
 
-    /// The term as a predicate. A key path, variable or call alone stands for `… == TRUE`.
+    /// The term as a predicate. A key path, variable or call alone means `… == TRUE`.
     func predicate(_ term: Term) throws(FormatError) -> PredicateTree {
         switch term.content {
         case .predicate(let tree): return tree
@@ -39,13 +39,14 @@ extension FormatParser {
 
     // MARK: Tokens
 
-    /// Whether the reserved `word`, whatever its case, is the token at `place`. The last token is the end, which is no word.
+    /// True if the token at `place` is the reserved `word`, ignoring case. The last token is the end, which never
+    /// matches.
     func isWord(_ word: String, at place: Int) -> Bool {
         guard case .word(_, let keyword?) = tokens[min(place, tokens.count - 1)].kind else { return false }
         return keyword == word
     }
 
-    /// Steps over the word, whatever its case, if it stands here.
+    /// Consumes the word, ignoring case, if it is the current token.
     mutating func takeWord(_ word: String) -> Bool {
         guard isWord(word, at: index) else { return false }
         index += 1
@@ -70,7 +71,7 @@ extension FormatParser {
 
     // MARK: Errors
 
-    /// The error that `expected` could stand at the token `place`, which is the current one if not given.
+    /// The error that `expected` was missing at the token `place`, by default the current one.
     func unexpected(_ expected: String, found: String? = nil, at place: Int? = nil) -> FormatError {
         let token = tokens[place ?? index]
         return FormatError(
@@ -78,7 +79,7 @@ extension FormatParser {
             found: found ?? self.found(at: place ?? index))
     }
 
-    /// The token as it stands in the text.
+    /// The text of the token.
     func found(at index: Int) -> String {
         let token = tokens[index]
         if token.kind == .end { return "the end" }

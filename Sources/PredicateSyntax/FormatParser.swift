@@ -1,15 +1,14 @@
-/// Reads predicate format strings.
+/// Parses predicate format strings.
 ///
-/// A parser of recursive descent over the tokens. At a `(` it cannot know yet whether a predicate or an expression
-/// follows, so every level hands up a ``Term`` that is one or the other, and a caller that needs one of the two asks
-/// for it: no backtracking, and the cost grows with the length of the text only. How deep terms may nest is bounded, so
-/// that no text
-/// can exhaust the stack.
+/// A recursive-descent parser of the tokens. At a `(` it is not yet known whether a predicate or an expression follows,
+/// so every level returns a ``Term`` that is one or the other, and a caller that needs one of them converts it: there
+/// is no backtracking, and the cost depends on the length of the text only. The nesting depth is limited, so that no
+/// text can exhaust the stack.
 ///
-/// From loose to tight: `OR`, `AND`, `NOT`, comparisons, `|`, `^`, `&`, shifts, sums, products, powers, signs, `UNION` and
-/// its like, operands with their key paths and indexes.
+/// From loosest to tightest: `OR`, `AND`, `NOT`, comparisons, `|`, `^`, `&`, shifts, sums, products, powers, signs,
+/// `UNION` and the other set operators, operands with their key paths and indexes.
 package struct FormatParser {
-    /// How deep a tree may be.
+    /// The maximum depth of a tree.
     static let depthLimit = 200
 
     let tokens: [FormatToken]
@@ -25,13 +24,13 @@ package struct FormatParser {
         self.arguments = arguments
     }
 
-    /// Reads `text` as a predicate.
+    /// Parses `text` as a predicate.
     ///
     /// - Parameters:
     ///   - text: a predicate format string.
-    ///   - arguments: what takes the place of the placeholders, in order; more than there are placeholders are ignored.
-    /// - Returns: the tree. Junctions of the same kind are flattened.
-    /// - Throws: where the text is no predicate, or there are too few arguments or one of a wrong type.
+    ///   - arguments: the arguments for the placeholders, in order; surplus ones are ignored.
+    /// - Returns: the tree. Nested junctions of the same kind are flattened.
+    /// - Throws: if the text is not a predicate, or there are too few arguments or one of a wrong type.
     package static func predicate(
         _ text: String, arguments: [FormatArgument] = []
     ) throws(FormatError) -> PredicateTree {
@@ -42,7 +41,7 @@ package struct FormatParser {
         return predicate
     }
 
-    /// Reads `text` as an expression, as `NSExpression(format:)` does.
+    /// Parses `text` as an expression, like `NSExpression(format:)`.
     package static func expression(
         _ text: String, arguments: [FormatArgument] = []
     ) throws(FormatError) -> ExpressionTree {
@@ -136,7 +135,7 @@ package struct FormatParser {
         return ComparisonTree(left: left, right: right, comparison: comparison, modifier: modifier, options: options)
     }
 
-    /// `[cd]` behind an operator.
+    /// Parses `[cd]` after an operator.
     private mutating func takeOptions() throws(FormatError) -> ComparisonOptions {
         guard takeSign("[") else { return [] }
         guard case .word(let letters, _) = tokens[index].kind else {
@@ -212,7 +211,7 @@ package struct FormatParser {
         return try parseSetOperations(try parseOperand())
     }
 
-    /// `a UNION b` and its like.
+    /// Parses `a UNION b` and the other set operations.
     private mutating func parseSetOperations(_ first: Term) throws(FormatError) -> Term {
         var left = first
         let entered = depth
@@ -247,7 +246,7 @@ package struct FormatParser {
 
     // MARK: Depth
 
-    /// Goes one level down. Who enters sets the depth back.
+    /// Enters one level of nesting. The caller resets the depth.
     mutating func enter() throws(FormatError) {
         depth += 1
         if depth > Self.depthLimit {

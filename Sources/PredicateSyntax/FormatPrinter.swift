@@ -1,9 +1,9 @@
 import Foundation
 
-/// Writes predicates and expressions as format strings in Apple's style.
+/// Converts predicates and expressions to format strings in Apple's style.
 ///
-/// What is printed parses back to the same tree, except for code and for constants that are objects of no literal form:
-/// those are printed by their description.
+/// The text parses to the same tree, except for blocks and for constants that have no literal form: those are printed
+/// by their description.
 package enum FormatPrinter {
     // MARK: Predicates
 
@@ -22,7 +22,7 @@ package enum FormatPrinter {
         parts.count == 1 ? string(parts[0]) : parts.map(nested).joined(separator: word)
     }
 
-    /// A part of a junction: junctions of several parts in parentheses.
+    /// A part of a junction: junctions of several parts are put in parentheses.
     private static func nested(_ part: PredicateTree) -> String {
         switch part {
         case .and(let parts) where parts.count == 1, .or(let parts) where parts.count == 1: nested(parts[0])
@@ -91,7 +91,7 @@ package enum FormatPrinter {
         }
     }
 
-    /// An expression next to an operator, a dot or a bracket: in parentheses where it has an operator itself.
+    /// An expression next to an operator, a dot or a bracket: in parentheses if it contains an operator.
     private static func operand(_ expression: ExpressionTree) -> String {
         switch expression {
         case .function(let name, let arguments) where arguments.count == 2 && FormatWords.signs[name] != nil:
@@ -143,7 +143,7 @@ package enum FormatPrinter {
             .joined(separator: ".")
     }
 
-    /// A key as a component of a path: characters that a key cannot have in a format string are escaped.
+    /// A key as a component of a path: characters that are not allowed in a key are escaped.
     private static func component(_ key: String) -> String {
         let isOperator = key.hasPrefix("@")
         let name = isOperator ? String(key.dropFirst()) : key
@@ -168,7 +168,7 @@ package enum FormatPrinter {
 
     private static func constant(_ value: Any?) -> String {
         guard let value else { return "nil" }
-        // Numbers last: a bridging cast to NSNumber takes every Swift number and Boolean.
+        // Numbers are last, because a bridging cast to NSNumber accepts every Swift number and Boolean.
         if let cast = LiteralCast.text(of: value) { return cast }
         if let set = SetElements.of(value) { return "{\(set.map(constant).sorted().joined(separator: ", "))}" }
         switch value {
@@ -189,7 +189,7 @@ package enum FormatPrinter {
         }
     }
 
-    /// A real number so that it reads back as one.
+    /// A real number in a form that parses as a real number.
     static func real(_ value: Double) -> String { value.isFinite ? "\(value)" : "CAST(\"\(value)\", \"NSNumber\")" }
 
     /// A text in double quotes.

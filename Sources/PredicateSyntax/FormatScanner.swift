@@ -1,13 +1,13 @@
-/// Cuts a predicate format string into tokens.
+/// Splits a predicate format string into tokens.
 ///
-/// Works on Unicode scalars, so that a combining mark behind a quote or an operator cannot swallow it.
+/// Works on Unicode scalars, so that a combining mark after a quote or an operator does not hide it.
 struct FormatScanner {
     let scalars: [Unicode.Scalar]
     private var position = 0
 
     init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-    /// All tokens, the last one being `end`.
+    /// All tokens; the last one is `end`.
     static func tokens(of text: String) throws(FormatError) -> [FormatToken] {
         var scanner = FormatScanner(text)
         var tokens: [FormatToken] = []
@@ -69,7 +69,7 @@ struct FormatScanner {
         }
     }
 
-    /// Whether the sign just before could end an operand, so that a dot goes on with a key path.
+    /// True if the previous sign could end an operand, so that a dot continues a key path.
     private var followsOperand: Bool {
         guard position > 0 else { return false }
         let previous = scalars[position - 1]
@@ -104,7 +104,7 @@ struct FormatScanner {
         return String(name)
     }
 
-    /// Goes on behind the first name of a word that has more: the colons of a function, the dashes of `UTI-EQUALS`.
+    /// Scans the rest of a word after its first name: the colons of a function, the dashes of `UTI-EQUALS`.
     private mutating func scanWord(_ first: String) -> String {
         if first.uppercased() == "UTI" {
             for ending in ["-CONFORMS-TO", "-EQUALS"] {
@@ -223,7 +223,7 @@ struct FormatScanner {
         }
     }
 
-    /// `\uXXXX`; two of them when the first is the upper half of a surrogate pair.
+    /// Scans `\uXXXX`, twice if the first is the upper half of a surrogate pair.
     private mutating func scanUnicode(start: Int) throws(FormatError) -> Unicode.Scalar {
         let high = try scanNumberOfCode(digits: 4...4, radix: 16, start: start)
         if 0xD800..<0xDC00 ~= high, peek() == "\\", peek(1) == "u" {
@@ -293,7 +293,7 @@ struct FormatScanner {
         FormatError(offset: Self.characters(before: position, in: scalars), expected: expected, found: found)
     }
 
-    /// The number of characters that `scalars` has before `position`.
+    /// The number of characters in `scalars` before `position`.
     static func characters(before position: Int, in scalars: [Unicode.Scalar]) -> Int {
         String(String.UnicodeScalarView(scalars[..<position])).count
     }

@@ -1,16 +1,16 @@
 /// One word, number, text or sign of a predicate format string.
 struct FormatToken: Equatable {
     enum Kind: Equatable {
-        /// A word: a key, a keyword or the name of a function with its colons. `keyword` is its upper-cased form where
-        /// that is reserved; after `#` it never is.
+        /// A word: a key, a keyword or the name of a function with its colons. `keyword` is its upper-case form if that
+        /// is reserved; `nil` after `#`.
         case word(String, keyword: String?)
         /// `@name` of a collection operator, with the `@`.
         case operatorKey(String)
         /// `$name`, without the `$`.
         case variable(String)
-        /// The digits as they stand, with prefix and exponent.
+        /// The digits of the text, with prefix and exponent.
         case number(String)
-        /// A quoted text, escapes resolved.
+        /// A quoted text, with escapes resolved.
         case text(String)
         /// `%@`, `%K` or a printf number: the conversion without the `%`.
         case placeholder(String)
@@ -20,8 +20,8 @@ struct FormatToken: Equatable {
     }
 
     let kind: Kind
-    /// Where it starts, in scalars.
+    /// The start, in scalars.
     let start: Int
-    /// Where it ends, in scalars.
+    /// The end, in scalars.
     let end: Int
 }

@@ -1,6 +1,6 @@
-/// The words that the grammar reserves, and the functions that have a sign of their own.
+/// The reserved words of the grammar, and the functions that have a sign.
 enum FormatWords {
-    /// Upper-cased. A key of one of these names is written with `#` before it.
+    /// In upper case. A key with one of these names is written with a leading `#`.
     static let reserved: Set<String> = [
         "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",
@@ -9,10 +9,10 @@ enum FormatWords {
         "INTERSECT", "MINUS", "UTI-CONFORMS-TO", "UTI-EQUALS",
     ]
 
-    /// The length of the longest of them.
+    /// The length of the longest reserved word.
     static let longest = 16
 
-    /// Reserved words that are read as keys nevertheless where only a key can stand.
+    /// Reserved words that are accepted as keys where only a key is possible.
     static let usableAsKeys: Set<String> = ["FIRST", "LAST", "SIZE", "CI", "CASEINSENSITIVE"]
 
     static let comparisons: [String: ComparisonOperator] = [
@@ -22,7 +22,7 @@ enum FormatWords {
         "LIKE": .like, "MATCHES": .matches,
     ]
 
-    /// The binary operators, those that bind loosest first; each with its function.
+    /// The binary operators, loosest first; each with its function.
     static let binaryOperators: [[String: String]] = [
         ["|": "bitwiseOr:with:"],
         ["^": "bitwiseXor:with:"],
@@ -41,7 +41,7 @@ enum FormatWords {
         return signs
     }()
 
-    /// Functions of one argument that may be written without their colon.
+    /// Functions of one argument that may be written without the colon.
     static let unaryFunctions: Set<String> = [
         "sum", "count", "min", "max", "average", "median", "mode", "stddev", "sqrt", "log", "ln", "exp", "floor",
         "ceiling",

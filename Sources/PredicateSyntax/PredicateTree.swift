@@ -1,4 +1,4 @@
-/// A predicate as a plain value: what the parser makes, what the evaluator runs, what the translator turns into SQL.
+/// A predicate as a plain value: the parser's output, and the input of the evaluator and the SQL translator.
 package indirect enum PredicateTree {
     /// `TRUEPREDICATE` or `FALSEPREDICATE`.
     case constant(Bool)
@@ -6,11 +6,11 @@ package indirect enum PredicateTree {
     case and([PredicateTree])
     case or([PredicateTree])
     case not(PredicateTree)
-    /// A predicate that holds code (a block): it can be evaluated, but neither printed nor translated.
+    /// A block: it can be evaluated, but neither printed nor translated.
     case opaque(OpaquePredicate)
 }
 
-/// One comparison: two expressions, an operator, and how the left side's many values are taken.
+/// One comparison: two expressions, an operator, and a modifier for many values on the left.
 package struct ComparisonTree {
     package var left: ExpressionTree
     package var right: ExpressionTree
@@ -48,7 +48,7 @@ package enum ComparisonOperator: UInt, Sendable, CaseIterable {
     case between = 100
 }
 
-/// How a to-many left side is compared, with the raw values of `NSComparisonPredicate.Modifier`. `NONE` is `NOT ANY`.
+/// The comparison of a to-many left side, with the raw values of `NSComparisonPredicate.Modifier`. `NONE` is `NOT ANY`.
 package enum ComparisonModifier: UInt, Sendable {
     case direct = 0
     case all = 1
@@ -68,13 +68,13 @@ package struct ComparisonOptions: OptionSet, Hashable, Sendable {
 
 /// An expression as a plain value.
 package indirect enum ExpressionTree {
-    /// A literal or a `%@` argument; `nil` is `NULL`. May hold any object of the user's.
+    /// A literal or a `%@` argument; `nil` is `NULL`. May be any object of the user.
     case constant(Any?)
     /// `SELF`.
     case evaluatedObject
     /// `$NAME`.
     case variable(String)
-    /// `a.b.c`, with `@count` and the other collection operators as components of their own.
+    /// `a.b.c`, with `@count` and the other collection operators as separate components.
     case keyPath([String])
     /// A key path taken from another expression, as in `$x.name` or `SUBQUERY(…).@count`.
     case keyPathOf(ExpressionTree, [String])
@@ -92,12 +92,12 @@ package indirect enum ExpressionTree {
     case conditional(PredicateTree, ExpressionTree, ExpressionTree)
     /// Set algebra: `UNION`, `INTERSECT`, `MINUS`.
     case set(SetOperation, ExpressionTree, ExpressionTree)
-    /// An expression that holds code (a block): it can be evaluated, but neither printed nor translated.
+    /// A block: it can be evaluated, but neither printed nor translated.
     case opaque(OpaqueExpression)
 }
 
 extension ExpressionTree {
-    /// The name of the function of a request, a context and a flag: `FETCH(request, context, countOnly)`.
+    /// The function name of `FETCH(request, context, countOnly)`.
     package static let fetchFunction = "FETCH"
 }
 
@@ -115,13 +115,13 @@ package enum SetOperation: Sendable {
     case minus
 }
 
-/// A predicate that is code.
+/// A predicate implemented by a closure.
 package struct OpaquePredicate {
     package let evaluate: (_ object: Any?, _ variables: [String: Any]) -> Bool
     package init(evaluate: @escaping (_ object: Any?, _ variables: [String: Any]) -> Bool) { self.evaluate = evaluate }
 }
 
-/// An expression that is code.
+/// An expression implemented by a closure.
 package struct OpaqueExpression {
     package let evaluate: (_ object: Any?, _ variables: [String: Any]) -> Any?
     package init(evaluate: @escaping (_ object: Any?, _ variables: [String: Any]) -> Any?) { self.evaluate = evaluate }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Reads sets of Foundation's and of Swift's.
+/// Reads Foundation's and Swift's sets.
 package enum SetElements {
-    /// The elements of a set, each as it is; `nil` for other values.
+    /// The unchanged elements of a set; `nil` for other values.
     ///
-    /// Never casts a set of Foundation's to one of Swift's: that stops the program where elements are equal in Swift only.
+    /// Never casts a Foundation set to a Swift set: that traps if elements are equal only in Swift.
     package static func of(_ value: Any) -> [Any]? {
         if type(of: value) is AnyClass { return (value as? NSSet)?.allObjects }
         return (value as? Set<AnyHashable>)?.map(\.base)
