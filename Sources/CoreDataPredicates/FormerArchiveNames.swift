@@ -1,8 +1,8 @@
 import Foundation
 
-/// The names under which classes of this room stand in archives that older versions wrote.
+/// The former names of classes of this module in archives of older versions.
 package enum FormerArchiveNames {
-    /// Makes Foundation's unarchiver know them, once.
+    /// Registers them with Foundation's unarchiver, once.
     package static let areKnown: Void = NSKeyedUnarchiver.setClass(
         NSExpression.self, forClassName: "CoreData.NSExpression")
 }

@@ -1,9 +1,9 @@
 import Foundation
 import PredicateSyntax
 
-/// A comparison of two expressions. Foundation on Linux only names this class; here it is.
+/// A comparison of two expressions. Foundation on Linux only declares the name of this class.
 ///
-/// Immutable, and safe on any thread as far as the objects in it are.
+/// Immutable, and safe on any thread if the objects in it are.
 open class NSComparisonPredicate: NSPredicate {
     /// The operators, with Apple's raw values.
     public enum Operator: UInt, Sendable {
@@ -19,52 +19,52 @@ open class NSComparisonPredicate: NSPredicate {
         case equalTo = 4
         /// `!=`
         case notEqualTo = 5
-        /// `MATCHES`: by a regular expression, as a whole.
+        /// `MATCHES`: the whole text matches a regular expression.
         case matches = 6
-        /// `LIKE`: by a pattern with `*` and `?`, as a whole.
+        /// `LIKE`: the whole text matches a pattern with `*` and `?`.
         case like = 7
         /// `BEGINSWITH`
         case beginsWith = 8
         /// `ENDSWITH`
         case endsWith = 9
-        /// `IN`: the value on the left is among those on the right, or its text within theirs.
+        /// `IN`: the value on the left is one of those on the right, or its text is a part of theirs.
         case `in` = 10
-        /// By a method of the object. Not on Linux: there are no selectors.
+        /// By a method of the object. Not supported on Linux, which has no selectors.
         case customSelector = 11
-        /// `CONTAINS`: the collection or text on the left has what is on the right.
+        /// `CONTAINS`: the collection or text on the left contains the value on the right.
         case contains = 99
         /// `BETWEEN`: from the first of two values up to the second.
         case between = 100
     }
 
-    /// Whether the comparison is of the value itself, or of all or any of many values.
+    /// Specifies the comparison of a single value, or of all or any of many values.
     public enum Modifier: UInt, Sendable {
-        /// The value itself is compared.
+        /// Compares the value itself.
         case direct = 0
-        /// `ALL`: every one of the values on the left has to fit.
+        /// `ALL`: every value on the left has to match.
         case all = 1
-        /// `ANY`: one of the values on the left has to fit.
+        /// `ANY`: at least one value on the left has to match.
         case any = 2
     }
 
-    /// How texts are compared.
+    /// Options for comparing texts.
     public struct Options: OptionSet, Sendable {
         /// The options as bits, with Apple's values.
         public let rawValue: UInt
-        /// The options of these bits.
+        /// Creates options from bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// Without regard to case: `[c]`.
+        /// Ignores case: `[c]`.
         public static let caseInsensitive = Options(rawValue: 1)
-        /// Without regard to diacritics: `[d]`.
+        /// Ignores diacritics: `[d]`.
         public static let diacriticInsensitive = Options(rawValue: 2)
-        /// The texts are normalised already, and are compared as bytes: `[n]`.
+        /// Compares bytes, since the texts are already normalised: `[n]`.
         public static let normalized = Options(rawValue: 4)
     }
 
     package private(set) var tree: ComparisonTree
     package let evaluator = PredicateWork.known.makeEvaluator()
 
-    /// A comparison of what `left` and `right` give, by the operator `type`.
+    /// Compares the values of `left` and `right` with the operator `type`.
     ///
     /// - Precondition: `type` is not `customSelector`: there are no selectors on Linux.
     public init(
@@ -79,12 +79,12 @@ open class NSComparisonPredicate: NSPredicate {
         super.init(value: false)
     }
 
-    // The other initialiser is the only designated one, or subclasses of programs would inherit none.
+    // Not designated: subclasses in programs inherit the other initialiser only if it is the single designated one.
     package convenience init(_ tree: ComparisonTree) {
         self.init(
             leftExpression: NSExpression(tree.left), rightExpression: NSExpression(tree.right), modifier: .direct,
             type: .equalTo)
-        // All of it, also what a file says that no program can make.
+        // The whole tree, including parts of a file that programs cannot create.
         self.tree = tree
     }
 
@@ -94,28 +94,28 @@ open class NSComparisonPredicate: NSPredicate {
     open var rightExpression: NSExpression { NSExpression(tree.right) }
     /// The operator.
     open var predicateOperatorType: Operator { Operator(rawValue: tree.comparison.rawValue) ?? .equalTo }
-    /// Whether the value itself is compared, or all or any of many values.
+    /// Specifies if the value itself is compared, or all or any of many values.
     open var comparisonPredicateModifier: Modifier { Modifier(rawValue: tree.modifier.rawValue) ?? .direct }
-    /// How texts are compared.
+    /// The options for comparing texts.
     open var options: Options { Options(rawValue: tree.options.rawValue) }
 
-    /// As the tree says, and in no way of a subclass's own.
+    /// The text of the tree, regardless of overrides in a subclass.
     private var formatText: String { FormatPrinter.string(.comparison(tree)) }
 
     open override var predicateFormat: String { formatText }
     open override var description: String { formatText }
 
     open override func evaluate(with object: Any?) -> Bool {
-        // A subclass may have its own way in the other method, which Foundation's calls from here.
+        // A subclass may override the other method, which Foundation's implementation calls from here.
         guard type(of: self) == NSComparisonPredicate.self else {
             return evaluate(with: object, substitutionVariables: nil)
         }
         return evaluator.holds(.comparison(tree), for: object)
     }
 
-    /// Whether the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.
+    /// True if the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.
     ///
-    /// - Precondition: the functions of the predicate exist, as Apple's raises an exception otherwise.
+    /// - Precondition: the functions of the predicate exist; Apple's framework raises an exception otherwise.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         evaluator.holds(.comparison(tree), for: object, variables: bindings)
     }

@@ -1,17 +1,17 @@
 import Foundation
 import PredicateSyntax
 
-/// Predicates joined by AND or OR, or one negated by NOT. Foundation's class of this name on Linux neither prints what it is made of
-/// nor compares it; this one does.
+/// Predicates joined by AND or OR, or one negated by NOT. Foundation's class with this name on Linux neither prints nor
+/// compares its parts; this one does.
 ///
-/// Immutable, and safe on any thread as far as the objects in it are.
+/// Immutable, and safe on any thread if the objects in it are.
 open class NSCompoundPredicate: Foundation.NSCompoundPredicate {
     package let tree: PredicateTree
     package let evaluator = PredicateWork.known.makeEvaluator()
-    /// True if a part is of a program's own subclass, which may be evaluated in its own way and not as its tree says.
+    /// True if a part is of a program's own subclass, which may override the evaluation of its tree.
     package let hasOwnParts: Bool
 
-    /// `subpredicates` joined by `type`; NOT takes the first.
+    /// Joins `subpredicates` by `type`; NOT uses the first.
     public override init(type: LogicalType, subpredicates: [NSPredicate]) {
         let parts = subpredicates.map { PredicateWork.known.tree(of: $0) }
         tree =
@@ -39,23 +39,23 @@ open class NSCompoundPredicate: Foundation.NSCompoundPredicate {
         }
     }
 
-    /// As the tree says, and in no way of a subclass's own.
+    /// The text of the tree, regardless of overrides in a subclass.
     private var formatText: String { FormatPrinter.string(tree) }
 
     open override var predicateFormat: String { formatText }
     open override var description: String { formatText }
 
     open override func evaluate(with object: Any?) -> Bool {
-        // A subclass may have its own way in the other method, which Foundation's calls from here.
+        // A subclass may override the other method, which Foundation's implementation calls from here.
         guard type(of: self) == NSCompoundPredicate.self, !hasOwnParts else {
             return evaluate(with: object, substitutionVariables: nil)
         }
         return evaluator.holds(tree, for: object)
     }
 
-    /// Whether the predicate holds for `object`: a managed object, a dictionary, or any value for `SELF`.
+    /// True if the predicate holds for `object`: a managed object, a dictionary, or any value for `SELF`.
     ///
-    /// - Precondition: the functions of the predicate exist, as Apple's raises an exception otherwise.
+    /// - Precondition: the functions of the predicate exist; Apple's framework raises an exception otherwise.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         guard hasOwnParts else { return evaluator.holds(tree, for: object, variables: bindings) }
         func holds(_ part: Any) -> Bool {

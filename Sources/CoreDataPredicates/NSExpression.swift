@@ -1,16 +1,16 @@
 import Foundation
 import PredicateSyntax
 
-/// A part of a comparison: a value, a key path, a function. Foundation on Linux only names this class; here it is.
+/// A part of a comparison: a value, a key path, a function. Foundation on Linux only declares the name of this class.
 ///
-/// Immutable, and safe on any thread as far as the objects in it are.
-// SAFETY: immutable; values and blocks in it are the user's, who shares only what is safe to share.
+/// Immutable, and safe on any thread if the objects in it are.
+// SAFETY: immutable; values and blocks in it belong to the user, who must only share those that are safe to share.
 open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The kinds, with Apple's raw values.
     public enum ExpressionType: UInt, Sendable {
         /// A constant.
         case constantValue = 0
-        /// The object that is evaluated: `SELF`.
+        /// The evaluated object: `SELF`.
         case evaluatedObject = 1
         /// A variable: `$name`.
         case variable = 2
@@ -28,13 +28,13 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         case subquery = 13
         /// A list of expressions.
         case aggregate = 14
-        /// Any key. No expression here is of this kind.
+        /// Any key. Never used here.
         case anyKey = 15
-        /// Code.
+        /// A block.
         case block = 19
-        /// One of two expressions, by a predicate: `TERNARY`.
+        /// One of two expressions, depending on a predicate: `TERNARY`.
         case conditional = 20
-        /// What `NSFetchRequestExpressionType` is.
+        /// The type of `NSFetchRequestExpression`.
         case fetchRequest = 50
     }
 
@@ -42,7 +42,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     package init(_ tree: ExpressionTree) { self.tree = tree }
 
-    /// The object that is evaluated itself: `SELF`.
+    /// The evaluated object: `SELF`.
     open class func expressionForEvaluatedObject() -> NSExpression { NSExpression(.evaluatedObject) }
 
     // MARK: Reading expressions
@@ -97,7 +97,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
-    /// What a function is called on, or a key path taken from. Precondition: the expression has one.
+    /// The target of a function or of a key path. Precondition: the expression has one.
     open var operand: NSExpression {
         switch tree {
         case .keyPathOf(let base, _), .functionOn(let base, _, _): NSExpression(base)
@@ -148,7 +148,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         return NSExpression(right)
     }
 
-    /// The expression where the predicate holds.
+    /// The expression if the predicate holds.
     ///
     /// - Precondition: The expression is a conditional one.
     open var `true`: NSExpression {
@@ -156,7 +156,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         return NSExpression(first)
     }
 
-    /// The expression where the predicate does not hold.
+    /// The expression if the predicate does not hold.
     ///
     /// - Precondition: The expression is a conditional one.
     open var `false`: NSExpression {
@@ -166,12 +166,12 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     // MARK: Evaluating
 
-    /// The value of the expression for `object`; numbers are `NSNumber`s.
+    /// Returns the value of the expression for `object`; numbers are `NSNumber`s.
     ///
     /// - Parameters:
     ///   - object: the object that key paths start from.
     ///   - context: the values of the variables.
-    /// - Precondition: the functions of the expression exist, as Apple's raises an exception otherwise.
+    /// - Precondition: the functions of the expression exist; Apple's framework raises an exception otherwise.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         var variables: [String: Any] = [:]
         for (key, value) in context ?? [:] { if let name = key as? String { variables[name] = value } }
@@ -182,7 +182,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
-    /// Does nothing: expressions from archives are read from their format, and may be evaluated.
+    /// Does nothing: expressions from archives are parsed from their format, and may always be evaluated.
     open func allowEvaluation() {}
 
     // MARK: NSObject
