@@ -1,16 +1,16 @@
 #if PostgreSQL
     import Foundation
 
-    /// The server's binary format, in which no number is written as text and none is rounded.
+    /// The server's binary format, which neither writes numbers as text nor rounds them.
     enum BinaryFormat {
         // SAFETY: the bytes of a number are copied during the closure.
         static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }
 
-        /// The bytes of a value; `false` for null, of which there are none.
+        /// Appends the bytes of a value; `false` for null, which has none.
         ///
-        /// - Throws: ``PostgreSQLError`` for a value that the type does not hold.
+        /// - Throws: ``PostgreSQLError`` for a value that does not fit the type.
         // SAFETY: the bytes of a UUID are copied during the closure.
         static func append(
             _ value: PostgreSQLValue, as type: PostgreSQLType, to bytes: inout [UInt8]
@@ -49,7 +49,7 @@
             return fitting
         }
 
-        /// A field with its length in front, as arrays and copied rows have them.
+        /// Appends a field preceded by its length, as in arrays and copied rows.
         // SAFETY: the bytes of a number are copied during the closure.
         static func appendField(
             _ value: PostgreSQLValue, as type: PostgreSQLType, to bytes: inout [UInt8]
@@ -63,7 +63,7 @@
             withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
         }
 
-        /// An array of one dimension.
+        /// An array with one dimension.
         static func array(_ values: [PostgreSQLValue], of type: PostgreSQLType) throws -> [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(20 + values.count * 12)
@@ -86,8 +86,8 @@
             return Number(bigEndian: bytes.loadUnaligned(as: Number.self))
         }
 
-        /// The value of a column; the text of one whose type is not known.
-        // SAFETY: the caller holds the bytes during the call; what is kept is a copy.
+        /// The value of a column; a text if its type is unknown.
+        // SAFETY: the caller holds the bytes during the call; only a copy is kept.
         static func value(_ bytes: UnsafeRawBufferPointer, type: UInt32) -> PostgreSQLValue {
             switch PostgreSQLType(rawValue: type) {
             case .boolean: .boolean(bytes.first == 1)
@@ -104,7 +104,7 @@
         }
     }
 
-    /// `numeric` in binary: digits to the base of 10,000.
+    /// The binary format of `numeric`: digits to the base of 10,000.
     enum NumericFormat {
         private static let notANumber: UInt16 = 0xC000
         private static let negative: UInt16 = 0x4000
@@ -114,7 +114,7 @@
                 for word in [0, 0, notANumber, 0] as [UInt16] { BinaryFormat.append(word, to: &bytes) }
                 return
             }
-            // Foundation writes a decimal without an exponent.
+            // Foundation prints a decimal without an exponent.
             var text = Substring(decimal.magnitude.description)
             let fraction = text.firstIndex(of: ".").map { text[text.index(after: $0)...] } ?? ""
             if let point = text.firstIndex(of: ".") { text = text[..<point] }
@@ -160,7 +160,7 @@
             text += "."
             if weight < -1 { text += String(repeating: "0000", count: -1 - weight) }
             for place in max(weight + 1, 0)..<max(count, max(weight + 1, 0)) { text += padded(word(4 + place)) }
-            // Foundation takes no more digits behind the point than the smallest decimal has.
+            // Foundation accepts at most as many fraction digits as the smallest decimal has.
             while text.last == "0" { text.removeLast() }
             return Decimal(string: text + "0", locale: Locale(identifier: "en_US_POSIX")) ?? .nan
         }

@@ -1,12 +1,11 @@
 #if PostgreSQL
-    /// Lists of values for the library, which reads them during the call alone.
+    /// Lists of values for libpq, which reads them only during the call.
     enum CBytes {
-        // SAFETY: each place lies within `all`, which is never empty and outlives `body`, which must not keep a
-        // pointer.
+        // SAFETY: each place is within `all`, which is never empty and outlives `body`, which must not keep a pointer.
         static func with<Result>(
             _ values: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
         ) -> Result {
-            // All values in one block, each at its place: no pointer outlives the call.
+            // All values are in one block, each at its place: no pointer outlives the call.
             var all: [UInt8] = []
             all.reserveCapacity(values.reduce(1) { $0 + ($1?.count ?? 0) })
             var places: [Int?] = []

@@ -2,12 +2,12 @@
     import CPostgreSQL
     import Foundation
 
-    /// Makes the library's connections, and learns by which state the server refuses one.
+    /// Opens connections, and determines the state with which the server refuses one.
     ///
-    /// The library says why it has no connection in words alone, in the language of the system. While it connects it is asked
-    /// for the longest messages, which name the server's state; they are taken apart here.
+    /// libpq reports a failure to connect only as text, in the language of the system. So the most verbose messages,
+    /// which include the server's state, are requested for connecting, and parsed here.
     enum ConnectionOpening {
-        /// - Throws: ``PostgreSQLError``, with the server's state where the server has answered.
+        /// - Throws: ``PostgreSQLError``, with the server's state if the server has answered.
         static func open(_ settings: ConnectionSettings) throws -> OpaquePointer {
             let pairs = settings.parameters.sorted { $0.key < $1.key }
             let (keys, values) = (pairs.map(\.key), pairs.map(\.value))
@@ -16,7 +16,7 @@
             }
             guard let begun else { throw PostgreSQLError(message: "there is no memory for a connection") }
             let said = effective(begun)
-            // One of several servers: which is next when one does not answer in time is the library's own business.
+            // Several servers: libpq itself selects the next one if one does not answer in time.
             if (said["host"] ?? "").contains(",") || (said["hostaddr"] ?? "").contains(",") {
                 PQfinish(begun)
                 let made = CStrings.with(keys) { keys in
@@ -47,16 +47,16 @@
             return connection
         }
 
-        /// The settings that the library has put together of what it was given, its environment and its files.
+        /// The settings that libpq has combined from its arguments, its environment and its files.
         private static func effective(_ connection: OpaquePointer) -> [String: String] {
             guard let list = PQconninfo(connection) else { return [:] }
             defer { PQconninfoFree(list) }
             return ConnectionSettings.values(of: list)
         }
 
-        /// - Returns: whether it was done, well or not, in time; 0 seconds are for ever.
+        /// - Returns: True if connecting ended in time, successfully or not; 0 seconds is no limit.
         private static func finish(_ connection: OpaquePointer, seconds: Int) -> Bool {
-            // The library takes a second for too short, too.
+            // libpq also uses at least two seconds.
             let end = seconds > 0 ? DispatchTime.now() + .seconds(max(seconds, 2)) : .distantFuture
             var events = Int16(POLLOUT)
             while PQstatus(connection) != CONNECTION_BAD {
@@ -79,8 +79,8 @@
             return true
         }
 
-        /// What a message of the library says: `… FATAL:  28P01: password authentication failed`, and behind that a line with the
-        /// place in the server's source.
+        /// Parses an error message: `… FATAL: 28P01: password authentication failed`, followed by a line with the
+        /// position in the server's source.
         static func refusal(_ text: String, needsPassword: Bool = false) -> PostgreSQLError {
             var state: String?
             var lines: [String] = []
@@ -111,7 +111,7 @@
         }
     }
 
-    /// Lists of texts for the library, which reads them during the call alone.
+    /// Lists of texts for libpq, which reads them only during the call.
     enum CStrings {
         // SAFETY: the copies are freed after `body`, which must not keep them; the list is never empty, as it ends with
         // `nil`.

@@ -2,21 +2,21 @@
     import CPostgreSQL
     import Foundation
 
-    /// Where a server is and who asks: a `postgresql://` URL taken apart. What the URL does not say, the library takes from
-    /// its environment, password and service files.
+    /// The address of a server and the user: a parsed `postgresql://` URL. libpq takes missing settings from its
+    /// environment, password and service files.
     package struct ConnectionSettings: Sendable {
-        /// The library's own keywords.
+        /// Settings by libpq's keywords.
         package var parameters: [String: String]
 
-        /// What the library uses where neither the URL nor its environment nor a service says anything: to see that the other
-        /// side is gone.
+        /// Defaults if neither the URL nor the environment nor a service has the setting: they detect a lost
+        /// connection.
         private static let defaults = [
             "connect_timeout": "10", "tcp_user_timeout": "10000", "keepalives_idle": "10", "keepalives_interval": "3",
             "keepalives_count": "3",
         ]
 
-        /// - Parameter ownNames: parameters of the URL that are not the library's.
-        /// - Throws: ``PostgreSQLError`` for a URL of another scheme. Its text does not hold the URL.
+        /// - Parameter ownNames: parameters of the URL that are not libpq's.
+        /// - Throws: ``PostgreSQLError`` for a URL with another scheme. Its text does not contain the URL.
         package init(_ url: URL, leavingOut ownNames: Set<String> = [], applicationName: String) throws {
             guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: false),
                 parts.scheme == "postgresql" || parts.scheme == "postgres"
@@ -35,7 +35,7 @@
                 parameters[item.name] = item.value ?? ""
             }
             parameters["client_encoding"] = "UTF8"
-            // What a service says is read by the library when it connects, and would be overridden.
+            // libpq reads the settings of a service when it connects, and defaults would override them.
             if parameters["service"] == nil {
                 let known = Self.environment()
                 for (name, value) in Self.defaults where parameters[name] == nil && known[name] == nil {
@@ -45,8 +45,8 @@
             self.parameters = parameters
         }
 
-        /// The same with a setting that the server's process starts with; `nil` if a service is named, whose own settings are not
-        /// known before the library connects.
+        /// A copy with an option for the start of the server's process; `nil` if a service is named, whose own options
+        /// are unknown until libpq connects.
         package func starting(with option: String) -> ConnectionSettings? {
             guard parameters["service"] == nil else { return nil }
             var settings = self
@@ -55,14 +55,14 @@
             return settings
         }
 
-        /// What the library takes from the process's environment, and from the service that this names.
+        /// The settings that libpq takes from the process's environment, and from the service named there.
         private static func environment() -> [String: String] {
             guard let list = PQconndefaults() else { return [:] }
             defer { PQconninfoFree(list) }
             return values(of: list)
         }
 
-        /// The keywords of a list of the library's that have a value.
+        /// The keywords of a libpq list that have a value.
         // SAFETY: the caller holds the list, which ends with an option without a keyword; texts are copied.
         static func values(of list: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
             var found: [String: String] = [:]

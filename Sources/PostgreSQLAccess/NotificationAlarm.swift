@@ -2,15 +2,15 @@
     import Foundation
     import Synchronization
 
-    /// Calls a closure when the server has sent something that no statement waits for: a notification, or the end of the
-    /// connection.
+    /// Calls a closure when the server has sent something while no statement is running: a notification, or the end of
+    /// the connection.
     ///
-    /// Rings once, and then not before it was set again. While a statement runs it is silent: what comes then are results.
+    /// Fires once, then not again until it is reset. Silent while a statement runs, when results arrive.
     package final class NotificationAlarm: Sendable {
         private struct State {
-            /// The source waits for bytes.
+            /// True if the source waits for bytes.
             var isWaiting = true
-            /// A statement runs.
+            /// True while a statement runs.
             var isSilent = false
         }
 
@@ -25,13 +25,14 @@
             let source: any DispatchSourceRead
         }
 
-        /// - Parameter queue: where `wake` is called.
+        /// - Parameter queue: the queue on which `wake` is called.
         package init(
             _ connection: PostgreSQLConnection, on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void
         ) {
             self.queue = queue
             self.wake = wake
-            // A descriptor of its own: the library closes its own at any time, and the system would give it to others.
+            // A duplicate, because libpq may close its own descriptor at any time, and the system would reuse the
+            // number.
             let descriptor = dup(connection.descriptor)
             self.descriptor = descriptor
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
@@ -42,14 +43,14 @@
         }
 
         deinit {
-            // A source that is held up is not released.
+            // A suspended source must not be released.
             if !state.withLock({ $0.isWaiting }) { source.source.resume() }
             source.source.cancel()
         }
 
         private func bytesCame() {
             let rings = state.withLock { state in
-                // The queue may be late: a statement has taken the bytes since then, which were its results.
+                // The queue may be late: a statement may have read the bytes, which were its results.
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 guard state.isWaiting, poll(&entry, 1, 0) != 0 else { return false }
                 source.source.suspend()
@@ -59,12 +60,12 @@
             if rings { wake() }
         }
 
-        /// A statement begins.
+        /// Called when a statement begins.
         func silence() { state.withLock { $0.isSilent = true } }
 
-        /// The statement is over, or what came was taken.
+        /// Called when the statement has ended, or the notifications were taken.
         ///
-        /// - Parameter rings: whether there is something to be taken already.
+        /// - Parameter rings: true if there are already notifications to be taken.
         func resume(rings: Bool) {
             state.withLock { state in
                 state.isSilent = false

@@ -4,9 +4,9 @@
 
     /// A connection to a server. Used on one thread at a time.
     ///
-    /// Statements go to the server in lists, each list in one round trip: the library's pipeline. A statement's text is
-    /// prepared when it is used first, in the same round trip. A pooler may have another server process do the next list,
-    /// which knows nothing of it: then this connection prepares nothing any more beyond the list itself.
+    /// Statements are sent in lists, each list in one round trip: libpq's pipeline mode. A statement's text is prepared
+    /// on first use, in the same round trip. A pooler may run the next list in another server process, which does not
+    /// have the prepared statements: then this connection no longer keeps statements prepared beyond the list.
     package final class PostgreSQLConnection {
         /// One statement of a list.
         package struct Statement: Sendable {
@@ -22,21 +22,22 @@
         private let connection: OpaquePointer
         private var prepared: [String: String] = [:]
         private var preparedCount = 0
-        /// Of this connection alone: behind a pooler, the same name would be another one's statement.
+        /// Unique for this connection: behind a pooler, the same name could be another client's statement.
         private let preparedPrefix = "s\(String(UInt64.random(in: 0 ... .max), radix: 36))_"
-        /// Whether statements stay prepared for the lists that follow.
+        /// True if statements stay prepared for the following lists.
         private var keepsPrepared = true
         private var notifications: [Notification] = []
-        /// Rings when the server has sent something by itself.
+        /// Fires when the server has sent something unrequested.
         package var alarm: NotificationAlarm?
-        /// Asked while a result is waited for; `true` has the server give up the statement (57014).
+        /// Called while waiting for a result; if it returns `true`, the server is asked to cancel the statement
+        /// (57014).
         package var isCancelled: (() -> Bool)?
         private static let cancellationInterval: Int32 = 30
         private var hasCancelled = false
-        /// More statements than that are not kept by the server.
+        /// The maximum number of statements that the server keeps prepared.
         private static let preparedLimit = 300
 
-        /// - Throws: ``PostgreSQLError`` where there is no server, or it refuses.
+        /// - Throws: ``PostgreSQLError`` if there is no server, or it refuses the connection.
         package init(_ settings: ConnectionSettings) throws {
             let made = try ConnectionOpening.open(settings)
             connection = made
@@ -68,19 +69,20 @@
 
         // MARK: Statements
 
-        /// Runs the statements one after the other, in one round trip.
+        /// Runs the statements in order, in one round trip.
         ///
-        /// - Throws: ``PostgreSQLError`` of the first that fails; those behind it are not run.
+        /// - Throws: ``PostgreSQLError`` of the first that fails; those after it are not run.
         @discardableResult
         package func run(_ statements: [Statement]) throws -> [PostgreSQLResult] {
             let isBeginning = !isInTransaction
             do { return try runOnce(statements) } catch let error as PostgreSQLError
                 where keepsPrepared && Self.uselessStatement.contains(error.state ?? "")
             {
-                // A table that was changed makes its statements useless once, a pooler any of them at any time.
+                // Changing a table invalidates its statements once, a pooler any statement at any time.
                 keepsPrepared = error.state == Self.changedTable
                 prepared = [:]
-                // What an open transaction did before cannot be done again here; of the list itself nothing is left.
+                // The earlier statements of an open transaction cannot be repeated here; the failed list itself had no
+                // effect.
                 guard isBeginning else { throw error }
                 if isInTransaction { try runOnce([Statement("ROLLBACK")]) }
                 if keepsPrepared {
@@ -91,15 +93,15 @@
             }
         }
 
-        /// The states of a prepared statement that is not there, or is another one's, or gives other columns than it was
-        /// prepared with.
+        /// The states of a prepared statement that does not exist, belongs to another client, or returns other columns
+        /// than when it was prepared.
         private static let uselessStatement: Set<String> = ["26000", "42P05", changedTable]
         private static let changedTable = "0A000"
 
         @discardableResult
         private func runOnce(_ statements: [Statement]) throws -> [PostgreSQLResult] {
             if statements.isEmpty { return [] }
-            // Before anything is sent: a list is sent whole or not at all.
+            // Encoded before anything is sent: a list is sent completely or not at all.
             let encoded = try statements.map(encoded)
             hasCancelled = false
             alarm?.silence()
@@ -132,7 +134,7 @@
             let key = statement.text + "\u{0}" + types.map(String.init).joined(separator: ",")
             var name = prepared[key]
             if name == nil {
-                // A commit that failed for want of its preparation would take the transaction with it.
+                // If preparing a COMMIT failed, it would abort the transaction.
                 let isKept =
                     keepsPrepared && preparedCount < Self.preparedLimit && statement.text.utf8.count < 20_000
                     && !Self.isControl(statement)
@@ -142,7 +144,7 @@
                     throw lost()
                 }
                 sent.append(.preparation(key: isKept ? key : "", name: new))
-                // The next of the same list finds it; if preparing fails it is forgotten again.
+                // Later statements of the same list use it; if preparing fails it is removed again.
                 if isKept { prepared[key] = new }
                 name = new
             }
@@ -159,7 +161,7 @@
             ["COMMIT", "ROLLBACK", "DEALLOCATE ALL"].contains(statement.text) || statement.text.hasPrefix("BEGIN")
         }
 
-        /// So many bytes the server takes in one message; with more it would end the connection.
+        /// The maximum size of a message; for a larger one the server would close the connection.
         package var mostBytes = 1_000_000_000
 
         private func encoded(_ statement: Statement) throws -> [[UInt8]?] {
@@ -209,13 +211,13 @@
             guard let sync = PQgetResult(connection) else { throw error ?? lost() }
             let mark = PQresultStatus(sync)
             PQclear(sync)
-            // Without the mark nothing is known of what was sent, and the connection is out of step.
+            // Without the sync result the state of the statements is unknown, and the connection is out of step.
             guard mark == PGRES_PIPELINE_SYNC else { throw lost() }
             if failed, !isUsable { throw error ?? lost() }
             return (results, error)
         }
 
-        /// What follows a result, up to the mark behind it.
+        /// Discards the remaining results up to the next separator.
         private func drain() throws {
             while true {
                 try waitForResult()
@@ -242,7 +244,7 @@
             }
         }
 
-        /// Asks the server, by a connection of its own, to give up what it does for this one.
+        /// Asks the server, by a separate connection, to cancel the current statement.
         private func cancel() {
             (isCancelled, hasCancelled) = (nil, true)
             guard let request = PQgetCancel(connection) else { return }
@@ -268,9 +270,9 @@
 
         // MARK: Copying rows to the server
 
-        /// `COPY … FROM STDIN (FORMAT binary)`.
+        /// Runs `COPY … FROM STDIN (FORMAT binary)`.
         ///
-        /// - Parameter types: of the columns, in the order of the statement.
+        /// - Parameter types: the types of the columns, in the order of the statement.
         package func copy(
             _ text: String, types: [PostgreSQLType], rows: some Sequence<[PostgreSQLValue]>
         ) throws {
@@ -302,7 +304,7 @@
             if let refusal { throw refusal }
         }
 
-        /// In pieces: the library counts the bytes of one in 32 bits.
+        /// Sends the bytes in pieces, since libpq counts them in 32 bits.
         // SAFETY: bytes and `CChar`s are the same in memory; the library copies them during the call.
         private func put(_ bytes: inout [UInt8]) throws {
             var start = 0
@@ -330,9 +332,9 @@
             package let senderProcessID: Int
         }
 
-        /// What was notified since the last call. Asks nothing of the server: reads what it has sent.
+        /// The notifications since the last call. Reads only what the server has already sent.
         ///
-        /// - Throws: ``PostgreSQLError`` where the connection is lost.
+        /// - Throws: ``PostgreSQLError`` if the connection is lost.
         package func takeNotifications() throws -> [Notification] {
             guard PQconsumeInput(connection) == 1 else { throw lost() }
             collectNotifications()
@@ -345,14 +347,14 @@
 
         private var hasForeignNotifications: Bool { notifications.contains { $0.senderProcessID != serverProcessID } }
 
-        /// Takes over what came along with results: the library would keep it for good.
+        /// Takes the notifications that arrived with results: libpq would keep them forever.
         private func collectNotifications() {
             while let next = PQnotifies(connection) {
                 let notification = Notification(
                     channel: String(cString: next.pointee.relname), payload: String(cString: next.pointee.extra),
                     senderProcessID: Int(next.pointee.be_pid))
                 PQfreemem(next)
-                // The newest say all that a user of so many could learn.
+                // The newest ones are sufficient for users of that many.
                 if notifications.count >= Self.mostNotifications { notifications.removeFirst() }
                 notifications.append(notification)
             }

@@ -1,15 +1,15 @@
 #if PostgreSQL
-    /// Why the server, or the way to it, refused something.
+    /// An error of the server, or of the connection to it.
     package struct PostgreSQLError: Error, CustomStringConvertible, Sendable {
-        /// The five letters of the server's error classes; `nil` where the server said nothing.
+        /// The five characters of SQLSTATE; `nil` if the server did not answer.
         package var state: String?
-        /// The server's first line, or the library's.
+        /// The first line of the server's message, or libpq's.
         package var message: String
         package var detail: String?
         package var constraint: String?
-        /// Whether the connection is of no more use.
+        /// True if the connection can no longer be used.
         package var isConnectionLost: Bool
-        /// Whether a statement was given up (57014) because its caller wanted that, and not the server's administrator, or a
+        /// True if a statement was cancelled (57014) by its caller, and not by the server's administrator or a
         /// `statement_timeout`.
         package var isOwnCancellation = false
 
@@ -24,7 +24,7 @@
             self.isConnectionLost = isConnectionLost
         }
 
-        /// A text of several lines as one: the library puts hints in lines of their own, behind a tabulator.
+        /// Joins the lines of a text: libpq puts hints in separate lines that begin with a tab.
         private static func line(_ text: String) -> String {
             text.split(whereSeparator: \.isNewline).map { line in
                 let words = line.split(separator: "\t").joined(separator: " ")

@@ -1,14 +1,14 @@
 #if PostgreSQL
     import CPostgreSQL
 
-    /// What one statement gave: rows of columns, all in binary. Freed with its last reference.
+    /// The result of one statement: rows of columns, all in binary. Freed with its last reference.
     package final class PostgreSQLResult {
         private let result: OpaquePointer
         package let rowCount: Int
         package let columnCount: Int
         private let types: [UInt32]
 
-        /// Takes over `result`.
+        /// Takes ownership of `result`.
         init(_ result: OpaquePointer) {
             self.result = result
             rowCount = Int(PQntuples(result))
@@ -18,19 +18,18 @@
 
         deinit { PQclear(result) }
 
-        /// How many rows the statement wrote.
+        /// The number of rows that the statement wrote.
         package var affectedCount: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
-        /// What the server says it has done: `COMMIT`, or `ROLLBACK` where a `COMMIT` found a transaction that had failed.
+        /// The command that the server reports: `COMMIT`, or `ROLLBACK` if a `COMMIT` ended a failed transaction.
         package var command: String { String(cString: PQcmdStatus(result)) }
 
         package func isNull(_ row: Int, _ column: Int) -> Bool {
             PQgetisnull(result, Int32(row), Int32(column)) != 0
         }
 
-        // SAFETY: the result owns the bytes until `deinit`, and `self` is held by the caller, who reads them at once.
+        // SAFETY: the result owns the bytes until `deinit`, and the caller, who holds `self`, reads them at once.
         private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
-            // The bytes belong to the result, and are read before anything else happens to it.
             UnsafeRawBufferPointer(
                 start: PQgetvalue(result, Int32(row), Int32(column)),
                 count: Int(PQgetlength(result, Int32(row), Int32(column))))
@@ -40,14 +39,14 @@
             isNull(row, column) ? .null : BinaryFormat.value(bytes(row, column), type: types[column])
         }
 
-        /// The whole number in a column; 0 for anything else.
+        /// The whole number in a column; 0 for other values.
         package func integer(_ row: Int, _ column: Int) -> Int64 {
             if case .integer(let number) = value(row, column) { return number }
             return 0
         }
 
-        /// The whole numbers of a column, one for each row; `nil` where the column is of another type, or has a null. A tenth of
-        /// the time of as many values.
+        /// The whole numbers of a column, one for each row; `nil` if the column has another type, or a null. Ten times
+        /// as fast as reading single values.
         package func integers(inColumn column: Int) -> [Int64]? {
             switch PostgreSQLType(rawValue: types[column]) {
             case .bigint: integers(inColumn: column, Int64.self)

@@ -1,7 +1,7 @@
 #if PostgreSQL
     import Foundation
 
-    /// A value as the server knows it: what is bound to a statement and what a column holds.
+    /// A value of the server: an argument of a statement or the value of a column.
     package enum PostgreSQLValue: Equatable, Sendable {
         case null
         case boolean(Bool)
@@ -13,7 +13,7 @@
         case numeric(Decimal)
     }
 
-    /// The types whose values are understood, by the server's numbers for them.
+    /// The supported types, by the server's type numbers.
     package enum PostgreSQLType: UInt32, Sendable {
         case boolean = 16
         case bytes = 17
@@ -26,7 +26,7 @@
         case numeric = 1700
         case uuid = 2950
 
-        /// The number of the type of its arrays.
+        /// The type number of its arrays.
         package var arrayNumber: UInt32 {
             switch self {
             case .boolean: 1000
@@ -43,7 +43,7 @@
         }
     }
 
-    /// What is bound to one place of a statement.
+    /// An argument of a statement.
     package enum PostgreSQLArgument: Sendable {
         case value(PostgreSQLValue, PostgreSQLType)
         case list([PostgreSQLValue], PostgreSQLType)
