@@ -1,19 +1,19 @@
-/// What the macros need to know of a declaration: its head, and what follows its name.
+/// The parts of a declaration that the macros need: its head, and the parts after its name.
 struct Declaration {
     struct Parameter: Equatable {
-        /// What a caller writes before the argument; `nil` for `_`.
+        /// The argument label; `nil` for `_`.
         let label: String?
         /// The name in the body; `nil` for `_`.
         let name: String?
     }
 
-    /// `private`, `static`, `weak` and the like, without attributes.
+    /// `private`, `static`, `weak` and others, without attributes.
     private(set) var modifiers: [Token] = []
-    /// `var`, `func`, `class`; `nil` if the text is no declaration that is known.
+    /// `var`, `func`, `class`; `nil` if the text is not a known declaration.
     private(set) var keyword: Token?
-    /// `nil` where a pattern or nothing stands in its place.
+    /// `nil` if there is a pattern or nothing in its place.
     private(set) var name: Token?
-    /// Of a variable: whether it says its type.
+    /// True for a variable with an explicit type.
     private(set) var hasType = false
     /// The `=` before an initial value.
     private(set) var equals: Token?
@@ -21,7 +21,7 @@ struct Declaration {
     private(set) var brace: Token?
     /// The first word in the braces.
     private(set) var firstInBraces: Token?
-    /// Of a function.
+    /// The parameters of a function.
     private(set) var parameters: [Parameter] = []
     /// `async`, `throws` or `rethrows`.
     private(set) var effect: Token?
@@ -62,7 +62,7 @@ struct Declaration {
         }
     }
 
-    /// `class` is one before what a class has for itself.
+    /// True for modifiers; `class` is one if it precedes a member declaration.
     private func isModifier(_ token: Token, before next: Token?) -> Bool {
         token.text == "class"
             && ["var", "let", "func", "subscript", "final", "private", "public", "override"].contains {
@@ -79,7 +79,7 @@ struct Declaration {
             reader.skipType(endingAt: ["=", "{", ","])
         }
         if reader.peek?.isMark("=") == true { equals = reader.next() }
-        // What follows an initial value is looked at no more: it is a mistake already.
+        // The text after an initial value is not read: an initial value is already an error.
         if equals == nil { readBrace(&reader) }
     }
 
@@ -128,7 +128,7 @@ struct Declaration {
     }
 }
 
-/// Goes through tokens.
+/// Iterates over tokens.
 struct TokenReader {
     private let tokens: [Token]
     private var index = 0
@@ -144,7 +144,7 @@ struct TokenReader {
 
     mutating func skip() { index += 1 }
 
-    /// Goes behind the closing bracket of the opening one that is next.
+    /// Skips from the next opening bracket to its closing one.
     mutating func skipBalanced() {
         var depth = 0
         repeat {
@@ -154,7 +154,7 @@ struct TokenReader {
         } while depth > 0
     }
 
-    /// Goes behind an attribute, whose `@` is behind already.
+    /// Skips an attribute whose `@` was consumed.
     mutating func skipAttribute() {
         skip()
         while let token = peek {
@@ -171,7 +171,7 @@ struct TokenReader {
         }
     }
 
-    /// Goes up to one of the marks that is in no brackets, or to the end.
+    /// Skips to one of the marks outside of brackets, or to the end.
     mutating func skipType(endingAt ends: Set<String>) {
         while let token = peek {
             if token.kind == .mark, ends.contains(token.text) { return }

@@ -1,24 +1,24 @@
-/// What a macro answers: the code that it stands for, or what is wrong with the place where it stands.
+/// The result of a macro: the generated code, or the errors in its use.
 package enum Expansion: Equatable {
     case code(String)
     case mistakes([Mistake])
 }
 
-/// Something that is wrong with a declaration.
+/// An error in a declaration.
 package struct Mistake: Equatable {
     package let message: String
-    /// Where, in bytes from the beginning of the declaration's text.
+    /// The position, in bytes from the beginning of the declaration's text.
     package let offset: Int
 }
 
-/// Where a declaration stands, as far as it matters whether an object's property can stand there.
+/// The context of a declaration, as far as needed to check that an object's property is allowed there.
 package enum Surroundings: Equatable {
     case ofObject
     case local
     case ofAnotherType(String)
     case topLevel
 
-    /// - Parameter contexts: The texts of what the declaration stands in, from the inside out, without what else is in them.
+    /// - Parameter contexts: The texts of the enclosing declarations, innermost first, without their other members.
     package init(_ contexts: [String]) {
         guard let inner = contexts.first.map(Declaration.init) else {
             self = .topLevel
@@ -31,7 +31,7 @@ package enum Surroundings: Equatable {
         }
     }
 
-    /// What is wrong with it for the attribute of that name.
+    /// The error message for the attribute with that name; `nil` if it is allowed here.
     func mistake(_ attribute: String) -> String? {
         switch self {
         case .ofObject: nil
@@ -44,17 +44,17 @@ package enum Surroundings: Equatable {
     }
 }
 
-/// Names of properties as other names are made of them.
+/// Conversions of property names that are part of other names.
 enum PropertyName {
-    /// The literal of a text.
+    /// The string literal of a text.
     static func literal(_ name: String) -> String {
         "\"" + name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// `players` of `Players`.
+    /// `players` for `Players`.
     static func uncapitalized(_ name: Substring) -> String { name.prefix(1).lowercased() + name.dropFirst() }
 
-    /// What follows `prefix` in a name, if it begins as names of properties do in the middle of other names.
+    /// The property name after `prefix` in a name, if it is capitalised like property names inside of other names.
     static func key(in name: Substring, after prefix: String, before suffix: String = "") -> String? {
         guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.count > prefix.count + suffix.count else {
             return nil

@@ -1,4 +1,5 @@
-/// `@ManagedMethod func addToPlayers(_ value: Player)`: the body of a method that changes a to-many relationship, by its name.
+/// `@ManagedMethod func addToPlayers(_ value: Player)`: the body of a method that changes a to-many relationship,
+/// derived from its name.
 package enum ManagedMethodMacro {
     package static let attribute = "ManagedMethod"
 
@@ -54,7 +55,7 @@ package enum ManagedMethodMacro {
             """
     }
 
-    /// What a method does: an action on the members of a relationship, and the labels of its arguments.
+    /// The effect of a method: an action on the members of a relationship, and its argument labels.
     private struct Form {
         let key: String
         let action: String
@@ -76,7 +77,7 @@ package enum ManagedMethodMacro {
             if let key = PropertyName.key(in: all, after: "removeFrom") {
                 return parameter.label == "at" ? (key, "remove", ["at"]) : (key, "remove", [nil])
             }
-            // As Objective-C has them.
+            // The names in Objective-C.
             for suffix in ["AtIndex", "AtIndexes"] {
                 if let key = PropertyName.key(in: all, after: "removeObjectFrom", before: suffix) {
                     return (key, "remove", ["at"])
@@ -99,7 +100,7 @@ package enum ManagedMethodMacro {
             if let key = PropertyName.key(in: all, after: "insertInto"), second == "at" {
                 return (key, "insert", [nil, "at"])
             }
-            // As Objective-C has them.
+            // The names in Objective-C.
             if name == "insertObject", let key = PropertyName.key(in: second[...], after: "in", before: "AtIndex") {
                 return (key, "insert", [nil, "at"])
             }

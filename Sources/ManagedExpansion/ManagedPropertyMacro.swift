@@ -1,4 +1,4 @@
-/// `@Managed var name: Type`: accessors of the model's property of that name, without storage.
+/// `@Managed var name: Type`: accessors of the model's property with that name, without storage.
 package enum ManagedPropertyMacro {
     package static let attribute = "Managed"
 

@@ -1,11 +1,11 @@
-/// A piece of Swift's text that means something. Comments and white space are none.
+/// A token of Swift source. Comments and white space are not tokens.
 struct Token: Equatable {
     enum Kind: Equatable {
-        /// A name or a keyword; `text` is without the backticks that may be around a name.
+        /// A name or a keyword; `text` does not include backticks around a name.
         case word
-        /// A name between backticks, which is no keyword whatever it says.
+        /// A name in backticks, which is never a keyword.
         case quotedWord
-        /// A literal of a text or a number.
+        /// A string or number literal.
         case literal
         /// `->`, or one character of punctuation.
         case mark
@@ -13,7 +13,7 @@ struct Token: Equatable {
 
     let kind: Kind
     let text: String
-    /// Where it begins, in bytes from the beginning of the text.
+    /// The position, in bytes from the beginning of the text.
     let offset: Int
 
     func isMark(_ text: String) -> Bool { kind == .mark && self.text == text }
@@ -21,8 +21,8 @@ struct Token: Equatable {
     var isName: Bool { kind == .word || kind == .quotedWord }
 }
 
-/// Takes Swift's text apart into tokens. It knows comments, which nest, and literals of texts with all that may stand in them;
-/// whatever a text lacks at its end (a closing quote) is passed over.
+/// Splits Swift source into tokens. Supports nested comments and all forms of string literals; a missing end (such as a
+/// closing quote) is ignored.
 struct Scanner {
     private let bytes: [UInt8]
     private var position = 0
@@ -112,7 +112,7 @@ struct Scanner {
 
     // MARK: Texts
 
-    /// Goes behind the literal of a text, with as many `#` around it as there are; `false` if none begins here.
+    /// Skips a string literal with any number of `#` around it; `false` if none begins here.
     private mutating func skipTextLiteral() -> Bool {
         let start = position
         while position < bytes.count, bytes[position] == UInt8(ascii: "#") { position += 1 }
@@ -153,7 +153,7 @@ struct Scanner {
             && hasPounds(pounds, at: position + quotes)
     }
 
-    /// Goes behind `(…)` in a text: code, with texts of its own.
+    /// Skips `(…)` in a string literal: code, which may contain string literals.
     private mutating func skipInterpolation() {
         var depth = 0
         repeat {
