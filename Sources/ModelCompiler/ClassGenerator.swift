@@ -2,9 +2,9 @@ import Foundation
 import ModelFiles
 import Glibc
 
-/// Makes the source of Swift classes of a model. The same model gives the same text, byte for byte.
+/// Generates the source of Swift classes of a model. The same model results in the same text, byte for byte.
 package struct ClassGenerator {
-    /// A file of source.
+    /// A source file.
     package struct File: Equatable, Sendable {
         package var name: String
         package var text: String
@@ -13,20 +13,20 @@ package struct ClassGenerator {
     private let source: ModelSource
     private let plan: GenerationPlan
 
-    /// - Parameter everything: Whether entities whose classes are written by hand get one too.
-    /// - Throws: ``GenerationFailure`` where the classes would not compile, with all that is wrong.
+    /// - Parameter everything: True to generate classes even for entities whose classes are written by hand.
+    /// - Throws: ``GenerationFailure`` with all errors, if the classes would not compile.
     package init(_ source: ModelSource, everything: Bool = false) throws(GenerationFailure) {
         self.source = source
         plan = try GenerationPlan(source, everything: everything)
     }
 
-    /// What was passed over, and what nothing is generated for.
+    /// Parts of the model that were skipped, and entities without a generated class.
     package var warnings: [Diagnostic] { source.warnings + plan.diagnostics }
 
-    /// The names of the classes that something is generated for, in the order of their entities.
+    /// The names of the generated classes, in the order of their entities.
     package var classNames: [String] { plan.classes.map(\.className) }
 
-    /// The files that Xcode makes: one for each class, one for its properties.
+    /// The files that Xcode generates: one for each class, one for its properties.
     package var files: [File] {
         plan.classes.flatMap { plan -> [File] in
             let classFile = "\(plan.className)+CoreDataClass.swift"
@@ -39,7 +39,7 @@ package struct ClassGenerator {
         }
     }
 
-    /// Everything in one file of that name, for builds that must know the names of files beforehand.
+    /// All source in one file with that name, for builds that must know file names in advance.
     package func singleFile(named name: String) -> File {
         file(name) { text in
             for plan in self.plan.classes {
@@ -58,11 +58,12 @@ package struct ClassGenerator {
 }
 
 extension ClassGenerator {
-    /// Writes the files into a folder, which is made where it is missing. A file that already has its text is left alone,
-    /// so that nothing is built anew because of it. All are written beside their places first: where one cannot be, none is changed.
+    /// Writes the files into a folder, which is created if it is missing. A file that already has its text is not
+    /// changed, so that it is not compiled again. All files are written to temporary names first: if one cannot be
+    /// written, none is changed.
     ///
     /// - Returns: The paths of all files.
-    /// - Throws: where the folder or a file cannot be written.
+    /// - Throws: the system's error if the folder or a file cannot be written.
     package func write(into folder: URL) throws -> [URL] {
         let manager = FileManager.default
         let isNew = !manager.fileExists(atPath: folder.path)
@@ -78,7 +79,7 @@ extension ClassGenerator {
         return all.map(\.place)
     }
 
-    /// Writes everything into one file, unless it already has that text.
+    /// Writes all source to one file, unless it already has that text.
     package func writeSingleFile(to url: URL) throws {
         try FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true)

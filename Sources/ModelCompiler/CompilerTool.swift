@@ -1,14 +1,15 @@
 import Foundation
 import ModelFiles
 
-/// `momc`: the compiler of models as a command.
+/// `momc`: the model compiler as a command.
 package struct CompilerTool {
-    /// What the command line asks for.
+    /// The job that the command line requests.
     enum Job: Equatable {
         case help
-        /// Compile into a `.momd` or `.mom`, a mapping model into a `.cdm`; class names that begin with a dot get the module's name.
+        /// Compile into a `.momd` or `.mom`, or a mapping model into a `.cdm`; class names that begin with a dot get
+        /// the module's name.
         case compile(model: String, output: String, module: String?)
-        /// Generate classes, into one file where the output's name ends in `.swift`.
+        /// Generate classes, in one file if the output's name ends in `.swift`.
         case generate(model: String, output: String, everything: Bool)
     }
 
@@ -37,14 +38,14 @@ package struct CompilerTool {
     private let errors: (String) -> Void
 
     /// - Parameters:
-    ///   - output: takes what standard output gets.
-    ///   - errors: takes what standard error gets.
+    ///   - output: receives standard output.
+    ///   - errors: receives standard error.
     package init(output: @escaping (String) -> Void, errors: @escaping (String) -> Void) {
         self.output = output
         self.errors = errors
     }
 
-    /// Does what the command line asks.
+    /// Runs the job that the command line requests.
     ///
     /// - Parameter words: the command line without the program's name.
     /// - Returns: the exit status.
@@ -131,7 +132,7 @@ package struct CompilerTool {
         for warning in warnings { errors("\(warning)\n") }
     }
 
-    /// What an error of reading, generating or writing has to say, with its place.
+    /// The messages of an error of reading, generating or writing, with file and line.
     package static func diagnostics(for error: any Error) -> [Diagnostic] {
         switch error {
         case let failure as GenerationFailure: failure.diagnostics

@@ -1,4 +1,4 @@
-/// Something to say about a place in a model, in the form that builds show: `file:line: error: text`.
+/// A message about a place in a model, in the form that builds display: `file:line: error: text`.
 package struct Diagnostic: Equatable, Sendable, CustomStringConvertible {
     package enum Severity: String, Sendable {
         case error
@@ -7,7 +7,7 @@ package struct Diagnostic: Equatable, Sendable, CustomStringConvertible {
 
     package var severity: Severity
     package var file: String
-    /// The line, counted from 1, where one is known.
+    /// The line, counted from 1, if known.
     package var line: Int?
     package var text: String
 
@@ -21,7 +21,7 @@ package struct Diagnostic: Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(file):\(line.map { "\($0):" } ?? "") \(severity.rawValue): \(text)" }
 }
 
-/// Why no classes can be made of a model: at least one error.
+/// The reasons why no classes can be generated: at least one error.
 package struct GenerationFailure: Error, CustomStringConvertible {
     package var diagnostics: [Diagnostic]
 

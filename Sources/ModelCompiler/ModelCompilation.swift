@@ -1,15 +1,15 @@
 import Foundation
 import ModelFiles
 
-/// Compiles source models to what programs load.
+/// Compiles source models for programs.
 package enum ModelCompilation {
     /// Compiles a model.
     ///
     /// - Parameters:
     ///   - source: A `.xcdatamodeld` with its versions, one `.xcdatamodel`, or an `.xcmappingmodel`.
     ///   - target: A `.momd` folder for all versions, or a `.mom` file for the current one; a `.cdm` for a mapping model.
-    ///   - module: The module of the classes whose names begin with a dot; `nil` leaves those names as they are.
-    /// - Returns: What was passed over.
+    ///   - module: The module of the classes whose names begin with a dot; `nil` leaves those names unchanged.
+    /// - Returns: Notes on skipped parts.
     /// - Throws: `ModelFileError`.
     package static func compile(_ source: URL, to target: URL, module: String? = nil) throws -> [Diagnostic] {
         if source.pathExtension == "xcmappingmodel" {
@@ -44,7 +44,7 @@ package enum ModelCompilation {
         return model
     }
 
-    /// The name of a class whose module the author left open by a dot in front.
+    /// The name of a class; a leading dot is replaced by the module.
     private static func inModule(_ module: String?, _ name: String) -> String {
         guard let module, name.hasPrefix("."), name.count > 1 else { return name }
         return module + name

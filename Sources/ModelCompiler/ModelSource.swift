@@ -1,18 +1,18 @@
 import Foundation
 import ModelFiles
 
-/// A model as it was read, with the places of what is in it.
+/// A model that was read, with the lines of its parts.
 package struct ModelSource: Sendable {
-    /// The name of the model's file without its ending, as in `WorldCup`.
+    /// The name of the model's file without its extension, as in `WorldCup`.
     package var name: String
     /// The name of the model's file.
     package var fileName: String
     /// The path of the file that was read, for messages.
     package var file: String
     package var model: ModelDocument
-    /// The lines of entities (`Team`), properties (`Team.wins`) and fetch requests, where they are known.
+    /// The lines of entities (`Team`), properties (`Team.wins`) and fetch requests, if known.
     package var lines: [String: Int] = [:]
-    /// What was passed over.
+    /// Notes on skipped parts.
     package var notes: [ModelNote] = []
 
     package init(name: String, fileName: String, file: String, model: ModelDocument) {
@@ -22,7 +22,7 @@ package struct ModelSource: Sendable {
         self.model = model
     }
 
-    /// Reads the model at `url`, of several versions the current one. Compiled models are read too.
+    /// Reads the model at `url`; if there are several versions, the current one. Compiled models are supported.
     ///
     /// - Throws: `ModelFileError`.
     package static func read(_ url: URL) throws -> ModelSource {
@@ -52,12 +52,12 @@ package struct ModelSource: Sendable {
         return result
     }
 
-    /// What was passed over, as warnings.
+    /// The notes on skipped parts, as warnings.
     package var warnings: [Diagnostic] {
         notes.map { Diagnostic(.warning, file: file, line: $0.line, $0.text) }
     }
 
-    /// Something to say about an entity, or a property as `Entity.property`.
+    /// A message about an entity, or a property as `Entity.property`.
     func diagnostic(_ severity: Diagnostic.Severity, at path: String, _ text: String) -> Diagnostic {
         Diagnostic(severity, file: file, line: lines[path], text)
     }

@@ -1,15 +1,15 @@
 import ModelFiles
 
-/// What is generated for one entity.
+/// The generated code for one entity.
 struct ClassPlan {
-    /// How much is generated, from the model's `codeGenerationType`.
+    /// The parts to generate, from the model's `codeGenerationType`.
     enum Extent {
         /// The class and its properties.
         case wholeClass
         /// The properties, as an extension of a class that the user wrote.
         case properties
 
-        /// - Parameter everything: Whether entities whose classes are written by hand get one too.
+        /// - Parameter everything: True to generate classes even for entities whose classes are written by hand.
         init?(_ codeGenerationType: String?, everything: Bool) {
             switch codeGenerationType {
             case "class": self = .wholeClass
@@ -26,17 +26,17 @@ struct ClassPlan {
     let className: String
     let superclassName: String
     let extent: Extent
-    /// Whether the class is declared `Identifiable`: it is not where it inherits that from the class of another entity.
+    /// True if the class is declared `Identifiable`; false if it inherits that from the class of another entity.
     let isIdentifiable: Bool
     /// Attributes by name, then relationships by name.
     let properties: [PropertyPlan]
     let templates: [TemplatePlan]
 
-    /// The class as it stands in source.
+    /// The class name in source.
     var escapedName: String { SwiftWords.escaped(className) }
 }
 
-/// What is generated for a model: found out, and checked, before any of it is written.
+/// The generated code for a model: determined and checked before any of it is written.
 struct GenerationPlan {
     private let source: ModelSource
     private let entities: [String: EntityDocument]
@@ -44,8 +44,8 @@ struct GenerationPlan {
     private(set) var classes: [ClassPlan] = []
     private(set) var diagnostics: [Diagnostic] = []
 
-    /// - Parameter everything: Whether entities whose classes are written by hand get one too.
-    /// - Throws: ``GenerationFailure`` with everything that is wrong.
+    /// - Parameter everything: True to generate classes even for entities whose classes are written by hand.
+    /// - Throws: ``GenerationFailure`` with all errors.
     init(_ source: ModelSource, everything: Bool) throws(GenerationFailure) {
         self.source = source
         entities = Dictionary(source.model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -85,7 +85,7 @@ struct GenerationPlan {
                 isIdentifiable: ancestor == nil, properties: properties(of: entity), templates: templates(of: entity)))
     }
 
-    /// The class that the entity names, without its module; `nil` where that is none or `NSManagedObject` itself.
+    /// The class that the entity names, without its module; `nil` if there is none, or it is `NSManagedObject` itself.
     private func ownClass(of entity: EntityDocument) -> String? {
         let name = SwiftWords.className(entity.className)
         return name == "NSManagedObject" ? nil : name
@@ -114,7 +114,7 @@ struct GenerationPlan {
 
     // MARK: Properties
 
-    /// Names of the properties that every managed object has: a property of the model cannot have them too.
+    /// Names of properties of every managed object, which a property of the model cannot have.
     static let takenNames: Set<String> = [
         "managedObjectContext", "objectID", "entity", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "hasPersistentChangedValues", "faultingState", "hash", "hashValue", "description", "debugDescription",
@@ -134,7 +134,7 @@ struct GenerationPlan {
                     .relationship(
                         property.name, relationship,
                         destination: destination.map(SwiftWords.escaped) ?? types.coreData("NSManagedObject"), types))
-            // As in Xcode, the accessor of a fetched property is for the author of the class to write.
+            // As in Xcode, the author of the class writes the accessor of a fetched property.
             case .fetched: break
             }
         }

@@ -1,12 +1,12 @@
 import ModelFiles
 
-/// A property of a generated class: its name, its type, and how it reaches the object's value.
+/// A property of a generated class: its name, its type, and its access to the object's value.
 struct PropertyPlan {
-    /// How the value is reached.
+    /// The kind of access to the value.
     enum Access: String {
-        /// The framework knows the type.
+        /// A type that the framework supports.
         case managed
-        /// Whatever value there is, cast to the type: values of transformers and composites.
+        /// Any value, cast to the type: values of transformers and composites.
         case casting
     }
 
@@ -24,7 +24,7 @@ struct PropertyPlan {
 
     /// The accessor of an attribute.
     ///
-    /// As in Xcode, a type that is an object is always optional, and a number without the mark for scalars is an `NSNumber`.
+    /// As in Xcode, object types are always optional, and a number that is not marked as scalar is an `NSNumber`.
     static func attribute(_ name: String, _ attribute: AttributeDocument, _ types: TypeNames) -> PropertyPlan {
         let (type, access) = typeAndAccess(attribute, types)
         return PropertyPlan(name: name, type: type, access: access, toMany: nil)
@@ -56,7 +56,7 @@ struct PropertyPlan {
         }
     }
 
-    /// The class that the model gives to the values of a transformable attribute; the text of any Swift type is taken.
+    /// The model's class for the values of a transformable attribute; may be the text of any Swift type.
     private static func valueClass(_ attribute: AttributeDocument) -> String? {
         guard let text = attribute.valueClassName, !text.isEmpty, text != "NSObject" else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -64,7 +64,7 @@ struct PropertyPlan {
         return SwiftWords.className(text).map(SwiftWords.escaped)
     }
 
-    /// The accessor of a relationship to objects of the class `destination`.
+    /// The accessor of a relationship to objects of class `destination`.
     static func relationship(
         _ name: String, _ relationship: RelationshipDocument, destination: String, _ types: TypeNames
     ) -> PropertyPlan {

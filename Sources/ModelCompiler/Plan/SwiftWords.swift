@@ -1,6 +1,6 @@
-/// Names of a model as words of Swift.
+/// Converts names of a model to Swift.
 enum SwiftWords {
-    /// Words that a declaration may only have as its name between backticks.
+    /// Words that need backticks as the name of a declaration.
     private static let reserved: Set<String> = [
         "Any", "Self", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
         "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard",
@@ -9,16 +9,16 @@ enum SwiftWords {
         "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// The name as it stands in source, in backticks where it is a keyword.
+    /// The name in source, in backticks if it is a keyword.
     static func escaped(_ name: String) -> String { reserved.contains(name) ? "`\(name)`" : name }
 
-    /// Whether the name can be an identifier, keywords included.
+    /// True if the name can be an identifier, including keywords.
     static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, name != "_" else { return false }
         return isHead(first) && name.unicodeScalars.dropFirst().allSatisfy { isHead($0) || isTail($0) }
     }
 
-    /// The characters with which an identifier may begin: letters, and all beyond the first plane, emoji too.
+    /// True for characters that can begin an identifier: letters, and all beyond the first plane, including emoji.
     private static func isHead(_ scalar: Unicode.Scalar) -> Bool {
         let isBeyond = (0x10000...0xEFFFD).contains(scalar.value) && scalar.value & 0xFFFF < 0xFFFE
         return scalar == "_" || isBeyond || scalar.properties.isXIDStart
@@ -26,7 +26,7 @@ enum SwiftWords {
 
     private static func isTail(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isXIDContinue }
 
-    /// The text as a literal.
+    /// The string literal of a text.
     static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -41,10 +41,10 @@ enum SwiftWords {
         return result + "\""
     }
 
-    /// The text with its first character in upper case, as accessors have the names of relationships.
+    /// The text with its first character in upper case, as relationship names have in accessors.
     static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 
-    /// The last component of the name of a class: `Team` of `League.Team` and of `.Team`. `nil` where there is none.
+    /// The last component of a class name: `Team` for `League.Team` and for `.Team`. `nil` if there is none.
     static func className(_ name: String?) -> String? {
         guard let name, !name.hasSuffix("."), let last = name.split(separator: ".").last else { return nil }
         return String(last)

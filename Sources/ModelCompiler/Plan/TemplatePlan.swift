@@ -1,18 +1,18 @@
 import ModelFiles
 import PredicateSyntax
 
-/// A method that makes the request of one of the model's fetch request templates.
+/// A method that creates a request from one of the model's fetch request templates.
 struct TemplatePlan {
     /// The template's name in the model.
     let name: String
-    /// What the request finds.
+    /// The type of the request's results.
     let resultType: String
-    /// The variables of the template's predicate, in the order in which they first stand there.
+    /// The variables of the template's predicate, in the order of their first use.
     let variables: [String]
 
     var methodName: String { "fetchRequestFromTemplate" + SwiftWords.capitalized(name) }
 
-    /// - Throws: where the text of the predicate cannot be read.
+    /// - Throws: if the text of the predicate cannot be parsed.
     init(_ request: FetchRequestDocument, className: String, _ types: TypeNames) throws(PredicateTranslation.Failure) {
         name = request.name
         resultType =
@@ -32,7 +32,7 @@ struct TemplatePlan {
 /// Finds the substitution variables of predicates.
 struct PredicateVariables {
     private var found: [String] = []
-    /// The variables that subqueries bring with them.
+    /// The variables that are defined by subqueries.
     private var bound: [String] = []
 
     static func names(in predicate: PredicateTree) -> [String] {

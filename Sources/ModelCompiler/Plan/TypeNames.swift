@@ -1,6 +1,6 @@
-/// The names of types of the standard library and the frameworks, in a module that has classes of its own.
+/// The names of types of the standard library and the frameworks, for a module with its own classes.
 ///
-/// An entity may be called `Set` or `Notification`; then the other type is named with its module.
+/// If an entity has a name such as `Set` or `Notification`, the other type is qualified with its module.
 struct TypeNames {
     private let ownClasses: Set<String>
 

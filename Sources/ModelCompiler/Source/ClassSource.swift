@@ -1,6 +1,6 @@
-/// Writes a class in the form in which Xcode prints it, with accessors instead of `@NSManaged`: without the Objective-C
-/// runtime nothing else makes them. As in Xcode's newest form the classes belong to no actor, whatever the isolation of a
-/// module is by default: a context works with its objects on its own queue.
+/// Writes a class in Xcode's format, with accessors instead of `@NSManaged`, which needs the Objective-C runtime. As in
+/// Xcode's newest format the classes are `nonisolated`, whatever the default isolation of a module: a context uses its
+/// objects on its own queue.
 struct ClassSource {
     private let plan: ClassPlan
     private let types: TypeNames
@@ -15,7 +15,7 @@ struct ClassSource {
         text.block("nonisolated public class \(plan.escapedName): \(plan.superclassName)", [""])
     }
 
-    /// The extension with the properties, those with the accessors of to-many relationships, and the conformances.
+    /// Adds the extension with the properties, those with the accessors of to-many relationships, and the conformances.
     func addProperties(to text: inout SourceText) {
         text.block("nonisolated extension \(plan.escapedName)", requestLines + plan.properties.flatMap(propertyLines))
         for property in plan.properties {

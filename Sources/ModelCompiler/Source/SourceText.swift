@@ -1,12 +1,12 @@
-/// Lines of Swift, as they are written.
+/// Lines of generated Swift.
 struct SourceText {
     private(set) var text = ""
 
-    /// A file of Swift with Xcode's heading.
+    /// A Swift file with Xcode's header.
     ///
     /// - Parameters:
     ///   - model: The name of the model's file.
-    ///   - isEmpty: Whether nothing follows: an import that nothing needs is a warning.
+    ///   - isEmpty: True if nothing follows, since an unused import causes a warning.
     init(fileName: String, model: String, isEmpty: Bool = false) {
         add("//")
         add("//  \(fileName)")
@@ -15,13 +15,13 @@ struct SourceText {
         add("//")
         if isEmpty { return }
         add()
-        // It brings Foundation with it, which an import of its own would warn of where no type of it is used.
+        // Re-exports Foundation; importing that separately causes a warning if none of its types is used.
         add("public import CoreData")
     }
 
     mutating func add(_ line: String = "") { text += line + "\n" }
 
-    /// Adds a blank line, a heading if there is one, then a block: the opening line, the contents one level in, a brace.
+    /// Adds a blank line, a heading if there is one, then a block: the opening line, the indented contents, a brace.
     mutating func block(_ opening: String, heading: String? = nil, _ lines: [String]) {
         add()
         if let heading { add("// MARK: \(heading)") }

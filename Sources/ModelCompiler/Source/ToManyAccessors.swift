@@ -1,4 +1,4 @@
-/// The methods by which members of a to-many relationship come and go.
+/// The methods that add and remove members of a to-many relationship.
 struct ToManyAccessors {
     private let name: String
     private let member: String
