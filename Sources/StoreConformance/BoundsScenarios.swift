@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Texts of many scripts, and values at the bounds of their types, come back as they were saved, and are found.
+// Texts of many scripts, and values at the bounds of their types, are read as they were saved, and are found.
 extension StoreConformance {
     static let boundsScenarios = [
         Scenario("keeps texts of many scripts", keepsTexts),
@@ -9,7 +9,7 @@ extension StoreConformance {
         Scenario("keeps binary data of all sizes", keepsBinaryData),
     ]
 
-    /// No two have the same code points; several are equal as Swift compares texts.
+    /// Texts with different code points, some of which Swift compares as equal.
     private static let texts: [String] = [
         "", " ", "  lead and trail\t\n", "\n", "\r", "\r\n", "a\nb\rc\r\nd", "中文字符", "漢字かな交じり文", "한글",
         "\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}", "𠀀𠮷𪚥", "العربية مرحبا", "\u{202B}عربى\u{202C}",
@@ -126,7 +126,7 @@ extension StoreConformance {
                 for (number, value) in values.enumerated() {
                     let kept = try need(known["\(key) \(number)"], "the row of \(key) \(number)").value(forKey: key)
                     try expect(object(kept), object(value), "the value \(number) of \(key)")
-                    // What equals it, and what comes after it.
+                    // Equal values, and greater values.
                     for operation in ["==", ">"] where key != "flag" || operation == "==" {
                         guard operation == "==" || !["id", "place"].contains(key) else { continue }
                         let predicate = NSPredicate(format: "\(key) \(operation) %@", argumentArray: [value])
@@ -147,7 +147,7 @@ extension StoreConformance {
                     "the order by \(key)")
             }
         }
-        // A value that is changed to another bound, and one that is taken out.
+        // A value that changes to another bound, and one that is removed.
         try stack.inContext { context in
             for (key, values) in bounds {
                 let samples = try context.all(

@@ -84,7 +84,7 @@ extension StoreConformance {
             let ada = try need(try context.all("Author", by: "born").first, "the author")
             ada.setValue("Eva", forKey: "name")
             _ = context.make("Tag", named: "third")
-            // The address goes away behind the context's back.
+            // Another context deletes the address.
             let address = try need(ada.value(forKey: "address") as? NSManagedObject, "the address")
             _ = address.text("city")
             let id = address.objectID

@@ -15,14 +15,14 @@ extension StoreConformance {
         .overwriteMergePolicyType, .rollbackMergePolicyType,
     ]
 
-    /// A row, and the object of it in a context with the policy that has read it.
+    /// A row, and its object in a context with a merge policy that has read it.
     private struct Rival {
         let policy: NSMergePolicyType
         let context: NSManagedObjectContext
         let object: NSManagedObject
         var id: NSManagedObjectID { object.objectID }
 
-        /// Saves: with a conflict that is thrown under the policy `error`, without one under the others.
+        /// Saves: under the policy `error` with a conflict that is thrown, under the others without.
         func save(_ what: String) throws {
             guard policy == .errorMergePolicyType else {
                 try context.save()
@@ -33,7 +33,7 @@ extension StoreConformance {
         }
     }
 
-    /// Makes a row for each policy, which the other context of the result has read.
+    /// Creates a row for each policy, which the contexts of the result have read.
     private func rivals(
         of entity: String, _ values: [String: Any], reading: @escaping (NSManagedObject) -> Void
     ) throws -> [Rival] {
@@ -64,7 +64,7 @@ extension StoreConformance {
         }
     }
 
-    /// What the store has of a row, or that it has none.
+    /// The stored values of a row, or "gone".
     private static func stored(_ context: NSManagedObjectContext, _ id: URL) -> String {
         guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: id),
             let object = try? context.existingObject(with: id)
@@ -150,7 +150,7 @@ extension StoreConformance {
             ], "a deletion of a changed row")
     }
 
-    /// Both contexts give a book another author; both ends of what came of it agree.
+    /// Both contexts assign another author to a book; afterwards both ends of the relationship agree.
     @Sendable private static func mergesRelationships(_ stack: StoreConformance) throws {
         try stack.inContext { context in
             for name in ["theirs", "mine"] { _ = context.make("Author", named: name) }

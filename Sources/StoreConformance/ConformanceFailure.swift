@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// What a store did, and what it should have done.
+/// The difference between the actual and the expected behaviour of a store.
 public struct ConformanceFailure: Error, CustomStringConvertible {
     /// The name of the scenario.
     public internal(set) var scenario = ""
-    /// What was looked at, what was found, and what was expected.
+    /// The subject, the actual value, and the expected value.
     public let reason: String
     /// The line of the scenario, as `file:line`.
     public let place: String
@@ -18,7 +18,7 @@ public struct ConformanceFailure: Error, CustomStringConvertible {
     }
 }
 
-/// - Throws: ``ConformanceFailure`` where the values are not equal.
+/// - Throws: ``ConformanceFailure`` if the values are not equal.
 func expect<Value: Equatable>(
     _ found: Value, _ expected: Value, _ what: String, file: StaticString = #fileID, line: UInt = #line
 ) throws {
@@ -26,13 +26,13 @@ func expect<Value: Equatable>(
     throw ConformanceFailure("\(what): found \(found), expected \(expected)", file, line)
 }
 
-/// - Throws: ``ConformanceFailure`` where the condition does not hold.
+/// - Throws: ``ConformanceFailure`` if the condition is false.
 func expect(_ condition: Bool, _ what: String, file: StaticString = #fileID, line: UInt = #line) throws {
     guard !condition else { return }
     throw ConformanceFailure("\(what): this is not so", file, line)
 }
 
-/// - Throws: ``ConformanceFailure`` where there is no value.
+/// - Throws: ``ConformanceFailure`` if there is no value.
 func need<Value>(
     _ value: Value?, _ what: String, file: StaticString = #fileID, line: UInt = #line
 ) throws -> Value {
@@ -40,7 +40,7 @@ func need<Value>(
     throw ConformanceFailure("\(what): there is none", file, line)
 }
 
-/// - Throws: ``ConformanceFailure`` where `body` throws no error with that code.
+/// - Throws: ``ConformanceFailure`` if `body` does not throw an error with that code.
 func expectError(
     _ code: Int, _ what: String, file: StaticString = #fileID, line: UInt = #line, _ body: () throws -> Void
 ) throws {
@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// All objects of an entity, in the order of a key.
+    /// All objects of an entity, sorted by a key.
     package func all(
         _ entity: String, where predicate: NSPredicate? = nil, by key: String? = nil
     ) throws -> [NSManagedObject] {
@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     package func text(_ key: String) -> String? { value(forKey: key) as? String }
 
-    /// The texts of the members of a to-many relationship: in its order, or sorted where it has none.
+    /// The texts of the members of a to-many relationship: in its order, or sorted if it has none.
     package func texts(_ relationship: String, _ key: String) -> [String] {
         let isOrdered = entity.relationshipsByName[relationship]?.isOrdered == true
         let members =
@@ -82,7 +82,8 @@ extension NSManagedObject {
         return isOrdered ? texts : texts.sorted()
     }
 
-    /// Where the relationships of an object lead, as `children: Bo Cy, parent: Ada`. Those that lead nowhere are left out.
+    /// The destinations of an object's relationships, as `children: Bo Cy, parent: Ada`. Empty relationships are
+    /// omitted.
     package func ties() -> String {
         entity.relationshipsByName.values.sorted { $0.name < $1.name }.compactMap { relationship in
             let name = relationship.name
@@ -103,14 +104,14 @@ extension NSManagedObjectContext {
     /// The relationships of all objects of an entity, by their names.
     package func ties(of entity: String) throws -> [String: String] { try named(entity).mapValues { $0.ties() } }
 
-    /// How many objects of each entity there are, in the order of the names.
+    /// The numbers of objects of the entities, in the order of the names.
     package func counts(_ entities: String...) throws -> [Int] {
         try entities.map { try count(for: NSFetchRequest<NSManagedObject>(entityName: $0)) }
     }
 }
 
 extension StoreConformance {
-    /// Runs a check in a new context, and where rows outlive their coordinator once more in a new one.
+    /// Runs a check in a new context, and, if rows outlive their coordinator, again in a new coordinator.
     package func inEachState(_ check: (NSManagedObjectContext) throws -> Void) throws {
         try inContext(check)
         guard keepsRows else { return }

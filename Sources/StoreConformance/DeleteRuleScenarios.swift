@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// What becomes of other rows when one is deleted.
+// The effects of a deletion on other rows.
 extension StoreConformance {
     static let deleteRuleScenarios = [
         Scenario("follows the delete rules", followsDeleteRules),
@@ -47,7 +47,7 @@ extension StoreConformance {
             try expect(
                 try context.ties(of: "Label"), ["red": "", "blue": "folders: home"], "the labels, which are nullified")
         }
-        // From the other end nothing follows.
+        // Deleting the other ends has no effect on the folder.
         try stack.inContext { context in
             for entity in ["Page", "Label"] { try context.all(entity).forEach(context.delete) }
             try context.save()
@@ -78,7 +78,7 @@ extension StoreConformance {
                     try other.counts("Folder", "Page", "Remark", "Lock", "Label"), [2, 3, 6, 2, 2],
                     "the rows after the save that was denied")
             }
-            // One lock is let go, the other one goes with the folder: then nothing denies it.
+            // One lock is released, the other one is deleted with the folder: then no rule denies the deletion.
             let locks = try context.named("Lock")
             locks["first"]?.setValue(nil, forKey: "folder")
             context.delete(try need(locks["second"], "the second lock"))
@@ -92,8 +92,8 @@ extension StoreConformance {
         }
     }
 
-    /// `No Action` and relationships without an inverse leave references to rows that are gone. They lead to no living object, and
-    /// all else is as it was.
+    /// `No Action` and relationships without an inverse leave references to deleted rows. They do not return a living
+    /// object, and everything else is unchanged.
     @Sendable private static func opensWithDanglingReferences(_ stack: StoreConformance) throws {
         func living(_ object: NSManagedObject, _ relationship: String) -> [String] {
             let one = (object.value(forKey: relationship) as? NSManagedObject).map { [$0] }
@@ -133,7 +133,7 @@ extension StoreConformance {
             try expect(try context.named("Folder").keys.sorted(), ["kept"], "the folders")
         }
         try stack.inEachState(check)
-        // A save of something else takes nothing away, and one of such a row succeeds.
+        // Saving another row removes nothing, and saving such a row succeeds.
         try stack.inContext { context in
             _ = context.make("Label", named: "green")
             try need(try context.named("Shortcut")["2"], "the shortcut").setValue("2", forKey: "name")

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// When rows and relationships are read: at once, in batches, or when they are touched. The values are the same.
+// Reading rows and relationships at once, in batches, or on demand. The values are always the same.
 extension StoreConformance {
     static let faultScenarios = [
         Scenario("reads rows in batches", readsRowsInBatches),
@@ -11,8 +11,8 @@ extension StoreConformance {
 
     private static let authorCount = 23
 
-    /// Authors `a00` to `a22`, each with three books in a falling order of pages and a tag for each book; every third has an
-    /// address.
+    /// Authors `a00` to `a22`, each with three books in descending order of pages and a tag for each book; every third
+    /// author has an address.
     private func fillAuthors() throws {
         try inContext { context in
             let tags = (0..<4).map { context.make("Tag", named: "t\($0)") }
@@ -41,7 +41,7 @@ extension StoreConformance {
         return request
     }
 
-    /// An author has what ``fillAuthors()`` gave it.
+    /// Checks that an author has the values from ``fillAuthors()``.
     private static func check(_ author: NSManagedObject, _ number: Int, _ what: String) throws {
         try expect(author.text("name"), String(format: "a%02d", number), "the name, \(what)")
         try expect(author.value(forKey: "born") as? Int, 1900 + number, "the year, \(what)")
@@ -64,7 +64,7 @@ extension StoreConformance {
                 let what = "batches of \(size), at most \(limit)"
                 try expect(found.count, limit == 0 ? authorCount : limit, "the authors in \(what)")
                 try expect(Set(found.map(\.objectID)).count, found.count, "the IDs of the authors in \(what)")
-                // Backwards, as a list is scrolled that begins at its end.
+                // Backwards, like scrolling a list from its end.
                 for (number, author) in found.enumerated().reversed() { try check(author, number, what) }
             }
         }
@@ -131,7 +131,7 @@ extension StoreConformance {
             context.refreshAllObjects()
             try expect(faults.filter { !$0.isFault }.count, 0, "the objects that are no faults after a refresh")
             try expect(first.hasFault(forRelationshipNamed: "books"), "a refreshed relationship is a fault")
-            // What another context saved meanwhile shows.
+            // Changes saved by another context are visible.
             let id = first.objectID
             try stack.inContext { other in
                 let author = try other.existingObject(with: id)

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Fetches give what an evaluation in memory gives.
+// Fetches return the same as an evaluation in memory.
 extension StoreConformance {
     static let fetchScenarios = [
         Scenario("fetches, counts and cuts", fetches), Scenario("agrees with memory", agreesWithMemory),
@@ -40,7 +40,7 @@ extension StoreConformance {
         }
     }
 
-    /// Predicates and orders over rows with equal, missing and awkward values.
+    /// Predicates and orders over rows with equal, missing and unusual values.
     @Sendable private static func agreesWithMemory(_ stack: StoreConformance) throws {
         let texts: [String?] = ["a", "A", "ä", "ab", "", nil, "z", "Ω", "你好", "😀", "a\u{308}", "%_\\", "10", "9"]
         try stack.inContext { context in

@@ -32,8 +32,8 @@ extension StoreConformance {
         to.properties.append(back)
     }
 
-    /// `Author` with books in order (cascade) and an address, `Book` with tags, `Novel` and `Atlas` beneath it, `Sample`
-    /// with an attribute of each type, and the entities of ``ties()``.
+    /// `Author` with ordered books (cascade) and an address, `Book` with tags and the subentities `Novel` and `Atlas`,
+    /// `Sample` with an attribute of each type, and the entities of ``ties()``.
     package static func library() -> NSManagedObjectModel {
         let author = entity(
             "Author", [attribute("name", .stringAttributeType), attribute("born", .integer32AttributeType)])

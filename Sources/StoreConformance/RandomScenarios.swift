@@ -1,14 +1,14 @@
 import CoreData
 import Foundation
 
-// Predicates and orders over relationships, made at random, find what they find in memory.
+// Random predicates and orders over relationships have the same results as in memory.
 extension StoreConformance {
     static let randomScenarios = [
         Scenario("agrees with memory over relationships", agreesOverRelationships),
         Scenario("sorts over relationships", sortsOverRelationships),
     ]
 
-    /// Numbers of a generator that begins as its seed says (SplitMix64).
+    /// Random numbers from a seed (SplitMix64).
     private struct Dice: RandomNumberGenerator {
         var state: UInt64
 
@@ -28,8 +28,8 @@ extension StoreConformance {
     private static let cities = ["Rome", "北京", "rome"]
     private static let tags = ["red", "blue", "Été", "دولة", "x"]
 
-    /// Seven authors, one of which has the name of another and one none, with and without books and addresses; thirty books, some
-    /// without an author, with up to three tags.
+    /// Seven authors, of which two have the same name and one has none, with and without books and addresses; thirty
+    /// books, some without an author, with up to three tags.
     private func fillLibrary() throws {
         var dice = Dice(state: 19)
         try inContext { context in
@@ -61,7 +61,7 @@ extension StoreConformance {
 
     private static func comparison(_ dice: inout Dice) -> String { dice.one(of: ["==", "!=", "<", ">=", ">"]) }
 
-    /// A condition on a book.
+    /// A random condition on a book.
     private static func bookTerm(_ dice: inout Dice) -> String {
         let (compare, pages, count) = (comparison(&dice), dice.number(0...50), dice.number(0...3))
         let (name, tag, other) = (dice.one(of: names), dice.one(of: tags), dice.one(of: tags))
@@ -78,7 +78,7 @@ extension StoreConformance {
         ])
     }
 
-    /// A condition on an author.
+    /// A random condition on an author.
     private static func authorTerm(_ dice: inout Dice) -> String {
         let (compare, pages, count) = (comparison(&dice), dice.number(0...50), dice.number(0...8))
         let tag = dice.one(of: tags)

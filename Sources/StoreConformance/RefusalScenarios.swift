@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Saves that are refused leave the store as it was, and the context with its changes.
+// Refused saves leave the store unchanged, and the context with its changes.
 extension StoreConformance {
     static let refusalScenarios = [
         Scenario("refuses values that the model forbids", refusesForbiddenValues),
@@ -16,7 +16,7 @@ extension StoreConformance {
         return form
     }
 
-    /// The values that break a condition, with the error of each.
+    /// The values that violate a condition, with the error of each.
     private static func broken() -> [(key: String, value: Any?, code: Int)] {
         [
             ("title", nil, NSValidationMissingMandatoryPropertyError), ("amount", 0, NSValidationNumberTooSmallError),
@@ -44,7 +44,7 @@ extension StoreConformance {
         }
         for (key, value, code) in broken() {
             try stack.inContext { context in
-                // A row that is there, a new one and one of another entity: nothing of these is written.
+                // An existing row, a new one and one of another entity: none of them is written.
                 let (saved, fresh) = (try need(try context.all("Form").first, "the form"), form(in: context))
                 _ = context.make("Tag", named: "new")
                 for (wrong, right) in [(saved, fresh), (fresh, saved)] {
@@ -108,7 +108,8 @@ extension StoreConformance {
             try expect(try context.counts("Sample", "Tag", "Atlas"), [1, 3, 0], "the rows after the mended save")
             try expect(try context.all("Author", by: "born").first?.text("name"), "Eva", "the author after it")
         }
-        // One saved row takes the name of another one; then both swap theirs, which breaks nothing in the end.
+        // A saved row takes the name of another one, which fails; then both swap their names, which is valid at the end
+        // of the save.
         try stack.inContext { context in
             let tags = try context.named("Tag")
             let (old, new) = (try need(tags["old"], "the tag"), try need(tags["new"], "the tag"))

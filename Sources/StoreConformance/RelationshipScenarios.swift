@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Relationships of every shape: of an entity with itself, one-way, and ordered at one end or at both.
+// Relationships of every form: of an entity with itself, one-way, and ordered at one end or at both.
 extension StoreConformance {
     static let relationshipScenarios = [
         Scenario("keeps relationships of an entity with itself", keepsSelfRelationships),
@@ -72,8 +72,8 @@ extension StoreConformance {
         }
     }
 
-    /// A destination of a to-many relationship without an inverse has one owner at most, as in Apple's stores, where a column
-    /// of its row names that one.
+    /// A destination of a to-many relationship without an inverse has at most one owner, as in Apple's stores, where a
+    /// column of its row refers to the owner.
     @Sendable private static func keepsOneWayRelationships(_ stack: StoreConformance) throws {
         try stack.inContext { context in
             for name in ["Ada", "Bo", "Cy"] { _ = context.make("Person", named: name) }

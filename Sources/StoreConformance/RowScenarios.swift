@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Rows, values and relationships come back as they were saved.
+// Rows, values and relationships are read as they were saved.
 extension StoreConformance {
     static let rowScenarios = [
         Scenario("keeps rows and relationships", keepsRowsAndRelationships),
@@ -9,7 +9,7 @@ extension StoreConformance {
         Scenario("reads rows when they are touched", readsRowsWhenTheyAreTouched),
     ]
 
-    /// Two authors; the first has three books in an order that is no other, an address, and tags.
+    /// Creates two authors; the first has three books in a unique order, an address, and tags.
     package func fill() throws {
         try inContext { context in
             let (ada, lu) = (context.make("Author", named: "Ada 🧮"), context.make("Author", named: "鲁迅"))
@@ -32,7 +32,7 @@ extension StoreConformance {
         }
     }
 
-    /// What ``fill()`` made is there, whole.
+    /// Checks that the objects of ``fill()`` exist, with all their values.
     package static func checkFilled(_ context: NSManagedObjectContext) throws {
         let authors = try context.all("Author", by: "born")
         try expect(authors.map { $0.text("name") }, ["Ada 🧮", "鲁迅"], "the authors by birth")
@@ -57,7 +57,7 @@ extension StoreConformance {
         for _ in 0..<2 {
             try stack.reopen()
             try stack.inContext(checkFilled)
-            // A save that changes something else leaves all of it.
+            // A save of other changes leaves all of it unchanged.
             try stack.inContext { context in
                 try need(try context.all("Address").first, "the address").setValue("London", forKey: "city")
                 _ = context.make("Sample", named: "x", "text")
@@ -107,7 +107,7 @@ extension StoreConformance {
             try expect(!tag.isFault, "an object that was read is none")
             return tag.objectID
         }
-        // The row goes away under a context that has not read it.
+        // The row is deleted while another context has not read it.
         let late = stack.context()
         let fault = late.performAndWait { late.object(with: id) }
         try stack.inContext { context in

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Stores with nothing in them, with one row, and with many; and that all of it is there in another coordinator.
+// Stores without rows, with one row, and with many; and their complete contents in another coordinator.
 extension StoreConformance {
     static let sizeScenarios = [
         Scenario("holds no row and one", holdsNoRowAndOne), Scenario("holds many rows", holdsManyRows),
@@ -15,7 +15,7 @@ extension StoreConformance {
         return request
     }
 
-    /// What each kind of fetch says of the songs with the numbers from 0 to `count`.
+    /// Checks the result of each kind of fetch for the songs with the numbers from 0 to `count`.
     private static func checkSongs(_ count: Int, _ context: NSManagedObjectContext) throws {
         func numbers(_ request: NSFetchRequest<NSManagedObject>) throws -> [Int] {
             try context.fetch(request).compactMap { $0.value(forKey: "number") as? Int }
@@ -48,7 +48,7 @@ extension StoreConformance {
         }
         try stack.inEachState(checkEmpty)
         try stack.inContext { context in
-            // Saved, deleted again, and inserted anew.
+            // Saved, deleted, and inserted again.
             let first = context.make("Song", named: "s0")
             try context.save()
             context.delete(first)
@@ -57,7 +57,7 @@ extension StoreConformance {
         try stack.inEachState(checkEmpty)
         try stack.inContext { context in
             context.make("Song", named: "s0").setValue(0, forKey: "number")
-            // What is deleted before it was saved leaves nothing.
+            // An object that is deleted before it is saved has no effect.
             context.delete(context.make("Song", named: "s1"))
             try context.save()
         }
@@ -69,7 +69,7 @@ extension StoreConformance {
 
     @Sendable private static func holdsManyRows(_ stack: StoreConformance) throws {
         let count = stack.manyRows
-        // An order that is neither that of the numbers nor that of the insertions.
+        // An order that differs from that of the numbers and of the insertions.
         let order = (0..<count).map { $0 / 2 + ($0 % 2) * ((count + 1) / 2) }
         try stack.inContext { context in
             let songs = (0..<count).map { number -> NSManagedObject in
@@ -92,7 +92,7 @@ extension StoreConformance {
             try checkSongs(count, context)
             try expect(try numbers(context) == order, "the order of \(count) songs is that in which they were saved")
         }
-        // Some of the last go, and some of the others change.
+        // Some of the last are deleted, and some of the others change.
         let rest = count - count / 50
         try stack.inContext { context in
             for song in try context.fetch(songs("number >= \(rest)")) { context.delete(song) }
@@ -158,7 +158,7 @@ extension StoreConformance {
         }
         let (before, uuid) = (try stack.inContext(everything), stack.store.identifier)
         try expect(before.count, 16, "the objects")
-        // Without a change, with a save of nothing, and with one of an object that goes again.
+        // Without a change, with an empty save, and with an object that is saved and deleted again.
         for round in 0..<3 {
             try stack.reopen()
             try expect(stack.store.identifier, uuid, "the store's UUID")
@@ -172,7 +172,7 @@ extension StoreConformance {
                 try context.save()
             }
         }
-        // In a coordinator with a model of its own, beside which there is no other.
+        // In a coordinator with another model, after the first one has released the store.
         try stack.coordinator.remove(stack.store)
         let other = NSPersistentStoreCoordinator(managedObjectModel: library())
         let store = try other.addPersistentStore(type: stack.type, at: stack.url, options: stack.options)

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// A stack over one store type, in a folder of its own, and the scenarios that every store type has to pass.
+/// A stack with one store type, in a temporary folder, and the scenarios that every store type has to pass.
 ///
-/// A program that has a store type of its own registers it and runs the scenarios in its tests:
+/// A program with its own store type registers it and runs the scenarios in its tests:
 ///
 /// ```swift
 /// @Test(arguments: StoreConformance.scenarios) func conforms(_ scenario: StoreConformance.Scenario) throws {
@@ -11,9 +11,9 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each run makes a store anew. The folder goes away with the instance. An instance is used by one thread at a time.
+/// Each run creates a new store. The folder is deleted with the instance. Use an instance on one thread at a time.
 public final class StoreConformance {
-    /// What a store type does beside what all of them do.
+    /// The optional features of a store type.
     public struct Traits: OptionSet, Sendable {
         /// The traits as bits.
         public let rawValue: Int
@@ -27,18 +27,18 @@ public final class StoreConformance {
         public static let constraints = Traits(rawValue: 2)
         /// `migratePersistentStore` can make stores of the type.
         public static let copyTarget = Traits(rawValue: 4)
-        /// The store keeps a history where `NSPersistentHistoryTrackingKey` asks for it.
+        /// The store keeps a history if `NSPersistentHistoryTrackingKey` is set.
         public static let history = Traits(rawValue: 8)
 
-        /// What the scenarios expect where nothing else is said.
+        /// The default traits of the scenarios.
         public static let usual: Traits = [.keepsRows, .constraints, .copyTarget]
     }
 
-    /// One thing that a store type has to do.
+    /// One requirement of a store type.
     public struct Scenario: Sendable, CustomStringConvertible {
-        /// What it shows, in a few words.
+        /// A short description.
         public let name: String
-        /// What the store type has to have for it; with others the scenario is skipped.
+        /// The traits that the store type must have; otherwise the scenario is skipped.
         let needs: Traits
         let body: @Sendable (StoreConformance) throws -> Void
 
@@ -50,19 +50,19 @@ public final class StoreConformance {
 
         public var description: String { name }
 
-        /// What came of running a scenario whose store did not fail it.
+        /// The outcome of a scenario that did not fail.
         public enum Outcome: Equatable, Sendable {
-            /// The store did what it has to do.
+            /// The store met the requirement.
             case passed
-            /// Nothing was done with the store, as its type lacks these traits.
+            /// The scenario was not run, because the store type lacks these traits.
             case skipped(Traits)
         }
 
-        /// Runs the scenario, if the store's type has the traits that it needs.
+        /// Runs the scenario if the store's type has the required traits.
         ///
-        /// - Parameter stack: a fresh one: nothing was done with it before.
-        /// - Returns: whether it was run.
-        /// - Throws: ``ConformanceFailure`` where the store did something else; an error of the store where it failed.
+        /// - Parameter stack: a new stack that was not used before.
+        /// - Returns: the outcome: passed, or skipped with the missing traits.
+        /// - Throws: ``ConformanceFailure`` if the store behaves differently; an error of the store if it fails.
         @discardableResult
         public func run(on stack: StoreConformance) throws -> Outcome {
             guard stack.traits.isSuperset(of: needs) else { return .skipped(needs.subtracting(stack.traits)) }
@@ -80,34 +80,35 @@ public final class StoreConformance {
         + faultScenarios + changeScenarios + conflictScenarios + refusalScenarios + sizeScenarios + metadataScenarios
         + historyScenarios
 
-    /// The folder in which the store stands, with nothing else in it at first.
+    /// The folder of the store, empty at first.
     public let folder: URL
-    /// Where the store stands.
+    /// The URL of the store.
     public let url: URL
     /// The type of the store.
     public let type: NSPersistentStore.StoreType
-    /// What the type does beside what all do.
+    /// The optional features of the type.
     public let traits: Traits
-    /// The model of the scenarios: a library with authors, books and tags, a sample of each type of attribute, and entities with
-    /// relationships of every shape, delete rules and conditions.
+    /// The model of the scenarios: a library with authors, books and tags, a sample of each type of attribute, and
+    /// entities with relationships of every form, delete rules and conditions.
     public let model: NSManagedObjectModel
-    /// The options with which the store is opened.
+    /// The options for opening the store.
     public let options: [AnyHashable: Any]
-    /// How many rows the store gets where a scenario wants many. Fewer for stores where each row costs a question of its own.
+    /// The number of rows for scenarios with many rows. Set fewer for stores where each row needs a query.
     public var manyRows = 5_000
-    /// Size of the largest binary value, in bytes. Smaller for stores that write all values with each save.
+    /// The size of the largest binary value, in bytes. Set a smaller one for stores that write all values with each
+    /// save.
     public var largestData = 3 << 20
-    /// The coordinator of the store that is open now.
+    /// The coordinator of the open store.
     public private(set) var coordinator: NSPersistentStoreCoordinator
 
-    /// Makes a store of the type in a new temporary folder.
+    /// Creates a store of the type in a new temporary folder.
     ///
     /// - Parameters:
-    ///   - type: a store type that is registered.
-    ///   - traits: what the type does beside what all do.
+    ///   - type: a registered store type.
+    ///   - traits: the optional features of the type.
     ///   - options: the options of each opening.
-    ///   - place: the URL of the store, where it is none in the folder that it is given.
-    /// - Throws: the error of making the folder, or of `addPersistentStore(type:configuration:at:options:)`.
+    ///   - place: returns the URL of the store, if it is not in the folder that is passed.
+    /// - Throws: the error of creating the folder, or of `addPersistentStore(type:configuration:at:options:)`.
     public init(
         _ type: NSPersistentStore.StoreType, traits: Traits = .usual, options: [AnyHashable: Any] = [:],
         at place: (URL) throws -> URL = { $0.appendingPathComponent("Library.store") }
@@ -128,23 +129,23 @@ public final class StoreConformance {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// The store, as it is open now.
+    /// The open store.
     public var store: NSPersistentStore { coordinator.persistentStores[0] }
 
-    /// Whether the rows outlive their coordinator.
+    /// True if the rows outlive their coordinator.
     public var keepsRows: Bool { traits.contains(.keepsRows) }
 
     /// Opens the same store in a new coordinator.
     ///
-    /// - Parameter options: `nil` takes those of the first opening.
-    /// - Throws: what removing and adding the store throw.
+    /// - Parameter options: the options; `nil` for those of the first opening.
+    /// - Throws: the errors of removing and adding the store.
     public func reopen(options: [AnyHashable: Any]? = nil) throws {
         try coordinator.remove(store)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(type: type, at: url, options: options ?? self.options)
     }
 
-    /// A new context with a queue of its own.
+    /// A new context with its own queue.
     public func context() -> NSManagedObjectContext { Self.context(coordinator) }
 
     static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {

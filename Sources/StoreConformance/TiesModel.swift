@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-// The part of the model that has relationships of every shape, delete rules and validation.
+// The part of the model with relationships of every form, delete rules and validation.
 extension StoreConformance {
-    /// A relationship without a partner; ``pair(_:_:)`` makes two of them inverses of each other.
+    /// A relationship without an inverse; ``pair(_:_:)`` makes two of them inverses of each other.
     private static func way(
         _ from: NSEntityDescription, _ name: String, _ to: NSEntityDescription, many: Bool = true,
         ordered: Bool = false, rule: NSDeleteRule = .nullifyDeleteRule
@@ -24,8 +24,9 @@ extension StoreConformance {
         other.inverseRelationship = one
     }
 
-    /// `Person`, which has relationships to its own kind, `Playlist` and `Song`, which are ordered, `Folder` and what hangs on one by
-    /// each delete rule, `Form` and `Part`, which have conditions, and `Attachment`, whose bytes may lie outside of the store.
+    /// `Person` with relationships to its own entity, `Playlist` and `Song` with ordered ones, `Folder` with a
+    /// destination for each delete rule, `Form` and `Part` with conditions, and `Attachment`, whose bytes may be stored
+    /// outside of the store.
     static func ties() -> [NSEntityDescription] {
         people() + folders() + forms() + [
             {
