@@ -7,7 +7,8 @@ package enum ModelCompilation {
     ///
     /// - Parameters:
     ///   - source: A `.xcdatamodeld` with its versions, one `.xcdatamodel`, or an `.xcmappingmodel`.
-    ///   - target: A `.momd` folder for all versions, or a `.mom` file for the current one; a `.cdm` for a mapping model.
+    ///   - target: A `.momd` folder for all versions, or a `.mom` file for the current one; a `.cdm` for a mapping
+    ///     model.
     ///   - module: The module of the classes whose names begin with a dot; `nil` leaves those names unchanged.
     /// - Returns: Notes on skipped parts.
     /// - Throws: `ModelFileError`.

@@ -38,7 +38,6 @@ package enum FileReplacement {
             try manager.moveItem(at: fresh, to: url)
             if stands { try manager.removeItem(at: old) }
         } catch {
-            // Restores the previous item.
             if !manager.fileExists(atPath: url.path) { try? manager.moveItem(at: old, to: url) }
             try? manager.removeItem(at: fresh)
             throw unwritable(url, error)

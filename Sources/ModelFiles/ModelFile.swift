@@ -95,7 +95,7 @@ package enum ModelFile {
 
     private static let keptModel = "the model kept in the store cannot be read: "
 
-    /// The model that a store keeps in `Z_MODELCACHE`.
+    /// Reads the model in `Z_MODELCACHE` of a store.
     ///
     /// - Parameter store: The path of the store, for messages.
     /// - Throws: ``ModelFileError``.

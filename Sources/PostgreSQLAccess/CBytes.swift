@@ -5,7 +5,6 @@
         static func with<Result>(
             _ values: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
         ) -> Result {
-            // All values are in one block, each at its place: no pointer outlives the call.
             var all: [UInt8] = []
             all.reserveCapacity(values.reduce(1) { $0 + ($1?.count ?? 0) })
             var places: [Int?] = []

@@ -305,7 +305,7 @@
         }
 
         /// Sends the bytes in pieces, since libpq counts them in 32 bits.
-        // SAFETY: bytes and `CChar`s are the same in memory; the library copies them during the call.
+        // SAFETY: bytes and `CChar`s are the same in memory; libpq copies them during the call.
         private func put(_ bytes: inout [UInt8]) throws {
             var start = 0
             while start < bytes.count {

@@ -28,7 +28,7 @@ extension Connection {
             handle, name, SQLITE_UTF8, box.toOpaque(), compareTexts,
             { pointer in if let pointer { Unmanaged<CollationBox>.fromOpaque(pointer).release() } })
         guard result == SQLITE_OK else {
-            // Unlike functions, a collation that fails to register keeps its owner responsible.
+            // Unlike for functions, SQLite does not call the destructor if this fails.
             box.release()
             throw error(result, sql: name)
         }

@@ -5,7 +5,7 @@ import Foundation
 package struct FunctionArguments {
     package let count: Int
     fileprivate let context: OpaquePointer
-    // SAFETY: SQLite has `count` values there during the call of the function; the index is checked.
+    // SAFETY: SQLite has `count` values at the address during the call of the function; the index is checked.
     fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
 
     package subscript(index: Int) -> FunctionArgument {

@@ -9,7 +9,7 @@ extension Connection {
         try value("PRAGMA \(Self.checkedName(name))")
     }
 
-    /// Sets a pragma. `value` is a number or a plain word; anything else is refused.
+    /// Sets a pragma. `value` must be a number or a plain word; others are refused.
     ///
     /// - Returns: the result of the pragma, such as the current journal mode.
     @discardableResult

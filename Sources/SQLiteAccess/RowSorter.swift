@@ -30,7 +30,7 @@ package final class RowSorter {
     }
 
     private let columns: [SortColumn]
-    // Used for every row.
+    // Unchecked, since every row uses these.
     // SAFETY: one caller at a time, and no code of the caller runs in between, so accesses do not overlap.
     @exclusivity(unchecked)
     private var bytes = SortBytes()

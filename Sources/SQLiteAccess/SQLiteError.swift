@@ -18,7 +18,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
         case inputOutput
         case tooBig
         case outOfMemory
-        /// The file's schema is not what the statement expects, or the statement is wrong.
+        /// The file's schema does not match the statement, or the statement is wrong.
         case statement
         case other
     }

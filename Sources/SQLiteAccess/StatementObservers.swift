@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A statement that a connection ran to its end.
+/// A statement that a connection has run to its end.
 package struct ExecutedSQL: Sendable {
     package let sql: String
     package let rows: Int

@@ -79,7 +79,7 @@ package final class StatementTrace: @unchecked Sendable {
         switch event {
         // The address of a statement may be reused after it ended.
         case SQLITE_TRACE_STMT:
-            // Resets the counter.
+            // 1 resets the counter.
             sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1)
             return lock.withLock { running[statement] = (.now, 0) }
         case SQLITE_TRACE_ROW: return lock.withLock { running[statement]?.rows += 1 }

@@ -48,7 +48,6 @@ extension StoreConformance {
         }
         try stack.inEachState(checkEmpty)
         try stack.inContext { context in
-            // Saved, deleted, and inserted again.
             let first = context.make("Song", named: "s0")
             try context.save()
             context.delete(first)
@@ -92,7 +91,6 @@ extension StoreConformance {
             try checkSongs(count, context)
             try expect(try numbers(context) == order, "the order of \(count) songs is that in which they were saved")
         }
-        // Some of the last are deleted, and some of the others change.
         let rest = count - count / 50
         try stack.inContext { context in
             for song in try context.fetch(songs("number >= \(rest)")) { context.delete(song) }

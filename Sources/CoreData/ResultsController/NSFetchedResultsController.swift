@@ -24,8 +24,8 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     /// - Parameters:
     ///   - fetchRequest: the request. It may be changed later; the next `performFetch()` uses the changes.
     ///   - context: the context to fetch from, and whose changes are followed.
-    ///   - sectionNameKeyPath: the key path, also over to-one relationships, of the value that names an object's section;
-    ///     `nil` for one section without a name.
+    ///   - sectionNameKeyPath: the key path, also over to-one relationships, of the value that names an object's
+    ///     section; `nil` for one section without a name.
     ///   - name: the name under which sections and order are kept on disk, so that the next launch need not fetch;
     ///     `nil` for no cache.
     /// - Precondition: The request has sort descriptors.

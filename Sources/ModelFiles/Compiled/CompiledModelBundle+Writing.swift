@@ -6,8 +6,8 @@ extension CompiledModelBundle {
         /// The name of the version, which becomes the name of its `.mom`.
         package var name: String
         package var model: ModelDocument
-        /// The version hashes that Apple's tools wrote for the same model, by entity. They are kept; only those of other
-        /// entities are computed.
+        /// The version hashes that Apple's tools wrote for the same model, by entity. They are kept; only those of
+        /// other entities are computed.
         package var writtenHashes: [String: Data]
         /// The file that the model was read from, if any, and the lines of its parts, for messages.
         package var source: (file: String, lines: [String: Int])?

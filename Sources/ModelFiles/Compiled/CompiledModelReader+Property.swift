@@ -64,7 +64,7 @@ extension CompiledModelReader {
             try readDerivation(object, of: &attribute, path: path, keeping: &unknown)
         }
         if type == .composite {
-            // Archives of earlier versions have the columns of our own elements, even if Apple's elements were kept
+            // In stores of earlier versions our own elements determine the columns, even if the archive has Apple's
             // too.
             let elements = fields[OwnKeys.elements] ?? fields["NSCompositeElements"]
             attribute.elements = try readElements(elements, path: path)

@@ -63,7 +63,7 @@ extension FetchIndexDocument {
 package struct FetchIndexElementDocument: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
         case property(String)
-        /// An expression, the name that its description has, and the code of the type of its result.
+        /// An expression, the name of its description, and the code of its result type.
         case expression(ExpressionDocument, name: String, resultType: UInt)
     }
 

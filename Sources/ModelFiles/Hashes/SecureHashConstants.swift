@@ -1,4 +1,4 @@
-/// The round constants of the SHA-2 family: the first bits of the fractional parts of the cube roots of the first primes.
+/// The round constants of SHA-2: the first bits of the fractional parts of the cube roots of the first primes.
 enum SecureHashConstants {
     /// The constants of SHA-256: the upper halves of the first 64.
     static let narrow: [UInt32] = wide.prefix(64).map { UInt32($0 >> 32) }

@@ -1,8 +1,8 @@
 extension ModelDocument {
     /// The model in the form of the editor, in which it is written as a source model.
     ///
-    /// Additions of the compiler are removed (see ``compiled(file:)``), composite attributes get named types, and the
-    /// usual editor settings are added. A model that was read from a source file has all of this and is unchanged.
+    /// Additions of the compiler are removed (see ``compiled(file:lines:)``), composite attributes get named types, and
+    /// the usual editor settings are added. A model that was read from a source file has all of this and is unchanged.
     package func decompiled() -> ModelDocument {
         var model = self
         for index in model.entities.indices { model.entities[index].removeMarkedIndexes() }

@@ -74,7 +74,7 @@ struct AggregatePlan: @unchecked Sendable {
 }
 
 /// The aggregates of a list's sections at one moment. A copy costs a few references.
-// SAFETY: a value; what its copies share is never changed.
+// SAFETY: a value; the state that its copies share is never changed.
 struct AggregateResults: @unchecked Sendable {
     let plan: AggregatePlan
     /// By the section's number; empty for a section without rows.
@@ -147,7 +147,7 @@ struct AggregateResults: @unchecked Sendable {
 /// When a row changes, its old values are removed from its old section, and its new values are added to its new one. A
 /// section's rows are read again only if its least or greatest value was removed, or its sum was rounded. Memory: 75 to
 /// 150 bytes for each row and attribute, depending on how full the tables are, and the size of texts.
-// SAFETY: a value; what its copies share is never changed.
+// SAFETY: a value; the state that its copies share is never changed.
 struct AggregateTable: @unchecked Sendable {
     private(set) var results: AggregateResults
     /// By the plan's keys. Empty if the results are from the store: the values have to be read before a change is

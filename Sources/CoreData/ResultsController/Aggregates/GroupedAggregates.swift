@@ -17,7 +17,7 @@ struct GroupedAggregates {
     /// The columns that hold the parts of an attribute's aggregates.
     private struct Places {
         var count = 0
-        /// The sum. If ``high`` is set, only its lower 32 bits; ``high`` holds the rest in units of 2³².
+        /// The sum. If ``high`` is set: of the values modulo 2³²; ``high`` is the sum of the rest in units of 2³².
         var low: Int?
         var high: Int?
         var least: Int?
@@ -81,7 +81,7 @@ struct GroupedAggregates {
         return columns.count - 1
     }
 
-    // MARK: Asking
+    // MARK: Query
 
     /// Computes the aggregates in the store. Called under the coordinator's lock.
     ///

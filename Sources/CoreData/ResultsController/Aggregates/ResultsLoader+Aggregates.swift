@@ -67,7 +67,7 @@ extension ResultsTracker {
     /// Updates the aggregates to the state after a step.
     ///
     /// - Parameter isWhole: true if the changes of the step are unknown.
-    /// - Throws: the store's errors; nothing has changed then.
+    /// - Throws: the store's errors; the state is unchanged then.
     func followAggregates(_ change: inout TrackedChange, of state: ResultsState, isWhole: Bool) throws {
         guard let plan = state.aggregates?.plan else { return }
         if isWhole || state.aggregates?.hasValues == false {

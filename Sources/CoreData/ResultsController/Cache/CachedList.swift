@@ -8,9 +8,8 @@ import Foundation
 //  24  offset of the rows         56  number of sections; -1 for a list without
 //  64  fingerprint, store token: a 4-byte length and UTF-8 each
 //      for each section: 4 bytes rows, 4 bytes length of the name, name
-//      for each row whose number is assigned again at each launch (``ReferenceTable``): 8 bytes row, 4 bytes length of
-//      the
-//      text of its reference, text
+//      for each row whose number is assigned again at each launch (``ReferenceTable``): 8 bytes row, 4 bytes length
+//      of the text of its reference, text
 //  rows: 8 bytes each, at a multiple of 4,096, to the end of the file
 //
 // The rows are mapped into memory, so opening a list reads only the header and the pages that are used. (The checksum
@@ -79,7 +78,7 @@ extension CachedList {
     }
 
     // SAFETY: the header was checked: `rowsOffset` is aligned and `rowCount` rows fit into `fileSize` bytes, which are
-    // mapped until the closure unmaps them, once. Files of lists are replaced, never cut, so that the mapping stays
+    // mapped until the closure unmaps them, once. Files of lists are replaced, never truncated, so the mapping stays
     // whole.
     private static func map(_ file: Int32, _ header: CachedListHeader, fileSize: Int) -> SharedElements<RowToken>? {
         guard header.rowCount > 0 else { return SharedElements([]) }
@@ -104,7 +103,7 @@ private struct CachedListHeader {
     private(set) var rowsOffset = 0
     private(set) var rowsChecksum: UInt64 = 0
 
-    // SAFETY: words are read and written at offsets below `headerStart`, and `bytes` has as many as were asked for.
+    // SAFETY: words are read and written at offsets below `headerStart`, and `bytes` has the requested count.
     init?(file: Int32, fileSize: Int) {
         guard let start = Self.bytes(of: file, count: CachedList.headerStart) else { return nil }
         func word(_ offset: Int) -> Int64 {
@@ -133,7 +132,7 @@ private struct CachedListHeader {
         return checksum.value
     }
 
-    // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.
+    // SAFETY: `pread` fills at most `count` bytes, for which there is room, and returns their count.
     private static func bytes(of file: Int32, count: Int) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = max(0, pread(file, buffer.baseAddress, count, 0))
@@ -145,7 +144,7 @@ private struct CachedListHeader {
     /// checked.
     ///
     /// - Returns: `false` if the header claims more data than it has.
-    // SAFETY: the bytes are read during the closure only, each piece after its length was compared with what is left.
+    // SAFETY: the bytes are read during the closure only, each piece after its length was checked.
     private mutating func parse(_ header: [UInt8], sectionCount: Int, historyNumber: Int64) -> Bool {
         header.withUnsafeBytes { bytes in
             var position = CachedList.headerStart
@@ -245,7 +244,7 @@ extension CachedList {
         }
     }
 
-    // SAFETY: `write` reads at most what is left of the bytes, which the array holds.
+    // SAFETY: `write` reads at most the remaining bytes, which the array holds.
     private static func write(_ bytes: [UInt8], to file: Int32) throws {
         try bytes.withUnsafeBytes { buffer in
             var position = 0

@@ -9,8 +9,8 @@ struct CachedListRows {
     private(set) var hasRepeatedRow = false
 
     /// - Returns: `nil` if the file cannot be read.
-    // SAFETY: the buffer is used during the closure only, and aligned for words, as rows are; `pread` fills at most what is left
-    // of it.
+    // SAFETY: the buffer is used during the closure only, and aligned for words, as rows are; `pread` fills at most
+    // the rest of it.
     init?(file: Int32, offset: Int, count: Int) {
         guard let seen = SeenKeys(rowCount: count) else { return nil }
         var position = offset
@@ -58,13 +58,13 @@ struct CachedListRows {
 /// The primary keys of the rows that were seen. The keys of a list are from one table and mostly dense, so they are
 /// bits in memory that the system allocates on first use. Other keys, which a forged file may have, are in a set.
 private final class SeenKeys {
-    // SAFETY: as many words as `wordCount` says, from `init` to `deinit`.
+    // SAFETY: `wordCount` words, from `init` to `deinit`.
     private let bits: UnsafeMutablePointer<UInt64>
     private let wordCount: UInt64
     private var far: Set<UInt64> = []
 
     /// - Returns: `nil` if memory is not available.
-    // SAFETY: `calloc` gives as many zeroed words as `wordCount` says, freed by `deinit`.
+    // SAFETY: `calloc` returns `wordCount` zeroed words, freed by `deinit`.
     init?(rowCount: Int) {
         wordCount = UInt64(rowCount) + 64
         guard let memory = calloc(Int(wordCount), 8) else { return nil }

@@ -8,7 +8,7 @@ package struct ListChecksum {
     package init() {}
 
     /// Adds `bytes` to the checksum. All calls but the last must pass a multiple of 32 bytes.
-    // SAFETY: words are read at offsets at which eight bytes are left; nothing is kept.
+    // SAFETY: words are read at offsets with at least eight bytes after them; nothing is kept.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         length &+= UInt64(bytes.count)
         var (a, b, c, d) = lanes

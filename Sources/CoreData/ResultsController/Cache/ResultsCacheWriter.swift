@@ -51,7 +51,7 @@ final class ResultsCacheWriter {
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
-        // Retaining the writer here would release its context off the queue.
+        // Weak, because the writer retains the context, which must not be released off the queue.
         let later = QueueBound(WeakWriter(writer: self), on: context.queue)
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.delay) {
             later.async { weakSelf in

@@ -1,4 +1,4 @@
-/// The computation behind ``ChangeBatch``.
+/// Computes a ``ChangeBatch``.
 ///
 /// Design. Untouched rows keep their order, so only touched ones may be reported. A touched row has to move if its gap
 /// differs: the number of untouched rows of its section before it, in the old and in the new state. Rows with the same
@@ -23,7 +23,7 @@ struct BatchBuilder {
         let recreated = compareSections(rows)
         var isCompared = false
         if !others.isEmpty {
-            // A replaced row that can stay where it is counts as untouched from here on.
+            // A replaced row that can stay in place counts as untouched from here on.
             let settled = staying(rows, from: touched.count, recreated: recreated)
             if settled.contains(true) {
                 let left = rows.tokens.indices.filter { !settled[$0] }.map { rows.tokens[$0] }

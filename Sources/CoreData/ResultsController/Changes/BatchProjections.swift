@@ -44,7 +44,8 @@ enum BatchProjections {
         }
     }
 
-    /// The changes of a list without sections. Moves and updates are removals and insertions associated with each other.
+    /// The changes of a list without sections. Moves and updates are removals and insertions associated with each
+    /// other.
     static func difference(
         of batch: ChangeBatch, identities: RowIdentities
     ) -> CollectionDifference<NSManagedObjectID>? {

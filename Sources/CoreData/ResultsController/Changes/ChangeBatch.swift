@@ -1,4 +1,4 @@
-/// Everything that one batch of changes did to a list: both states, and the fewest changes that lead from one to the other.
+/// All changes of one batch in a list: both states, and the fewest changes from one to the other.
 ///
 /// Immutable. Row callbacks, difference and snapshot are projections of it. Positions of deleted rows are in the old
 /// state, positions of inserted rows in the new one. Every row has at most one change; rows that are only shifted by

@@ -73,7 +73,6 @@ struct FlatList: ListBase {
                 gone += 1
                 section.rowCount -= 1
             }
-            // The one section of a flat list stays, and so does a kept section.
             guard section.rowCount > 0 || !isSectioned || section.number < keptSections else { continue }
             sections.append(section)
             starts.append(end - gone)

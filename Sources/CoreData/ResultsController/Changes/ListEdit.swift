@@ -4,7 +4,7 @@
 /// its own old place, and rows are only compared with rows whose values agree with their place. Few changes are applied
 /// to the tree one by one, O(k log n); many are merged into a new tree, O(n + k), with the same number of comparisons.
 struct ListEdit {
-    /// A row that gets a place.
+    /// A row to be inserted.
     struct Arrival {
         var row: RowToken
         var section: UInt32
@@ -12,7 +12,7 @@ struct ListEdit {
 
     /// The rows that are removed from their place, each once: deleted rows, and rows whose values changed.
     var removed: [RowToken] = []
-    /// The rows that get a place, in list order. The rows of one section need not be adjacent.
+    /// The rows to insert, in list order. The rows of one section need not be adjacent.
     var arrivals: [Arrival] = []
 
     /// True if the first section, by number, precedes the second; `nil` if sections are in the order of their rows.
@@ -198,7 +198,7 @@ struct ListEdit {
     /// The rows that are inserted into one section.
     private struct SectionPlan {
         let number: UInt32
-        /// The section's index in the base, or the index before which it is inserted.
+        /// The section's index in the base, or the index at which it is inserted.
         var index: Int
         var isNew: Bool
         /// The rows, ascending by the position in the section's rows of the base at which they are inserted.

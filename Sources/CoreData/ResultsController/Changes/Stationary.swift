@@ -30,7 +30,7 @@ enum Stationary {
         return staying
     }
 
-    /// The longest subsequence of `run`, which is in new order, whose old orders ascend.
+    /// The longest subsequence of `run`, which is in the new order, with ascending old orders.
     private static func longestRun(_ run: [Int], in items: [Item]) -> [Int] {
         guard run.count > 1 else { return run }
         return AscendingRun.longest(in: run.map { Int64(items[$0].oldOrder) }).map { run[$0] }

@@ -11,7 +11,8 @@ struct LeafIndex {
     /// A page with more entries than this is dense: a sparse entry takes six bytes, a dense one four.
     fileprivate static let mostSparseEntries = 512
 
-    // SAFETY: a look-up takes five steps through these, each of which is a plain load or store in here: no accesses overlap.
+    // SAFETY: a look-up takes five steps through these, each of which is a plain load or store in here: no accesses
+    // overlap.
     private final class Shelf {
         @exclusivity(unchecked) var pages: [LeafIndexPage?]
 

@@ -20,7 +20,7 @@ public struct SectionNode: Sendable {
     public func aggregate(_ aggregate: SectionAggregate) -> SectionValue? { plan?.result(aggregate, of: accumulators) }
 }
 
-/// Makes the tree of a list's sections.
+/// Builds the tree of a list's sections.
 struct SectionTree {
     let contents: ListContents
     let table: SectionTable

@@ -2,7 +2,7 @@ import Foundation
 
 /// A ``SectionBy`` that was resolved for an entity: computes the section of an object, its name, and the order of
 /// sections. A value; all cached state is in ``SectionNames``.
-// SAFETY: immutable; closures in it are called on the context's queue, or where no other thread runs them.
+// SAFETY: immutable; closures in it are called on the context's queue, or if no other thread runs them.
 struct SectionRule: @unchecked Sendable {
     let levels: [SectionLevel]
     private let by: SectionBy

@@ -112,8 +112,8 @@ public struct FetchedResultsBatch: Sendable {
         }
     }
 
-    /// The batch as a difference of the lists of all IDs, over all sections. Moves and updates are removals and insertions
-    /// that are associated with each other. O(changes).
+    /// The batch as a difference of the lists of all IDs, over all sections. Moves and updates are removals and
+    /// insertions that are associated with each other. O(changes).
     public var difference: CollectionDifference<NSManagedObjectID> {
         guard let difference = BatchProjections.difference(of: told.steps) else {
             preconditionFailure("a batch names a place twice")

@@ -116,7 +116,6 @@ struct ListEditor {
             if result.touched.insert(new).inserted { arriving.append(.init(row: new, object: object)) }
             return
         }
-        // The object was touched but not changed.
         if let keys = touch.keys, keys.isEmpty { return }
         guard result.touched.insert(known).inserted, mayMove(touch) else { return }
         edit.removed.append(known)
