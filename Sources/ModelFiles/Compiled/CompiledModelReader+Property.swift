@@ -64,8 +64,7 @@ extension CompiledModelReader {
             try readDerivation(object, of: &attribute, path: path, keeping: &unknown)
         }
         if type == .composite {
-            // In stores of earlier versions our own elements determine the columns, even if the archive has Apple's
-            // too.
+            // In older stores our own elements determine the columns, even if the archive also has Apple's.
             let elements = fields[OwnKeys.elements] ?? fields["NSCompositeElements"]
             attribute.elements = try readElements(elements, path: path)
         }

@@ -21,7 +21,7 @@ struct ListEdit {
     /// True if a staying row should not be compared with, since its values are about to change. `nil` if there are no
     /// such rows.
     var isDoubtful: ((RowToken) -> Bool)?
-    /// The number of parts into which a search step divides the possible range. A larger one needs fewer comparisons in
+    /// The number of parts into which a search step divides the possible range. A larger one needs fewer rounds in
     /// sequence, each of more rows.
     var fanout = 2
     /// Returns the row at which to begin the search for an arrival, if `isWanted` accepts it: probably the row after

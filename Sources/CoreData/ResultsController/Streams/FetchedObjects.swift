@@ -1,6 +1,6 @@
 import Foundation
 
-/// The objects of a fetch, one after the other, in memory that does not grow with their number:
+/// The objects of a fetch, one after the other, with the values of one batch in memory at a time:
 ///
 /// ```swift
 /// for try await team in context.objects(Team.self, sort: [SortDescriptor(\.teamName)]) { … }
@@ -82,7 +82,7 @@ public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
 }
 
 extension NSManagedObjectContext {
-    /// The objects of a class for a loop, in constant memory.
+    /// The objects of a class for a loop, read in batches.
     ///
     /// - Parameters:
     ///   - type: the class; objects of its subclasses are included.
@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
         return objects(for: request, batchSize: batchSize)
     }
 
-    /// The objects of a request for a loop, in constant memory.
+    /// The objects of a request for a loop, read in batches.
     ///
     /// - Parameters:
     ///   - request: the request; its limit and offset are used. It is copied.
