@@ -1,27 +1,27 @@
 import ModelFiles
 
-/// How deep the objects of an archive are nested in each other, and how many a walk meets that follows every reference.
+/// Nesting depth of an archive's objects, and the number of values that a walk along all references visits.
 ///
-/// A reader makes an object once it has all within it. With one that contains itself, as damaged bytes may say, it would
-/// not come to an end before the thread's stack does. Lists that share each other stand for so many values that comparing
-/// them would not come to an end either.
+/// A reader creates an object after everything inside it. In damaged bytes an object may contain itself, and the
+/// reader would overflow the stack. Lists that share each other can expand to so many values that a comparison would
+/// not finish.
 struct ArchiveNesting {
     let archive: KeyedArchive
-    /// The sizes of objects that were looked at, by their numbers.
+    /// Sizes of the visited objects, by object number.
     private var sizes: [Int: (height: Int, count: Int)] = [:]
-    /// How many values are within the object that is being looked at.
+    /// Number of values inside the object being visited.
     private var count = 0
 
     init(archive: KeyedArchive) { self.archive = archive }
 
-    /// Whether nothing contains itself, nothing is nested deeper than `limit`, and a walk meets no more values than
-    /// ``KeyedArchive/expansionLimit``. Cost: one look at each value.
+    /// True if no object contains itself, nothing is nested deeper than `limit`, and a walk visits at most
+    /// ``KeyedArchive/expansionLimit`` values. Cost: visits each value once.
     mutating func isWithin(_ limit: Int) -> Bool {
         count = 0
         return height(of: archive.root, limit) != nil
     }
 
-    /// How many objects are nested in each other below `value`; `nil` for more than `limit`.
+    /// Number of nested objects below `value`; `nil` if more than `limit`.
     private mutating func height(of value: PropertyListValue, _ limit: Int) -> Int? {
         guard limit >= 0 else { return nil }
         switch value {
@@ -41,7 +41,7 @@ struct ArchiveNesting {
         }
     }
 
-    /// `false` beyond the limit.
+    /// False if the limit is exceeded.
     private mutating func add(_ more: Int) -> Bool {
         count += more
         return count <= archive.expansionLimit

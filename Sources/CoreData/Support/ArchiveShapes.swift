@@ -1,21 +1,20 @@
 import Foundation
 import ModelFiles
 
-/// Whether the objects of an archive have what their classes take for granted: Foundation stops the program at fields that are
-/// missing, of another kind or out of range, and at any object behind one that it could not make.
+/// Checks that the objects of an archive have the fields that their classes expect. Foundation stops the program if a
+/// field is missing, of another kind or out of range, and at any object after one that it could not create.
 struct ArchiveShapes {
     let archive: KeyedArchive
 
     typealias Fields = [String: PropertyListValue]
 
-    /// Cost: one look at each object.
+    /// True if all objects are sound. Cost: visits each object once.
     var areSound: Bool { archive.instances.allSatisfy { isSound($0) && refersToObjects($0) } }
 
-    /// Whether an object refers to none of the lists and descriptions of classes that an archive is made of, of which no object
-    /// can be made.
+    /// True if the object refers only to objects, not to the lists and class descriptions of the archive format.
     private func refersToObjects(_ object: KeyedArchive.Object) -> Bool {
         object.fields.allSatisfy { name, value in
-            // Collections hold references and no values, which Foundation takes for granted.
+            // Foundation expects that collections hold references, not values.
             if name.hasPrefix("NS.objects") || name.hasPrefix("NS.keys"), case .array(let members) = value,
                 !members.allSatisfy({ if case .reference = $0 { true } else { false } })
             {
@@ -38,7 +37,7 @@ struct ArchiveShapes {
         }
     }
 
-    /// Whether objects of a class of Foundation's can be judged here.
+    /// True if this type can check objects of the Foundation class `name`.
     static func knows(_ name: String) -> Bool { checks[name] != nil || unitCheck(name) != nil }
 
     private func isSound(_ object: KeyedArchive.Object) -> Bool {
@@ -48,7 +47,7 @@ struct ArchiveShapes {
 
     private typealias Check = @Sendable (ArchiveShapes, Fields) -> Bool
 
-    /// Those of lengths and the like have a factor, others none.
+    /// Units of lengths and similar dimensions have a factor; others cannot be checked.
     private static func unitCheck(_ name: String) -> Check? {
         guard name.hasPrefix("NSUnit"), name != "NSUnit", !name.hasPrefix("NSUnitConverter") else { return nil }
         return { shapes, fields in
@@ -67,7 +66,7 @@ struct ArchiveShapes {
             $0.isText($1["NSDomain"]) && $0.archive.integer($1["NSCode"]) != nil
                 && ($0.archive.resolve($1["NSUserInfo"]) == nil || $0.hasTextKeys($1["NSUserInfo"]))
         },
-        // Foundation stops at one behind anything that it could not make.
+        // Foundation stops at a query item that follows an object it could not create.
         "NSURLQueryItem": { _, _ in false }, "NSURL": { $0.url($1) != nil },
         "NSData": { $0.data($1["NS.data"]) != nil }, "NSMutableData": { $0.data($1["NS.data"]) != nil },
         "NSUUID": { $0.data($1["NS.uuidbytes"])?.count == 16 }, "NSDate": { $0.real($1["NS.time"]) != nil },
@@ -138,18 +137,19 @@ extension ArchiveShapes {
         archive.object(value).map { !Hashing.endlessClassNames.contains($0.className) } ?? true
     }
 
-    /// Whether a value leads to something that a set can hold.
+    /// True if a set can hold the referenced object.
     private func isMember(_ value: PropertyListValue?) -> Bool {
         guard case .reference = value else { return false }
         return archive.resolve(value) != nil && isHashable(value)
     }
 
-    /// Whether a field is there, and leads to nothing or to an object of that class.
+    /// True if the field exists and is either empty or refers to an object of that class.
     private func isOptional(_ value: PropertyListValue?, _ className: String) -> Bool {
         value != nil && (archive.resolve(value) == nil || archive.object(value)?.className == className)
     }
 
-    /// Numbers of seven bits a byte, the low ones first; `nil` for what is none, or great.
+    /// Decodes numbers of seven bits per byte, low bits first; `nil` if the data is malformed or a number is too
+    /// large.
     func numbers(_ value: PropertyListValue?) -> [Int]? {
         guard let data = data(value) else { return nil }
         var (numbers, number, shift): ([Int], Int, Int) = ([], 0, 0)
@@ -165,10 +165,11 @@ extension ArchiveShapes {
         return shift == 0 ? numbers : nil
     }
 
-    /// What an archived address stands for; `nil` where it is none. Foundation makes an `NSURL` of some texts of which it makes no
-    /// `URL`, and stops the program where it has to.
+    /// The archived URL; `nil` if invalid. Foundation accepts some texts as an `NSURL` but not as a `URL`, and stops
+    /// the program when it bridges them.
     ///
-    /// - Parameter depth: to how many bases it may lead: what the root does not reach may contain itself.
+    /// - Parameter depth: the longest chain of base URLs to follow. Objects that the root does not reach may contain
+    ///   themselves.
     func url(_ fields: Fields, depth: Int = ArchivedValues.deepestNesting) -> URL? {
         guard depth > 0, let text = archive.text(fields["NS.relative"]) else { return nil }
         guard let base = archive.object(fields["NS.base"]) else { return URL(string: text) }
@@ -191,7 +192,7 @@ extension ArchiveShapes {
 
     fileprivate func isDictionary(_ fields: Fields) -> Bool {
         guard let keys = list(fields["NS.keys"]), let values = list(fields["NS.objects"]) else { return false }
-        // Foundation passes over values that it could not make, and then reads beyond the end of their list.
+        // Foundation skips values that it could not create, and then reads past the end of their list.
         return keys.count == values.count && values.allSatisfy { archive.resolve($0) != nil }
             && keys.allSatisfy { archive.resolve($0) != nil && isHashable($0) }
     }
@@ -255,7 +256,7 @@ extension ArchiveShapes {
 
     fileprivate func isAttributedString(_ fields: Fields) -> Bool {
         guard let text = archive.text(fields["NSString"]) else { return false }
-        // Foundation reads none without.
+        // Foundation does not read an attributed string without these fields.
         guard let numbers = numbers(fields["NSAttributeInfo"]), numbers.count.isMultiple(of: 2),
             archive.object(fields["NSAttributes"])?.className == "NSArray",
             let runs = archive.elements(fields["NSAttributes"]),

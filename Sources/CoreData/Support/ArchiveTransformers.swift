@@ -2,11 +2,11 @@ import CoreDataPredicates
 import Foundation
 import ModelFiles
 
-/// Reads objects from secure keyed archives, and writes them in reverse. Made for subclasses that allow other classes:
-/// they override ``allowedTopLevelClasses``.
+/// Reads objects from secure keyed archives, and writes them in reverse. Subclasses override
+/// ``allowedTopLevelClasses`` to allow other classes.
 // SAFETY: has no state.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
-    /// The classes of which the archived object may be, and those within it.
+    /// The classes allowed for the archived object and the objects inside it.
     open class var allowedTopLevelClasses: [AnyClass] {
         [
             NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
@@ -14,12 +14,12 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
         ]
     }
 
-    /// The object in an archive; `nil` for what is none, or holds an object of another class.
+    /// The archived object; `nil` if the data is not an archive or holds an object of another class.
     open override func transformedValue(_ value: Any?) -> Any? {
         (value as? Data).flatMap { KeyedArchiveCoding.object(in: $0, classes: Self.allowedTopLevelClasses) }
     }
 
-    /// The archive of an object; `nil` for one of another class.
+    /// The archive of an object; `nil` if its class is not allowed.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let object = value as? NSObject, Self.allowedTopLevelClasses.contains(where: { object.isKind(of: $0) })
         else { return nil }
@@ -27,7 +27,7 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
     }
 }
 
-/// Reads objects of any class from keyed archives: what old models ask for.
+/// Reads objects of any class from keyed archives, for old models that ask for it.
 // SAFETY: has no state.
 final class KeyedUnarchiveTransformer: ValueTransformer, @unchecked Sendable {
     override func transformedValue(_ value: Any?) -> Any? {
@@ -39,9 +39,9 @@ final class KeyedUnarchiveTransformer: ValueTransformer, @unchecked Sendable {
     }
 }
 
-/// Keyed archives, without the ways in which a damaged one could stop the program.
+/// Reads and writes keyed archives. A damaged archive cannot stop the program.
 enum KeyedArchiveCoding {
-    /// - Throws: where the object, or one within it, cannot be archived.
+    /// - Throws: 134030 if the object, or one inside it, cannot be archived.
     static func archive(of object: NSObject, isSecure: Bool) throws -> Data {
         // Foundation's archiver stops the program at an object that cannot be archived.
         if let culprit = uncodable(object) {
@@ -50,11 +50,11 @@ enum KeyedArchiveCoding {
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: isSecure)
     }
 
-    /// Whether Foundation can read objects of a class: it stops the program at one that it may not or cannot read.
+    /// True if Foundation can read objects of this class. At other classes it stops the program.
     private static func isReadable(_ name: String, _ classes: [AnyClass]?) -> Bool {
         if ArchivedValues.classNames.contains(name) { return true }
         if let type = NSClassFromString(name), !NSStringFromClass(type).contains("."), !ArchiveShapes.knows(name) {
-            // One of Foundation's that was not tried with damaged archives.
+            // A Foundation class that was not tested with damaged archives.
             return false
         }
         guard let type = NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name),
@@ -65,7 +65,7 @@ enum KeyedArchiveCoding {
             && classes.contains { (type as? NSObject.Type)?.isSubclass(of: $0) == true }
     }
 
-    /// The first object in nested collections that knows no archives; `nil` where all do.
+    /// The first object in nested collections that cannot be archived; `nil` if all can.
     private static func uncodable(_ value: Any) -> Any? {
         switch value {
         case let dictionary as NSDictionary:
@@ -78,17 +78,17 @@ enum KeyedArchiveCoding {
         }
     }
 
-    /// How deep objects may be nested in an archive that is read.
+    /// Maximum nesting of objects in an archive that is read.
     private static let deepestNesting = 512
 
-    /// Whether a walk over all objects comes to an end soon.
+    /// True if a walk over all objects ends soon.
     static func isLimited(_ archive: KeyedArchive) -> Bool {
         var nesting = ArchiveNesting(archive: archive)
         return nesting.isWithin(deepestNesting)
     }
 
-    /// - Parameter classes: of which the object has to be; `nil` for any.
-    /// - Returns: `nil` where the bytes are no archive that can be read here.
+    /// - Parameter classes: the classes allowed for the object; `nil` for any.
+    /// - Returns: `nil` if the bytes are not an archive that can be read here.
     static func object(in data: Data, classes: [AnyClass]?) -> NSObject? {
         guard let archive = try? KeyedArchive(data) else { return nil }
         var nesting = ArchiveNesting(archive: archive)
@@ -100,11 +100,11 @@ enum KeyedArchiveCoding {
         FormerArchiveNames.areKnown
         guard archive.isWhole,
             archive.classNames.allSatisfy({ isReadable($0, classes) }), ArchiveShapes(archive: archive).areSound,
-            // Foundation stops at lists that its own writer never makes.
+            // Foundation stops at lists that its own writer never makes, so the archive is rewritten.
             let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: archive.rewritten)
         else { return nil }
         unarchiver.requiresSecureCoding = classes != nil
-        // Else an archive of a class that is not here would stop the program.
+        // Otherwise an archive of an unknown class would stop the program.
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
         defer { unarchiver.finishDecoding() }
         let key = NSKeyedArchiveRootObjectKey
@@ -113,7 +113,7 @@ enum KeyedArchiveCoding {
     }
 }
 
-/// The other transformers that are there from the start.
+/// The other transformers that are registered from the start.
 enum BuiltInTransformers {
     static var all: [NSValueTransformerName: ValueTransformer] {
         [

@@ -1,17 +1,17 @@
 import Foundation
 import ModelFiles
 
-// Foundation's unarchiver stops the program on some damaged archives. The bytes of a store may be damaged, so the classes
-// of property lists, which nearly all archives are made of, are decoded here, and an archive of others is handed to
-// Foundation only when its table of objects is whole.
+// Foundation's unarchiver stops the program on some damaged archives, and a store's bytes may be damaged. The
+// property-list classes, of which nearly all archives consist, are decoded here. Foundation gets other archives only
+// if their table of objects is whole.
 
-/// Reads the values of the classes of property lists, ordered sets, errors, `NSURL`, `NSUUID`, `NSNull` and texts with attributes
-/// out of a keyed archive.
+/// Reads property-list values, ordered sets, errors, `NSURL`, `NSUUID`, `NSNull` and attributed strings from a keyed
+/// archive.
 ///
-/// The archive must be nested no deeper than ``deepestNesting``, and nothing in it may contain itself.
+/// The archive must not be nested deeper than ``deepestNesting``, and no object in it may contain itself.
 struct ArchivedValues {
     let archive: KeyedArchive
-    /// What became of the objects by their numbers. One that many refer to is made once, and is the same for all of them.
+    /// The decoded objects by number; `nil` if decoding failed. A shared object is created once.
     private var made: [Int: NSObject?] = [:]
 
     init(archive: KeyedArchive) { self.archive = archive }
@@ -22,10 +22,10 @@ struct ArchivedValues {
         "NSMutableOrderedSet", "NSError", "NSURLQueryItem", "NSAttributedString", "NSMutableAttributedString",
     ]
 
-    /// How deep the objects may be nested in each other.
+    /// Maximum nesting of the objects.
     static let deepestNesting = 64
 
-    /// The root object; `nil` where it, or one within it, is of another class or damaged.
+    /// The root object; `nil` if it, or an object inside it, is damaged or of another class.
     mutating func root() -> NSObject? { object(archive.root) }
 
     private mutating func object(_ value: PropertyListValue?) -> NSObject? {
@@ -91,12 +91,12 @@ struct ArchivedValues {
         return objects
     }
 
-    /// `nil` where one of the objects cannot be a member of a set.
+    /// Returns `nil` if one of the objects cannot be a member of a set.
     private func hashable(_ objects: [NSObject]?) -> [NSObject]? {
         objects.flatMap { $0.allSatisfy(Hashing.isSafe) ? $0 : nil }
     }
 
-    /// The elements of an ordered set, which archives hold one by one; `nil` where one of them is missing.
+    /// The elements of an ordered set, which archives store one by one; `nil` if one is missing.
     private mutating func members(_ fields: [String: PropertyListValue]) -> [NSObject]? {
         var objects: [NSObject] = []
         for number in 0..<fields.keys.count(where: { $0.hasPrefix("NS.object.") }) {
@@ -127,7 +127,7 @@ struct ArchivedValues {
         return result
     }
 
-    /// A text with attributes. Foundation reads none that has the same attributes everywhere, as most have.
+    /// An attributed string. Foundation cannot read one whose attributes are the same everywhere, as most are.
     private mutating func attributedText(_ fields: [String: PropertyListValue]) -> NSMutableAttributedString? {
         guard let string = archive.text(fields["NSString"]) else { return nil }
         let text = NSMutableAttributedString(string: string)
@@ -137,7 +137,7 @@ struct ArchivedValues {
             text.addAttributes(attributes, range: NSRange(location: 0, length: text.length))
             return text
         }
-        // A length and the number of a dictionary for each run.
+        // For each run, its length and the index of its dictionary.
         let bytes = archive.object(runs)?.fields["NS.data"] ?? runs
         guard let numbers = ArchiveShapes(archive: archive).numbers(bytes), numbers.count.isMultiple(of: 2),
             let dictionaries = archive.elements(fields["NSAttributes"])

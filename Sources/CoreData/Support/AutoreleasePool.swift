@@ -1,5 +1,5 @@
-/// Calls `body` and returns what it returns. There are no pools without Objective-C: an object without references goes
-/// away at once. Foundation has the function on Apple's systems, and loops over many objects are written with it.
+/// Calls `body` and returns its result. Without Objective-C there are no pools, and an object is released with its
+/// last reference. The function exists because loops written for Apple's platforms call Foundation's.
 ///
-/// - Throws: what `body` throws.
+/// - Throws: rethrows the error of `body`.
 public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }

@@ -1,9 +1,9 @@
-/// A reference from an object to its owner, which it does not retain. `nil` once the owner is gone.
+/// An unretained reference from an object to its owner; `nil` once the owner is released.
 ///
-/// What a weak reference would do, but one makes every later retain and release of its target several times as slow, and
-/// entities are retained with every object that is made. In exchange the target cuts the link when it goes away, and
-/// no thread may follow it while another releases the last reference to the target, and with it to its model:
-/// as at Apple's, where these references do not retain and are never cleared.
+/// A weak reference would make every later retain and release of its target several times slower, and entities are
+/// retained with every new object. Instead, the target cuts the link when it is released. No thread may follow the
+/// link while another releases the last reference to the target, and with it to its model. Apple's framework has the
+/// same rule: its references do not retain and are never cleared.
 // SAFETY: changed by the model's owner alone, which cuts it before the target goes away; see the rule above for
 // readers.
 final class Backlink<Target: AnyObject>: @unchecked Sendable {
@@ -12,6 +12,6 @@ final class Backlink<Target: AnyObject>: @unchecked Sendable {
 
     init(_ target: Target) { self.target = target }
 
-    /// To be called when the target goes away.
+    /// Call this when the target is released.
     func cut() { target = nil }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 extension CocoaError.Code {
-    /// A value is not valid: a validation predicate fails.
+    /// A value is invalid: a validation predicate fails.
     public static var managedObjectValidation: CocoaError.Code { CocoaError.Code(rawValue: 1550) }
-    /// Several values are not valid: they stand under `NSDetailedErrorsKey`.
+    /// Several values are invalid; the errors are under `NSDetailedErrorsKey`.
     public static var validationMultipleErrors: CocoaError.Code { CocoaError.Code(rawValue: 1560) }
     /// A required property has no value.
     public static var validationMissingMandatoryProperty: CocoaError.Code { CocoaError.Code(rawValue: 1570) }
@@ -21,7 +21,7 @@ extension CocoaError.Code {
     public static var validationDateTooLate: CocoaError.Code { CocoaError.Code(rawValue: 1630) }
     /// A date is too soon.
     public static var validationDateTooSoon: CocoaError.Code { CocoaError.Code(rawValue: 1640) }
-    /// A date is not one.
+    /// A date is invalid.
     public static var validationInvalidDate: CocoaError.Code { CocoaError.Code(rawValue: 1650) }
     /// A text is too long.
     public static var validationStringTooLong: CocoaError.Code { CocoaError.Code(rawValue: 1660) }
@@ -35,17 +35,17 @@ extension CocoaError.Code {
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { CocoaError.Code(rawValue: 132010) }
     /// A row does not exist.
     public static var managedObjectReferentialIntegrity: CocoaError.Code { CocoaError.Code(rawValue: 133000) }
-    /// A relationship leads into another store.
+    /// A relationship refers to another store.
     public static var managedObjectExternalRelationship: CocoaError.Code { CocoaError.Code(rawValue: 133010) }
-    /// Others changed the same objects, and the merge policy did not resolve it.
+    /// Another context or process changed the same objects, and the merge policy did not resolve the conflict.
     public static var managedObjectMerge: CocoaError.Code { CocoaError.Code(rawValue: 133020) }
-    /// Others saved the same unique values, and the merge policy did not resolve it.
+    /// Another context or process saved the same unique values, and the merge policy did not resolve the conflict.
     public static var managedObjectConstraintMerge: CocoaError.Code { CocoaError.Code(rawValue: 133021) }
-    /// No store of that type is known.
+    /// The store type is not registered.
     public static var persistentStoreInvalidType: CocoaError.Code { CocoaError.Code(rawValue: 134000) }
     /// The file is a store of another type.
     public static var persistentStoreTypeMismatch: CocoaError.Code { CocoaError.Code(rawValue: 134010) }
-    /// The database does not fit the model, or may not be written.
+    /// The database does not fit the model, or is not writable.
     public static var persistentStoreIncompatibleSchema: CocoaError.Code { CocoaError.Code(rawValue: 134020) }
     /// A save failed.
     public static var persistentStoreSave: CocoaError.Code { CocoaError.Code(rawValue: 134030) }
@@ -53,7 +53,7 @@ extension CocoaError.Code {
     public static var persistentStoreIncompleteSave: CocoaError.Code { CocoaError.Code(rawValue: 134040) }
     /// A save has conflicts.
     public static var persistentStoreSaveConflicts: CocoaError.Code { CocoaError.Code(rawValue: 134050) }
-    /// Something else went wrong.
+    /// Another failure.
     public static var coreData: CocoaError.Code { CocoaError.Code(rawValue: 134060) }
     /// A store refused an operation.
     public static var persistentStoreOperation: CocoaError.Code { CocoaError.Code(rawValue: 134070) }
@@ -61,7 +61,7 @@ extension CocoaError.Code {
     public static var persistentStoreOpen: CocoaError.Code { CocoaError.Code(rawValue: 134080) }
     /// A store did not answer in time.
     public static var persistentStoreTimeout: CocoaError.Code { CocoaError.Code(rawValue: 134090) }
-    /// No store knows the request.
+    /// The store does not support the request.
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code { CocoaError.Code(rawValue: 134091) }
     /// The store was written with another version of the model.
     public static var persistentStoreIncompatibleVersionHash: CocoaError.Code { CocoaError.Code(rawValue: 134100) }
@@ -88,9 +88,9 @@ extension CocoaError.Code {
 }
 
 extension CocoaError {
-    /// A value is not valid: a validation predicate fails.
+    /// A value is invalid: a validation predicate fails.
     public static var managedObjectValidation: CocoaError.Code { .managedObjectValidation }
-    /// Several values are not valid: they stand under `NSDetailedErrorsKey`.
+    /// Several values are invalid; the errors are under `NSDetailedErrorsKey`.
     public static var validationMultipleErrors: CocoaError.Code { .validationMultipleErrors }
     /// A required property has no value.
     public static var validationMissingMandatoryProperty: CocoaError.Code { .validationMissingMandatoryProperty }
@@ -112,7 +112,7 @@ extension CocoaError {
     public static var validationDateTooLate: CocoaError.Code { .validationDateTooLate }
     /// A date is too soon.
     public static var validationDateTooSoon: CocoaError.Code { .validationDateTooSoon }
-    /// A date is not one.
+    /// A date is invalid.
     public static var validationInvalidDate: CocoaError.Code { .validationInvalidDate }
     /// A text is too long.
     public static var validationStringTooLong: CocoaError.Code { .validationStringTooLong }
@@ -126,17 +126,17 @@ extension CocoaError {
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { .persistentStoreCoordinatorLocking }
     /// A row does not exist.
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
-    /// A relationship leads into another store.
+    /// A relationship refers to another store.
     public static var managedObjectExternalRelationship: CocoaError.Code { .managedObjectExternalRelationship }
-    /// Others changed the same objects, and the merge policy did not resolve it.
+    /// Another context or process changed the same objects, and the merge policy did not resolve the conflict.
     public static var managedObjectMerge: CocoaError.Code { .managedObjectMerge }
-    /// Others saved the same unique values, and the merge policy did not resolve it.
+    /// Another context or process saved the same unique values, and the merge policy did not resolve the conflict.
     public static var managedObjectConstraintMerge: CocoaError.Code { .managedObjectConstraintMerge }
-    /// No store of that type is known.
+    /// The store type is not registered.
     public static var persistentStoreInvalidType: CocoaError.Code { .persistentStoreInvalidType }
     /// The file is a store of another type.
     public static var persistentStoreTypeMismatch: CocoaError.Code { .persistentStoreTypeMismatch }
-    /// The database does not fit the model, or may not be written.
+    /// The database does not fit the model, or is not writable.
     public static var persistentStoreIncompatibleSchema: CocoaError.Code { .persistentStoreIncompatibleSchema }
     /// A save failed.
     public static var persistentStoreSave: CocoaError.Code { .persistentStoreSave }
@@ -144,7 +144,7 @@ extension CocoaError {
     public static var persistentStoreIncompleteSave: CocoaError.Code { .persistentStoreIncompleteSave }
     /// A save has conflicts.
     public static var persistentStoreSaveConflicts: CocoaError.Code { .persistentStoreSaveConflicts }
-    /// Something else went wrong.
+    /// Another failure.
     public static var coreData: CocoaError.Code { .coreData }
     /// A store refused an operation.
     public static var persistentStoreOperation: CocoaError.Code { .persistentStoreOperation }
@@ -152,7 +152,7 @@ extension CocoaError {
     public static var persistentStoreOpen: CocoaError.Code { .persistentStoreOpen }
     /// A store did not answer in time.
     public static var persistentStoreTimeout: CocoaError.Code { .persistentStoreTimeout }
-    /// No store knows the request.
+    /// The store does not support the request.
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code { .persistentStoreUnsupportedRequestType }
     /// The store was written with another version of the model.
     public static var persistentStoreIncompatibleVersionHash: CocoaError.Code {

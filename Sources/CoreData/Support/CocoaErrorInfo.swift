@@ -1,22 +1,22 @@
 import Foundation
 
-/// What a validation error, a failed save or a conflict says beyond its code.
+/// Details of a validation error, a failed save or a conflict.
 extension CocoaError {
-    /// The object that is not valid.
+    /// The invalid object.
     public var validationObject: Any? { userInfo[NSValidationObjectErrorKey] }
 
-    /// The name of the property that is not valid.
+    /// The name of the invalid property.
     public var validationKey: String? { userInfo[NSValidationKeyErrorKey] as? String }
 
     /// The predicate that the value fails.
     public var validationPredicate: NSPredicate? { userInfo[NSValidationPredicateErrorKey] as? NSPredicate }
 
-    /// The value that is not valid.
+    /// The invalid value.
     public var validationValue: Any? { userInfo[NSValidationValueErrorKey] }
 
-    /// The stores in which something failed.
+    /// The stores that failed.
     public var affectedStores: [AnyObject]? { userInfo[NSAffectedStoresErrorKey] as? [AnyObject] }
 
-    /// The objects with which something failed.
+    /// The objects that failed.
     public var affectedObjects: [AnyObject]? { userInfo[NSAffectedObjectsErrorKey] as? [AnyObject] }
 }

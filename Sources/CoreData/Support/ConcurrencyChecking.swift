@@ -1,15 +1,16 @@
 import Foundation
 
-/// What is done about contexts and objects that are used off their queues, and about threads that wait where others wait for them
+/// Settings for checking contexts and objects used off their queues, and threads whose waits may deadlock
 /// (``QueueWatchdog``).
 ///
-/// The environment variable `CoreDataConcurrencyDebug`, or Apple's launch argument `-com.apple.CoreData.ConcurrencyDebug`, says `1` for
-/// stopping the program at each use off a queue, and `0` for nothing. Where neither says anything, a debug build tells the first mistake
-/// of each kind and goes on, and a release build looks at nothing.
+/// The environment variable `CoreDataConcurrencyDebug`, or Apple's launch argument
+/// `-com.apple.CoreData.ConcurrencyDebug`, is `1` to stop the program at each use off a queue, and `0` to check
+/// nothing. If neither is set, a debug build reports the first mistake of each kind and continues, and a release
+/// build checks nothing.
 enum ConcurrencyChecking {
-    /// Whether uses of queues are looked at.
+    /// True if uses of queues are checked.
     static let isOn = stops || request == nil && isDebugBuild
-    /// Whether a use off a queue stops the program, each use is looked at, and both sides of each are kept.
+    /// True if a use off a queue stops the program. Then every use is checked, and the stacks of both sides are kept.
     static let stops = request == true
 
     private static let request: Bool? = {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Makes the errors of the framework: `NSError`s of the Cocoa domain with a code of Apple's, one line that says what,
-/// where and what to do, and the cause beneath.
+/// Makes the framework's errors: `NSError`s of the Cocoa domain with Apple's codes, a one-line message (what failed,
+/// where, and what to do) and the underlying cause.
 ///
-/// One line for a person goes under `NSLocalizedDescriptionKey`, with the pictures of control characters where a name or a cause
-/// has any; `reason` repeats it for programs that read Apple's key.
+/// The message is stored under `NSLocalizedDescriptionKey`, with control characters of names or causes as visible
+/// symbols. `reason` repeats it for programs that read Apple's key.
 enum CoreDataError {
     static func make(
         _ code: Int, _ message: String, underlying: (any Error)? = nil, userInfo: [String: Any] = [:]
@@ -17,12 +17,12 @@ enum CoreDataError {
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
     }
 
-    /// In the user info of an error of a store that cannot be read until a connection is made again.
+    /// User-info key for errors of a store that cannot be read until it reconnects.
     static let storeAwayKey = "isStoreAway"
 
     static func isOfStoreAway(_ error: any Error) -> Bool { (error as NSError).userInfo[storeAwayKey] != nil }
 
-    /// Names in models, paths and what SQLite quotes of a schema may have line breaks.
+    /// Names in models, paths and SQLite's schema quotations may contain line breaks.
     private static func onOneLine(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""

@@ -1,10 +1,10 @@
 /// The codes of the framework's errors in `NSCocoaErrorDomain`, under the names of Apple's C constants.
 
-/// A value is not valid: a validation predicate fails.
+/// A value is invalid: a validation predicate fails.
 public let NSManagedObjectValidationError = 1550
-/// Values that must be unique are not.
+/// Values that must be unique are not unique.
 public let NSManagedObjectConstraintValidationError = 1551
-/// Several values are not valid: they stand under `NSDetailedErrorsKey`.
+/// Several values are invalid; the errors are under `NSDetailedErrorsKey`.
 public let NSValidationMultipleErrorsError = 1560
 /// A required property has no value.
 public let NSValidationMissingMandatoryPropertyError = 1570
@@ -22,7 +22,7 @@ public let NSValidationNumberTooSmallError = 1620
 public let NSValidationDateTooLateError = 1630
 /// A date is too soon.
 public let NSValidationDateTooSoonError = 1640
-/// A date is not one.
+/// A date is invalid.
 public let NSValidationInvalidDateError = 1650
 /// A text is too long.
 public let NSValidationStringTooLongError = 1660
@@ -38,17 +38,17 @@ public let NSManagedObjectContextLockingError = 132000
 public let NSPersistentStoreCoordinatorLockingError = 132010
 /// A row does not exist.
 public let NSManagedObjectReferentialIntegrityError = 133000
-/// A relationship leads into another store.
+/// A relationship refers to another store.
 public let NSManagedObjectExternalRelationshipError = 133010
-/// Others changed the same objects, and the merge policy did not resolve it.
+/// Another context or process changed the same objects, and the merge policy did not resolve the conflict.
 public let NSManagedObjectMergeError = 133020
-/// Others saved the same unique values, and the merge policy did not resolve it.
+/// Another context or process saved the same unique values, and the merge policy did not resolve the conflict.
 public let NSManagedObjectConstraintMergeError = 133021
-/// No store of that type is known.
+/// The store type is not registered.
 public let NSPersistentStoreInvalidTypeError = 134000
 /// The file is a store of another type.
 public let NSPersistentStoreTypeMismatchError = 134010
-/// The database does not fit the model, or may not be written.
+/// The database does not fit the model, or is not writable.
 public let NSPersistentStoreIncompatibleSchemaError = 134020
 /// A save failed.
 public let NSPersistentStoreSaveError = 134030
@@ -56,7 +56,7 @@ public let NSPersistentStoreSaveError = 134030
 public let NSPersistentStoreIncompleteSaveError = 134040
 /// A save has conflicts.
 public let NSPersistentStoreSaveConflictsError = 134050
-/// Something else went wrong.
+/// Another failure.
 public let NSCoreDataError = 134060
 /// A store refused an operation.
 public let NSPersistentStoreOperationError = 134070
@@ -64,7 +64,7 @@ public let NSPersistentStoreOperationError = 134070
 public let NSPersistentStoreOpenError = 134080
 /// A store did not answer in time.
 public let NSPersistentStoreTimeoutError = 134090
-/// No store knows the request.
+/// The store does not support the request.
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 /// The store was written with another version of the model.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
@@ -96,5 +96,5 @@ public let NSPersistentHistoryTokenExpiredError = 134301
 public let NSManagedObjectModelReferenceNotFoundError = 134504
 /// The store is too old for a staged migration.
 public let NSStagedMigrationFrameworkVersionMismatchError = 134505
-/// The stages of a migration lead backwards.
+/// The stages of a migration run backwards.
 public let NSStagedMigrationBackwardMigrationError = 134506

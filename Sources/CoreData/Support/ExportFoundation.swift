@@ -1,2 +1,3 @@
-/// As at Apple's: a file that imports CoreData has Foundation, and there the names that both declare are CoreData's.
+/// As on Apple's platforms, a file that imports CoreData also has Foundation. CoreData's declaration wins if both
+/// have a name.
 @_exported import Foundation

@@ -1,12 +1,12 @@
 import Foundation
 
-// Ways through arrays of objects that count no references: the array holds them all meanwhile. A save looks at all its
-// objects a dozen times, and to retain and release each takes longer than most of these looks.
+// Loops over arrays of objects without counting references: the array holds the objects. A save visits all its
+// objects a dozen times, and retaining and releasing each costs more than most of these visits.
 
 // SAFETY: a reference to an object and an `Unretained` of it are the same word (`LayoutTests`), and the array holds its
 // objects, and its memory, during each call.
 extension Array where Element: AnyObject {
-    /// Calls `body` with the references as they lie in memory, as those of a class of which all objects are.
+    /// Calls `body` with the references in memory, typed as the class that all objects have.
     @inline(__always)
     private func withReferences<Object: AnyObject, Result>(
         as type: Object.Type, _ body: (UnsafeBufferPointer<Unretained<Object>>) throws -> Result
@@ -22,13 +22,13 @@ extension Array where Element: AnyObject {
         }
     }
 
-    /// The place of an object; looks through all.
+    /// The index of an object. Linear search.
     func firstHeldIndex(of object: Element) -> Int? {
         let wanted = Unretained(object)
         return withReferences(as: Element.self) { $0.firstIndex(of: wanted) }
     }
 
-    /// Calls `body` with each object and the one at its place in `others`, which are as many.
+    /// Calls `body` with each object and the element at the same index of `others`, which has the same count.
     @inline(__always)
     func forEachHeld<Other: AnyObject>(with others: [Other], _ body: (Element, Other) throws -> Void) rethrows {
         precondition(others.count == count)
@@ -39,13 +39,13 @@ extension Array where Element: AnyObject {
         }
     }
 
-    /// Whether an object satisfies `condition`.
+    /// True if an object satisfies `condition`.
     @inline(__always)
     func containsHeld(where condition: (Element) -> Bool) -> Bool {
         withReferences(as: Element.self) { references in references.contains { $0.with(condition) } }
     }
 
-    /// Whether both are the same array, or have the same objects in the same order. Compares the references as memory.
+    /// True if both arrays have the same objects in the same order. Compares the references as memory.
     func isSame(as other: [Element]) -> Bool {
         guard count == other.count else { return false }
         return withUnsafeBytes { left in
@@ -56,21 +56,21 @@ extension Array where Element: AnyObject {
         }
     }
 
-    /// The array as one of references of another class. Casting it would look at each object's class and copy the array, at a
-    /// third of the cost of a whole fetch.
+    /// The array, typed as references to another class. A cast would check the class of each object and copy the
+    /// array, which costs a third of a whole fetch.
     // SAFETY: callers know that all objects are of the class. An array is one reference to memory in which references lie,
     // each a word whatever its class, and the memory, which knows for which class it was made, releases them.
     func recast<Object: AnyObject>(as type: Object.Type) -> [Object] { unsafeBitCast(self, to: [Object].self) }
 
-    /// The objects that satisfy `isKept`: the array itself, not copied, where all do.
+    /// The objects that satisfy `isKept`. If all do, returns the array itself without a copy.
     func keeping(_ isKept: (Element) -> Bool) -> [Element] {
         containsHeld { !isKept($0) } ? filter(isKept) : self
     }
 }
 
 extension Set where Element: NSObject {
-    /// The set of `objects`. Takes a fifth less time than the standard initialiser: what that gives back of each insertion is
-    /// retained once more, after a write to memory that is usually not in the processor's cache.
+    /// The set of `objects`. Takes a fifth less time than the standard initialiser, which retains the result of each
+    /// insertion again after a write to memory that is usually not cached.
     init(held objects: [Element]) {
         self.init(minimumCapacity: objects.count)
         objects.forEachHeld { update(with: $0) }
@@ -78,13 +78,13 @@ extension Set where Element: NSObject {
 }
 
 extension Array where Element: AnyObject {
-    /// The elements at `places`, each of which is named once, as objects of their class. Their references are counted in the
-    /// order in which they stand here, where they usually lie next to each other in memory, and not in the new one.
+    /// The elements at `places`, each named once, as objects of their class. References are counted in the array's
+    /// present order, in which the objects are usually adjacent in memory.
     // SAFETY: callers name each place once, below the count: each reference is retained once, and moved to one place of
     // the new array. The objects are of the class, as the caller says.
     func inOrder<Object: AnyObject>(of places: [Int], as class: Object.Type) -> [Object] {
         precondition(places.count == count, "Each place is named once.")
-        // An array made with no room writes the count of the empty array that all threads share.
+        // For an array without capacity this would write to the empty array that all threads share.
         if isEmpty { return [] }
         return withReferences(as: Element.self) { references in
             for reference in references { reference.retain() }

@@ -2,11 +2,11 @@ import Foundation
 
 /// `NotificationCenter.notifications(named:object:)`, which Foundation has on Apple's platforms only.
 extension NotificationCenter {
-    /// The notifications of that name as an asynchronous sequence; of one poster, if `object` is given, which is not kept
-    /// alive.
+    /// An asynchronous sequence of the notifications of that name; only from `object` if given, which is not
+    /// retained.
     ///
-    /// Each iterator gets what is posted after it was made, and keeps it until it is asked for. Objects in the notifications of a
-    /// context belong to its queue: hand on their IDs, or use the notifications that carry IDs.
+    /// Each iterator buffers the notifications posted after its creation. Objects in a context's notifications belong
+    /// to its queue: pass on their IDs, or use the notifications that carry IDs.
     public func notifications(named name: Notification.Name, object: AnyObject? = nil) -> Notifications {
         Notifications(center: self, name: name, object: object)
     }
@@ -42,11 +42,11 @@ extension NotificationCenter {
             return Iterator(stream: stream.makeAsyncIterator())
         }
 
-        /// Gives the notifications that were posted since it was made, in their order.
+        /// Returns the notifications posted since its creation, in order.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var stream: AsyncStream<UncheckedSendable<Notification>>.Iterator
 
-            /// Waits for the next notification; `nil` when the task was cancelled.
+            /// Waits for the next notification; `nil` if the task was cancelled.
             public mutating func next() async -> Notification? { await stream.next()?.value }
         }
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Numbers of any type as the kinds of number that attributes have, and back as `NSNumber`s.
+/// Converts numbers of any type to the number types of attributes, and back to `NSNumber`s.
 enum NumberCoercion {
-    /// The integer part of a number; `nil` for what is no number, or no finite one within 64 bits.
+    /// The integer part of a number; `nil` if the value is not a finite number within 64 bits.
     static func integer(_ value: Any) -> Int64? {
-        // Not by a cast to a number of Swift's, which takes digits off a decimal number.
+        // A cast to a Swift number would truncate a decimal number.
         if type(of: value) is AnyClass { return (value as? NSNumber).flatMap(integer(of:)) }
         switch value {
         case let number as Int: return Int64(number)
@@ -50,14 +50,15 @@ enum NumberCoercion {
 
     private static let realTypes: Set<UInt8> = [UInt8(ascii: "d"), UInt8(ascii: "f")]
 
-    /// By way of its digits: Foundation rounds numbers of 64 bits on the way.
+    /// Converts by the digits, because Foundation rounds 64-bit numbers.
     private static func whole(_ digits: String) -> NSDecimalNumber? {
         Decimal(string: digits).map { NSDecimalNumber(decimal: $0) }
     }
 
-    /// By way of the digits: Foundation makes 5848503428.999999488 of 5848503429.
+    /// Converts by the digits: Foundation turns 5848503429 into 5848503428.999999488.
     ///
-    /// - Returns: `nil` for numbers that no decimal number can hold: Foundation stops at infinity, and makes NaN of others.
+    /// - Returns: `nil` if a decimal number cannot hold the number. Foundation stops at infinity, and returns NaN for
+    ///   others.
     private static func decimal(ofReal number: Double) -> NSDecimalNumber? {
         if number.isNaN { return .notANumber }
         guard number.magnitude < 1e165 else { return nil }
@@ -69,7 +70,7 @@ enum NumberCoercion {
         (number as? NSDecimalNumber).map { real(of: $0.decimalValue) } ?? number.doubleValue
     }
 
-    /// The nearest real, by way of the digits: Foundation's may be the one beside it.
+    /// The nearest double, by the digits. Foundation may return its neighbour.
     private static func real(of number: Decimal) -> Double? { Double("\(number)") }
 
     private static func integer(ofReal number: Double) -> Int64? {
@@ -94,9 +95,9 @@ enum NumberCoercion {
 
     // MARK: Boxing
 
-    /// A number of Swift's as an `NSNumber`; any other value as it is.
+    /// A Swift number as an `NSNumber`; any other value unchanged.
     static func boxed(_ value: Any) -> Any {
-        // A decimal number would be cast to a number of Swift's, and lose digits.
+        // A cast to a Swift number would truncate a decimal number.
         if type(of: value) is AnyClass { return value }
         return switch value {
         case let flag as Bool where type(of: value) == Bool.self: boolean(flag)
@@ -109,7 +110,7 @@ enum NumberCoercion {
         }
     }
 
-    /// A number as an object; small ones are made once.
+    /// A number as an object; small ones are cached.
     static func number(_ value: Int64) -> NSNumber {
         if let index = Int(exactly: value &- smallest), small.indices.contains(index) { return small[index] }
         return NSNumber(value: value)

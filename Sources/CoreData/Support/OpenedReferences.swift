@@ -1,18 +1,20 @@
-// A reference in a value that Swift has opened: of a generic type, which turns out to be a class when the program runs. The
-// runtime's casts take 30 to 100 ns, more than all else that is done with such a value where these two are called.
+// References in generic values that turn out to be of a class at run time. The runtime's casts take 30 to 100 ns,
+// more than all other work on such a value in the two callers.
 
-/// The class as which an object was put into a value of any type: its own or one above.
+/// The class with which an object was put into an `Any`: its own or a superclass.
 struct DeclaredClass<Object: AnyObject> {
     private let type: ObjectIdentifier
 
-    /// Finds nothing where `value` is declared as anything else than a class of objects, as an optional or a box.
+    /// Matches nothing if `value` is declared as anything other than a class of objects, such as an optional or a
+    /// box.
     init(of value: Any?) {
         func declared<Value>(_ value: Value) -> Any.Type? { Value.self is Object.Type ? Value.self : nil }
-        // There are no values of the type `Never`.
+        // No value has the type `Never`.
         type = ObjectIdentifier(value.flatMap { declared($0) } ?? Never.self)
     }
 
-    /// The object in `value`, where it is declared as that class; `nil` says nothing of the object's own.
+    /// The object in `value` if it is declared as that class. `nil` does not exclude that the object itself is of the
+    /// class.
     // SAFETY: a value whose type is a class is a reference to an object of it; the caller holds `value`. The standard
     // library's cast checks that the sizes are the same.
     @inline(__always)
@@ -22,10 +24,10 @@ struct DeclaredClass<Object: AnyObject> {
 }
 
 extension Unretained {
-    /// The object that `value` is, where it is one of exactly that class; `nil` says nothing. Swift opens a value of any type
-    /// for it.
+    /// The object in `value` if its class is exactly `type`; `nil` proves nothing. Swift opens an `Any` for this
+    /// call.
     ///
-    /// Sets of objects compare those whose hashes fall together.
+    /// Sets of objects compare members whose hashes collide.
     // SAFETY: what is of a class when the program runs is a reference to an object of that class, whatever class it is
     // declared with; the caller holds `value`.
     @inline(__always)

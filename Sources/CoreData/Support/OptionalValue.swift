@@ -11,13 +11,14 @@ extension Optional: OptionalValue {
 }
 
 enum OptionalValues {
-    /// `value` without the optionals that it may be wrapped in: an optional in an `Any` is not `nil` itself.
+    /// `value` without its optional wrappers: an optional inside an `Any` is not itself `nil`.
     static func unwrapped(_ value: Any) -> Any? {
         guard let optional = value as? any OptionalValue else { return value }
         return optional.wrappedValue.flatMap(unwrapped)
     }
 
-    /// The value as one of `Value`. What does not fit is `nil` in an optional; if `Value` is none, there is no value.
+    /// The value as a `Value`. If it does not fit, the result is `nil` inside an optional `Value`, and no value
+    /// otherwise.
     static func fitting<Value>(_ value: Any?) -> Value? {
         if let value = value as? Value { return value }
         return (Value.self as? any OptionalValue.Type)?.none as? Value

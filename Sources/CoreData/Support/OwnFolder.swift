@@ -2,26 +2,26 @@ import Foundation
 
 import Glibc
 
-/// The user's folders. What the framework keeps in them for itself is readable by its owner only.
+/// The user's folders. The framework's own files in them are readable by their owner only.
 enum OwnFolder {
-    /// Where caches stand: `XDG_CACHE_HOME`, else `.cache` in `HOME`, else in the user's folder.
+    /// The folder for caches: `XDG_CACHE_HOME`, else `.cache` in `HOME` or in the user's folder.
     static var caches: String { path("XDG_CACHE_HOME", else: ".cache") }
 
-    /// Where programs keep their data: `XDG_DATA_HOME`, else `.local/share` in `HOME`, else in the user's folder.
+    /// The folder for programs' data: `XDG_DATA_HOME`, else `.local/share` in `HOME` or in the user's folder.
     static var data: String { path("XDG_DATA_HOME", else: ".local/share") }
 
     private static func path(_ variable: String, else place: String) -> String {
         let environment = ProcessInfo.processInfo.environment
-        // The specification wants a relative path ignored.
+        // The specification requires that a relative path is ignored.
         if let path = environment[variable], path.hasPrefix("/") { return path }
         if let home = environment["HOME"], home.hasPrefix("/") { return "\(home)/\(place)" }
         return "\(NSHomeDirectory())/\(place)"
     }
 
-    /// Makes a folder, and those above it that are missing. Where it is there already, others lose what permissions they have in it,
-    /// and in those of the framework's that it is in.
+    /// Creates a folder and its missing parents. If it exists, other users lose their permissions in it and in the
+    /// framework's folders that contain it.
     ///
-    /// - Throws: also where one of these is another user's.
+    /// - Throws: an error, also if one of these folders belongs to another user.
     static func create(_ path: String) throws {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -29,7 +29,7 @@ enum OwnFolder {
         while own.count > 1 {
             try close(own)
             let above = (own as NSString).deletingLastPathComponent
-            // The user's folders of all programs are the user's matter.
+            // Permissions of folders that all programs share are left to the user.
             guard above.hasPrefix(caches + "/") || above.hasPrefix(data + "/") else { return }
             own = above
         }

@@ -1,5 +1,5 @@
-/// The same object, seen as one of another specialisation of its generic class, as Objective-C lets a program see it. Swift stops
-/// a program at such a cast, since each specialisation is a class of its own.
+/// Returns the same object as another specialisation of its generic class. Objective-C allows this; Swift stops the
+/// program at such a cast, because each specialisation is a class.
 ///
 /// For `NSFetchRequest`, `NSFetchedResultsController`, `NSAsynchronousFetchRequest` and `NSAsynchronousFetchResult`: no field and
 /// no method of theirs is laid out by their generic type, so every specialisation has the same memory layout and method table.

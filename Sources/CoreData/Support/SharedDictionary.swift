@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// A dictionary that any thread may read and change, one access at a time.
+/// A dictionary that any thread may read and change; accesses are serialised.
 ///
-/// An enumeration goes over the keys as they were when it began. Each change makes a new dictionary: keys and values are of a
-/// program's own types, which are compared, and go away, outside of the lock.
+/// An enumeration visits the keys that existed when it began. Each change makes a new dictionary, because keys and
+/// values of a program's types must be compared and released outside the lock.
 final class SharedDictionary: NSMutableDictionary {
     private let lock = Mutex<Void>(())
-    /// Which dictionary it is at the moment; none is changed once other threads can see it.
+    /// The current dictionary. It is never changed once other threads can see it.
     // SAFETY: read and replaced under the lock alone.
     @exclusivity(unchecked)
     private var contents = NSMutableDictionary()
 
-    // SAFETY: `NSDictionary` calls it with `cnt` objects and keys, which it holds meanwhile.
+    // SAFETY: `NSDictionary` calls it with `cnt` objects and keys, which it holds during the call.
     required init(objects: UnsafePointer<AnyObject>!, forKeys keys: UnsafePointer<NSObject>!, count cnt: Int) {
         super.init(objects: objects, forKeys: keys, count: 0)
         for index in 0..<cnt { contents.setObject(objects[index], forKey: keys[index]) }
@@ -27,7 +27,7 @@ final class SharedDictionary: NSMutableDictionary {
             let new = UncheckedSendable(old.value.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary())
             body(new.value)
             isDone = lock.withLock { _ in
-                // Another thread may have changed it meanwhile.
+                // Another thread may have replaced it.
                 guard contents === old.value else { return false }
                 contents = new.value
                 return true

@@ -1,9 +1,9 @@
 import Foundation
 
-/// One value of one property of one row, in the form in which the framework keeps it.
+/// The framework's representation of one property value of one row.
 ///
-/// Numbers and Booleans are `integer` or `real` by their attribute's type; a date is `real`: seconds since 2001-01-01,
-/// which is also what the file holds. A URI is `text`. An unset value is `null`, whatever the type.
+/// Numbers and Booleans are `integer` or `real` by their attribute's type. A date is `real`, in seconds since
+/// 2001-01-01, as in the file. A URI is `text`. An unset value of any type is `null`.
 // SAFETY: a value; objects in it are never changed by the framework, and users may not change them either.
 enum SlotValue: Hashable, @unchecked Sendable {
     case null
@@ -13,7 +13,7 @@ enum SlotValue: Hashable, @unchecked Sendable {
     case data(Data)
     case uuid(UUID)
     case decimal(NSDecimalNumber)
-    /// A transformable or composite value, as its owner set it. Compared with `isEqual`.
+    /// A transformable or composite value, as it was set. Compared with `isEqual`.
     case object(NSObject)
     /// The destination of a to-one relationship.
     case reference(NSManagedObjectID)
@@ -23,7 +23,7 @@ enum SlotValue: Hashable, @unchecked Sendable {
         return false
     }
 
-    /// Whether it is NaN, for which no store has a value.
+    /// True if it is NaN, which stores cannot represent.
     var isNotANumber: Bool {
         switch self {
         case .real(let number): number.isNaN
@@ -32,7 +32,7 @@ enum SlotValue: Hashable, @unchecked Sendable {
         }
     }
 
-    /// Texts are the same if their UTF-8 is, as they are in stores.
+    /// Texts are equal if their UTF-8 is equal, as in stores.
     static func == (left: SlotValue, right: SlotValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true

@@ -1,8 +1,9 @@
-/// Searches in collections that are in order.
+/// Searches in sorted collections.
 extension RandomAccessCollection {
-    /// Where the first element stands that belongs to the second part; `endIndex` where none does.
+    /// The index of the first element of the second part; `endIndex` if that part is empty.
     ///
-    /// - Parameter belongsInSecondPartition: no element of the first part comes after one of the second.
+    /// - Parameter belongsInSecondPartition: true for elements of the second part. All of them follow those of the
+    ///   first.
     /// - Complexity: O(log *n*) calls.
     @inline(__always)
     func partitioningIndex(where belongsInSecondPartition: (Element) throws -> Bool) rethrows -> Index {
@@ -23,16 +24,16 @@ extension RandomAccessCollection {
 }
 
 enum AscendingRun {
-    /// The places of a longest strictly ascending subsequence of the keys that are there (patience sorting).
+    /// The indexes of a longest strictly ascending subsequence of the non-nil keys (patience sorting).
     ///
     /// - Complexity: O(*n* log *n*).
     static func longest(in keys: [Int64?]) -> [Int] {
-        // For each length, the end of the run of that length with the lowest key; and each end's predecessor.
+        // For each length, the end of the run with the lowest key; and each end's predecessor.
         var ends: [(place: Int, key: Int64)] = []
         var predecessors = Array(repeating: -1, count: keys.count)
         for (place, key) in keys.enumerated() {
             guard let key else { continue }
-            // Most keys of what is nearly in order go to the end.
+            // In a nearly sorted list most keys extend the longest run.
             let isLast = ends.last.map { $0.key < key } ?? true
             let length = isLast ? ends.count : ends.partitioningIndex { $0.key >= key }
             if length > 0 { predecessors[place] = ends[length - 1].place }

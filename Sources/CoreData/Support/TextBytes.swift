@@ -1,8 +1,8 @@
 import Foundation
 
-/// Texts as the bytes of their UTF-8: the order and equality of SQLite's BINARY, which tells apart what Swift's `==` takes
-/// for the same characters.
-// SAFETY: callers hold the bytes during the call, and none is kept; each look is bounded by the counts.
+/// Texts compared by their UTF-8 bytes, as SQLite's BINARY does. Swift's `==` treats some different bytes as the same
+/// characters.
+// SAFETY: callers hold the bytes during the call, and no pointer is kept; each access is bounded by the counts.
 enum TextBytes {
     @inline(__always)
     static func with<Result>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -19,7 +19,7 @@ enum TextBytes {
         left.count == right.count && compare(left, right) == .orderedSame
     }
 
-    /// Puts what ``areEqual(_:_:)-(String,String)`` goes by into a hash.
+    /// Hashes exactly the bytes that ``areEqual(_:_:)-(String,String)`` compares.
     static func hash(_ text: String, into hasher: inout Hasher) {
         with(text) { bytes in
             hasher.combine(bytes.count)
@@ -31,7 +31,7 @@ enum TextBytes {
         with(left) { left in with(right) { right in compare(left, right) } }
     }
 
-    /// The order of bytes; of two where one begins with the other, the shorter one is first.
+    /// Order by bytes; if one is a prefix of the other, the shorter one is first.
     static func compare(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> ComparisonResult {
         let common = min(left.count, right.count)
         if common > 0, let first = left.baseAddress, let second = right.baseAddress {
@@ -57,7 +57,7 @@ enum TextBytes {
         }
     }
 
-    /// Where `needle` begins in `haystack`; an empty needle is at the start of everything.
+    /// True if `haystack` contains `needle`; an empty needle always matches.
     static func contains(_ haystack: UnsafeBufferPointer<UInt8>, _ needle: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let needleStart = needle.baseAddress, needle.count > 0 else { return true }
         guard let haystackStart = haystack.baseAddress, haystack.count >= needle.count else { return false }
@@ -82,7 +82,7 @@ enum TextBytes {
     }
 }
 
-/// A text as a key that is the same if its UTF-8 is.
+/// A text as a key, compared by its UTF-8.
 struct ExactText: Hashable {
     let text: String
 

@@ -1,7 +1,7 @@
-/// Carries a value to another queue where the compiler cannot see that only that queue uses it from then on.
+/// Carries a value to another queue that alone uses it from then on, if the compiler cannot prove this.
 ///
-/// Closures that users hand to `perform(_:)` are not marked `@Sendable` in Apple's API: the queue is the protection.
-// SAFETY: the user of each says at its place that only one thread at a time touches the value.
+/// In Apple's API the closures passed to `perform(_:)` are not `@Sendable`: the queue protects them.
+// SAFETY: each user states why only one thread at a time touches the value.
 struct UncheckedSendable<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

@@ -1,6 +1,6 @@
-/// How to take one change back.
+/// One recorded change and the closure that undoes it.
 struct UndoAction {
-    /// Whose change it is, for comparison only.
+    /// The owner of the change, for comparison only.
     private let target: ObjectIdentifier
     let run: () -> Void
 
@@ -12,7 +12,7 @@ struct UndoAction {
     func belongs(to other: AnyObject) -> Bool { target == ObjectIdentifier(other) }
 }
 
-/// Changes that are taken back together, last first; groups within it count as one change.
+/// Changes that are undone together, last first. A nested group counts as one change.
 final class UndoGroup {
     private enum Entry {
         case action(UndoAction)

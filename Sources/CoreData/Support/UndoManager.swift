@@ -1,19 +1,19 @@
 import Foundation
 
-/// Records how to take changes back, in groups, and takes them back. Foundation has none on Linux.
+/// Records changes in groups, and undoes and redoes them. Foundation on Linux has no undo manager.
 ///
-/// Changes that are made while a group is undone are recorded for redo, and the other way round. Belongs to one thread at
-/// a time. With `groupsByEvent` the first registration opens a group by itself, which ends when something is undone, and
-/// on the main thread at the end of the main queue's turn.
+/// Changes made during an undo are recorded for redo, and vice versa. Used by one thread at a time. With
+/// `groupsByEvent`, the first registration opens a group, which ends at an undo and, on the main thread, at the end
+/// of the main queue's turn.
 // SAFETY: used by one thread at a time, the context's queue; the end of the turn is awaited on the main thread only.
 open class UndoManager: NSObject, @unchecked Sendable {
     private var undoStack: [UndoGroup] = []
     private var redoStack: [UndoGroup] = []
-    /// The groups that are open, outermost first.
+    /// The open groups, outermost first.
     private var open: [UndoGroup] = []
     private var outermostIsAutomatic = false
     private var disabledCount = 0
-    /// Added and removed on any thread; under the lock.
+    /// Added and removed on any thread, under the lock.
     private var listeners: [Listener] = []
     private let listenerLock = NSLock()
 
@@ -25,18 +25,18 @@ open class UndoManager: NSObject, @unchecked Sendable {
         weak var value: (any UndoCheckpointListener)?
     }
 
-    /// Has `listener`, which is not retained, called at each checkpoint, before observers of the notification hear of it.
+    /// Adds `listener`, which is not retained. It is called at each checkpoint before the notification is posted.
     func add(_ listener: any UndoCheckpointListener) {
         remove(listener)
         listenerLock.withLock { listeners.append(Listener(value: listener)) }
     }
 
-    /// Ends what ``add(_:)`` began.
+    /// Removes a listener.
     func remove(_ listener: any UndoCheckpointListener) {
         listenerLock.withLock { listeners.removeAll { $0.value == nil || $0.value === listener } }
     }
 
-    /// What was changed until now belongs to the groups as they are now.
+    /// Assigns the changes so far to the present groups.
     private func reachCheckpoint() {
         for listener in listenerLock.withLock({ listeners }) { listener.value?.undoManagerReachedCheckpoint() }
         post(.NSUndoManagerCheckpoint)
@@ -44,13 +44,13 @@ open class UndoManager: NSObject, @unchecked Sendable {
 
     // MARK: Groups
 
-    /// How many groups are open.
+    /// The number of open groups.
     open var groupingLevel: Int { open.count }
 
-    /// Whether registering opens a group by itself where none is open. `true` by default.
+    /// True if a registration opens a group when none is open. `true` by default.
     open var groupsByEvent = true
 
-    /// Opens a group, within the one that is open if there is one.
+    /// Opens a group, nested in the open one if any.
     open func beginUndoGrouping() {
         reachCheckpoint()
         open.append(UndoGroup())
@@ -82,7 +82,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Ends the group that a registration opened by itself, if that is the only one open.
+    /// Ends the automatically opened group, if no other is open.
     func closeAutomaticGroup() {
         if outermostIsAutomatic, open.count == 1 { endUndoGrouping() }
     }
@@ -95,7 +95,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
         DispatchQueue.main.async { [weak target = manager.value] in target?.closeAutomaticGroup() }
     }
 
-    /// The greatest number of groups that can be undone; 0, the default, means no limit.
+    /// Maximum number of groups that can be undone; 0, the default, means no limit.
     open var levelsOfUndo = 0 { didSet { trim() } }
 
     private func trim() {
@@ -106,10 +106,10 @@ open class UndoManager: NSObject, @unchecked Sendable {
 
     // MARK: Registering
 
-    /// Whether registrations count.
+    /// True if registrations are recorded.
     open var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
 
-    /// Lets registrations be ignored, until `enableUndoRegistration()` was called as often.
+    /// Ignores registrations until `enableUndoRegistration()` has been called as often.
     open func disableUndoRegistration() { disabledCount += 1 }
 
     /// - Precondition: Registration is disabled.
@@ -118,11 +118,11 @@ open class UndoManager: NSObject, @unchecked Sendable {
         disabledCount -= 1
     }
 
-    /// Records how to take one change back.
+    /// Records how to undo one change.
     ///
     /// - Parameters:
-    ///   - target: Whose change it is. Not retained: without it, nothing is left to take back.
-    ///   - handler: Takes the change back, and registers how to make it again.
+    ///   - target: the owner of the change. Not retained: without it nothing can be undone.
+    ///   - handler: undoes the change, and registers its redo.
     public final func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
         guard isUndoRegistrationEnabled else { return }
         if open.isEmpty {
@@ -135,27 +135,27 @@ open class UndoManager: NSObject, @unchecked Sendable {
 
     // MARK: Undoing
 
-    /// Whether `undo()` or `undoNestedGroup()` is at work.
+    /// True while `undo()` or `undoNestedGroup()` runs.
     open private(set) var isUndoing = false
-    /// Whether `redo()` is at work.
+    /// True while `redo()` runs.
     open private(set) var isRedoing = false
 
-    /// Whether there is something that `undo()` takes back.
+    /// True if `undo()` has something to undo.
     open var canUndo: Bool { !undoStack.isEmpty || (open.count == 1 && open.last?.isEmpty == false) }
-    /// Whether there is something that `redo()` makes again. Posts a checkpoint first.
+    /// True if `redo()` has something to redo. Posts a checkpoint first.
     open var canRedo: Bool {
         reachCheckpoint()
         return !redoStack.isEmpty
     }
 
-    /// Closes the group that is open, if one is, and takes the last group back. Posts a checkpoint first.
+    /// Closes the open group, if any, and undoes the last group. Posts a checkpoint first.
     open func undo() {
         reachCheckpoint()
         if open.count == 1 { endUndoGrouping() }
         undoNestedGroup()
     }
 
-    /// Takes the last group back. Posts a checkpoint first.
+    /// Undoes the last group. Posts a checkpoint first.
     ///
     /// - Precondition: No group is open.
     open func undoNestedGroup() {
@@ -169,7 +169,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
         post(.NSUndoManagerDidUndoChange)
     }
 
-    /// Makes again what was last undone. Posts a checkpoint first.
+    /// Redoes the last undone group. Posts a checkpoint first.
     ///
     /// - Precondition: No group is open.
     open func redo() {
@@ -191,7 +191,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
         endUndoGrouping()
     }
 
-    /// Forgets everything.
+    /// Removes all recorded changes.
     open func removeAllActions() {
         undoStack = []
         redoStack = []
@@ -200,7 +200,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
         disabledCount = 0
     }
 
-    /// Forgets the changes of one target.
+    /// Removes the recorded changes of one target.
     open func removeAllActions(withTarget target: Any) {
         let target = target as AnyObject
         for group in undoStack + redoStack + open { group.removeActions(of: target) }
@@ -210,26 +210,26 @@ open class UndoManager: NSObject, @unchecked Sendable {
 
     // MARK: Names
 
-    /// Names what the open group, or the last one, does.
+    /// Names the action of the open group, or of the last one.
     open func setActionName(_ actionName: String) {
         (open.first ?? (isUndoing ? redoStack.last : undoStack.last))?.actionName = actionName
     }
 
-    /// What `undo()` would take back; empty if it has no name.
+    /// The name of the action that `undo()` undoes; empty if it has no name.
     open var undoActionName: String { (open.first ?? undoStack.last)?.actionName ?? "" }
-    /// What `redo()` would make again; empty if it has no name.
+    /// The name of the action that `redo()` redoes; empty if it has no name.
     open var redoActionName: String { redoStack.last?.actionName ?? "" }
-    /// The title of a menu item for `undo()`: the word with the action's name.
+    /// The title of a menu item for `undo()`, with the action's name.
     open var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
-    /// The title of a menu item for `redo()`: the word with the action's name.
+    /// The title of a menu item for `redo()`, with the action's name.
     open var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
 
-    /// The title of a menu item that takes an action of that name back.
+    /// The title of a menu item that undoes an action of that name.
     open func undoMenuTitle(forUndoActionName actionName: String) -> String {
         actionName.isEmpty ? "Undo" : "Undo \(actionName)"
     }
 
-    /// The title of a menu item that makes an action of that name again.
+    /// The title of a menu item that redoes an action of that name.
     open func redoMenuTitle(forUndoActionName actionName: String) -> String {
         actionName.isEmpty ? "Redo" : "Redo \(actionName)"
     }
@@ -237,22 +237,22 @@ open class UndoManager: NSObject, @unchecked Sendable {
     private func post(_ name: Notification.Name) { NotificationCenter.default.post(name: name, object: self) }
 }
 
-/// What has changes that an undo manager does not know of yet.
+/// An object with changes that an undo manager does not have yet.
 protocol UndoCheckpointListener: AnyObject {
-    /// Registers them now: a group is opened or closed, or one is taken back or made again.
+    /// Registers these changes: a group is about to be opened, closed, undone or redone.
     func undoManagerReachedCheckpoint()
 }
 
 extension NSNotification.Name {
-    /// An undo manager (the object) was asked whether it can redo, undoes, redoes, opens or closes a group.
+    /// An undo manager (the object) checks `canRedo`, undoes, redoes, opens or closes a group.
     public static let NSUndoManagerCheckpoint = NSNotification.Name("NSUndoManagerCheckpointNotification")
-    /// An undo manager (the object) is about to take a group back.
+    /// An undo manager (the object) is about to undo a group.
     public static let NSUndoManagerWillUndoChange = NSNotification.Name("NSUndoManagerWillUndoChangeNotification")
-    /// An undo manager (the object) is about to make a group again.
+    /// An undo manager (the object) is about to redo a group.
     public static let NSUndoManagerWillRedoChange = NSNotification.Name("NSUndoManagerWillRedoChangeNotification")
-    /// An undo manager (the object) took a group back.
+    /// An undo manager (the object) undid a group.
     public static let NSUndoManagerDidUndoChange = NSNotification.Name("NSUndoManagerDidUndoChangeNotification")
-    /// An undo manager (the object) made a group again.
+    /// An undo manager (the object) redid a group.
     public static let NSUndoManagerDidRedoChange = NSNotification.Name("NSUndoManagerDidRedoChangeNotification")
     /// An undo manager (the object) opened a group.
     public static let NSUndoManagerDidOpenUndoGroup = NSNotification.Name("NSUndoManagerDidOpenUndoGroupNotification")

@@ -1,34 +1,34 @@
-/// A reference that is not counted: from a part to the object that it is a part of, or through memory that holds addresses.
+/// An uncounted reference: from a part to its owner, or to an object whose address is in memory.
 ///
-/// Retaining a context costs more than other objects, because there are weak references to it, and a save or a fetch looks at
-/// each of its objects a dozen times: what happens for every object does without. Of all unretained references this is the one
-/// form, but for `Backlink`, which is cut, `HeldObjects`, which goes through arrays, and what is handed to C.
-// SAFETY: each use says who holds the object meanwhile. Of a part the owner makes it, holds it, and is held by what calls the
-// part; a part that outlives its owner in a call of its own, as when code of the user's gives the context up, does not follow
-// the reference after.
+/// Retaining a context is slow, because weak references to it exist, and a save or fetch visits each of its objects a
+/// dozen times. Work per object therefore avoids it. All unretained references use this type, except `Backlink`,
+/// which is cut, `HeldObjects`, which loops over arrays, and references passed to C.
+// SAFETY: each use states what holds the object. An owner makes and holds its part, and the part's caller holds the
+// owner. A part that outlives its owner during a call (user code releases the context, for example) does not follow
+// the reference afterwards.
 struct Unretained<Object: AnyObject>: Equatable {
     private let reference: Unmanaged<Object>
 
     @inline(__always)
     init(_ object: Object) { reference = .passUnretained(object) }
 
-    /// The object at an address that another reference gave.
+    /// The object at an address taken from another reference.
     @inline(__always)
     init(address: UnsafeRawPointer) { reference = .fromOpaque(address) }
 
-    /// A reference that was counted: ``release()`` gives it back.
+    /// A counted reference; ``release()`` releases it.
     @inline(__always)
     init(retaining object: consuming Object) { reference = .passRetained(consume object) }
 
-    /// The object, counted while it is used.
+    /// The object, retained while it is used.
     @inline(__always)
     var object: Object { reference.takeUnretainedValue() }
 
-    /// Where the object is.
+    /// The object's address.
     @inline(__always)
     var address: UnsafeRawPointer { UnsafeRawPointer(reference.toOpaque()) }
 
-    /// Calls `body` with the object, which something else holds meanwhile: nothing is counted.
+    /// Calls `body` with the object, uncounted. Something else must hold the object.
     @inline(__always)
     func with<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
         try reference._withUnsafeGuaranteedRef(body)

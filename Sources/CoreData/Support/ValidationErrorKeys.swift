@@ -2,17 +2,17 @@
 
 /// Several errors: an array of `NSError`.
 public let NSDetailedErrorsKey = "NSDetailedErrors"
-/// The object that is not valid.
+/// The invalid object.
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
-/// The name of the property that is not valid.
+/// The name of the invalid property.
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 /// The predicate that the value fails.
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
-/// The value that is not valid, if it is not `nil`.
+/// The invalid value, if not `nil`.
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
-/// An array of the stores in which something failed.
+/// An array of the stores that failed.
 public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
-/// An array of the objects with which something failed.
+/// An array of the objects that failed.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
 /// An array of `NSMergeConflict`.
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

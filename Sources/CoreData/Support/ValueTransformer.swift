@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Turns values of one kind into values of another, and back where it can.
+/// Converts values of one kind to another, and back if possible.
 ///
-/// Foundation on Linux has none; this is Apple's. A transformable attribute names the transformer that makes its data: an
-/// object of a subclass, registered under that name before the store is opened.
+/// Foundation on Linux lacks this class of Apple's. A transformable attribute names the transformer that makes its
+/// data: an object of a subclass, registered under that name before the store is opened.
 ///
 /// Transformers are shared and may be called on any thread.
-// SAFETY: has no state; subclasses promise to be safe on any thread, as the framework calls them from many.
+// SAFETY: has no state; subclasses must be safe on any thread, because the framework calls them from many.
 open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendable {
     public override init() { super.init() }
 
@@ -15,21 +15,22 @@ open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendab
 
     private static let known = Mutex<[NSValueTransformerName: ValueTransformer]>(BuiltInTransformers.all)
 
-    /// Makes a transformer known under a name, in place of the one that had it; `nil` takes the name away.
+    /// Registers a transformer under a name, in place of the previous one; `nil` removes the name.
     public class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
         let old = known.withLock { known in
             let old = known[name]
             known[name] = transformer
             return old
         }
-        // Goes away outside of the lock, as it may be a program's.
+        // Released outside the lock, because it may be a program's.
         withExtendedLifetime(old) {}
     }
 
-    /// The names of all transformers that are known.
+    /// The names of all registered transformers.
     public class func valueTransformerNames() -> [NSValueTransformerName] { known.withLock { Array($0.keys) } }
 
-    /// The transformer of that name. Of a ``NamedValueTransformer`` class of that name, with its module, an object is made, once.
+    /// The transformer of that name. For the name of a ``NamedValueTransformer`` class, with its module, an object is
+    /// created once.
     static func transformer(named name: NSValueTransformerName) -> ValueTransformer? {
         if let transformer = known.withLock({ $0[name] }) { return transformer }
         guard let type = NSClassFromString(name.rawValue) as? any NamedValueTransformer.Type else { return nil }
@@ -43,18 +44,18 @@ open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendab
 
     // MARK: For subclasses
 
-    /// The class of what ``transformedValue(_:)`` gives.
+    /// The class of the values that ``transformedValue(_:)`` returns.
     open class func transformedValueClass() -> AnyClass { NSObject.self }
 
-    /// Whether ``reverseTransformedValue(_:)`` does anything. Yes, unless a subclass says otherwise.
+    /// True if ``reverseTransformedValue(_:)`` is supported. `true` by default.
     open class func allowsReverseTransformation() -> Bool { true }
 
-    /// The value that `value` becomes; the value itself, unless a subclass says otherwise.
+    /// Converts `value`. By default returns the value itself.
     open func transformedValue(_ value: Any?) -> Any? { value }
 
-    /// The value that becomes `value`: by default what ``transformedValue(_:)`` gives.
+    /// Converts `value` back. By default calls ``transformedValue(_:)``.
     ///
-    /// - Precondition: the class allows it.
+    /// - Precondition: the class allows reverse transformation.
     open func reverseTransformedValue(_ value: Any?) -> Any? {
         precondition(
             Self.allowsReverseTransformation(),
@@ -63,20 +64,21 @@ open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendab
     }
 }
 
-/// A class of transformers that need not be registered: the first use of its name, with its module, makes an object of it.
+/// A class of transformers that need no registration: an object is created at the first use of the class name, with
+/// its module.
 ///
-/// An addition: a class that does not say so may have any initialisers, and its objects are registered under their names. A
-/// final class without initialisers of its own has nothing else to do.
+/// An addition to Apple's API. Other classes may have any initialisers, and their objects are registered by name. A
+/// final class without its own initialisers only has to declare the conformance.
 public protocol NamedValueTransformer: AnyObject {
-    /// Makes the transformer, at the first use of its name.
+    /// Creates the transformer at the first use of its name.
     init()
 }
 
-/// What lets `ValueTransformer(forName:)` give the object that is registered instead of a new one.
+/// Lets `ValueTransformer(forName:)` return the registered object instead of a new one.
 public protocol ValueTransformerLookup {}
 
 extension ValueTransformerLookup where Self: ValueTransformer {
-    /// The transformer that is known under `name`; `nil` where there is none, or it is of another class.
+    /// The transformer registered under `name`; `nil` if there is none or it is of another class.
     public init?(forName name: NSValueTransformerName) {
         guard let found = ValueTransformer.transformer(named: name) as? Self else { return nil }
         self = found
@@ -92,13 +94,13 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     /// The name of this text.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// `true` for `false`, and the other way round.
+    /// Negates a Boolean.
     public static let negateBooleanTransformerName = NSValueTransformerName("NSNegateBoolean")
-    /// Whether a value is `nil`. One way.
+    /// True if a value is `nil`. One way.
     public static let isNilTransformerName = NSValueTransformerName("NSIsNil")
-    /// Whether a value is not `nil`. One way.
+    /// True if a value is not `nil`. One way.
     public static let isNotNilTransformerName = NSValueTransformerName("NSIsNotNil")
-    /// Keyed archives of objects of any class. Not secure: for models that ask for it.
+    /// Keyed archives of objects of any class. Not secure; for models that ask for it.
     public static let unarchiveFromDataTransformerName = NSValueTransformerName("NSUnarchiveFromData")
     /// The same under its newer name.
     public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")

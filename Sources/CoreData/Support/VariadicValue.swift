@@ -1,10 +1,10 @@
 import Foundation
 
-/// A value on its way through the arguments of C: `NSPredicate(format: "id == %@", id as CVarArg)`.
+/// A value passed as a C argument: `NSPredicate(format: "id == %@", id as CVarArg)`.
 ///
-/// At Apple's every object is a `CVarArg`, and what bridges to one can be cast. Foundation on Linux passes texts alone, and a
-/// format that finds another object for `%@` reads memory that is not there. So the value travels as a text, its description,
-/// which `String(format:)` prints as at Apple's; a predicate's format takes the value out again.
+/// On Apple's platforms every object is a `CVarArg`, and bridged values can be cast to it. Foundation on Linux passes
+/// only texts, and reads invalid memory if `%@` finds another object. So the value is passed as a text, its
+/// description, which `String(format:)` prints as on Apple's platforms. A predicate format unwraps the value.
 final class VariadicValue: NSString {
     let value: Any
     private let text: NSString
@@ -40,7 +40,7 @@ final class VariadicValue: NSString {
 }
 
 extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
-    /// The object as formats of C take it.
+    /// The object as an argument of C formats.
     public var _cVarArgObject: any CVarArg { self is NSString ? self : VariadicValue(self) }
 
     /// The object's address.
@@ -50,14 +50,14 @@ extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
     }
 }
 
-/// A value that formats of C take as the object it bridges to.
+/// A value that C formats take as its bridged object.
 public protocol VariadicBridging: _CVarArgObject {}
 
 extension VariadicBridging {
-    /// The value as formats of C take it.
+    /// The value as an argument of C formats.
     public var _cVarArgObject: any CVarArg { VariadicValue(self) }
 
-    /// Never asked for: the list of arguments takes the object.
+    /// Never called: the list of arguments takes the object.
     public var _cVarArgEncoding: [Int] { [0] }
 }
 

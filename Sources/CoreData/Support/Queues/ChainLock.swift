@@ -1,8 +1,8 @@
-/// A recursive lock of a chain of calls, on whatever threads its blocks run.
+/// A recursive lock held by a chain of calls, on any threads.
 ///
-/// It is a queue among those of contexts: where a thread that has the lock waits for a context, such as in a comparator of a
-/// program's, and that context's work for the lock, the latter borrows it (``QueueWaits``).
-// SAFETY: what changes is used by the chain of calls that has the lock.
+/// It is a queue like those of contexts. If a thread with the lock waits for a context (in a program's comparator,
+/// for example), and that context's work waits for the lock, the work borrows the lock (``QueueWaits``).
+// SAFETY: only the chain of calls that has the lock uses mutable state.
 final class ChainLock: @unchecked Sendable {
     private struct Hold {
         var depth = 1
@@ -11,12 +11,12 @@ final class ChainLock: @unchecked Sendable {
     }
 
     private let queue = WorkQueue.makeForLock()
-    /// The chain that has the lock is the last one; those before it lent it.
+    /// The last chain has the lock; the earlier ones lent it.
     // SAFETY: the chain that has the lock uses it, and nothing is called while it changes: no accesses overlap.
     @exclusivity(unchecked)
     private var holds: [Hold] = []
 
-    /// Waits for the lock and takes it, once more if the caller has it.
+    /// Waits for the lock and takes it; recursive if the caller has it.
     func lock(_ reason: QueueWaiter.Reason = .beneath) {
         if queue.isCurrent {
             holds[holds.count - 1].depth += 1
@@ -37,7 +37,7 @@ final class ChainLock: @unchecked Sendable {
         return true
     }
 
-    /// Gives the lock back, if the caller has it.
+    /// Releases the lock if the caller has it.
     func unlock() {
         guard queue.isCurrent else { return }
         let last = holds.count - 1
@@ -48,7 +48,7 @@ final class ChainLock: @unchecked Sendable {
         queue.end(hold.loan)
     }
 
-    /// The caller's chain has the lock.
+    /// Records that the caller's chain has the lock.
     private func take(_ loan: QueueLoan?, _ reason: QueueWaiter.Reason) {
         holds.append(Hold(loan: loan, reason: reason))
         if queue.watch != nil, reason == .beneath { QueueWatchdog.lockWasTaken() }

@@ -1,26 +1,26 @@
 import Dispatch
 import Synchronization
 
-/// Which threads wait for which contexts' queues, in the whole process, so that none waits for itself.
+/// Process-wide record of the threads that wait for contexts' queues; prevents deadlocks.
 ///
-/// A thread that has the queue of one context may wait for another's: a child's work reads from its parent, and a program
-/// waits for whatever it likes. Where the waiting closes a circle, none of its threads would ever go on. All of them stand
-/// still, though, so one of them may as well borrow the queue that it waits for from the chain that has it: it runs its
-/// block, gives the queue back, and goes on. As with a recursive lock, that block sees the other chain's work half done, at
-/// the point where it waits. So who lends is one that was told to wait by a program's code, if possible, and no request of
-/// the framework's in the middle of what it does.
+/// A thread that has one context's queue may wait for another's: a child's work reads from its parent, and a program
+/// may wait for any context. If the waits form a circle, none of its threads could continue. As all of them are
+/// waiting, one may borrow the queue that it waits for from the chain that has it: it runs its block, returns the
+/// queue and continues. As with a recursive lock, the block sees the other chain's work half done. Therefore the
+/// lender is, if possible, a chain that a program's code caused to wait, not a framework request in the middle of its
+/// work.
 ///
-/// A queue is borrowed on the borrower's own thread; the main queue stays on the main thread, which runs the block while it
-/// waits. Nothing else of the circle moves before the queue is back: each waits for a queue of the next one, and the last for
-/// one of the borrower's.
+/// The borrower runs on its own thread, except that blocks for the main queue run on the main thread while it waits.
+/// The rest of the circle is blocked until the queue is returned: each member waits for a queue of the next, and the
+/// last for one of the borrower's.
 ///
-/// Each wait is noted under one lock, the last one of a circle too, which finds it. Free queues are taken and left without
-/// this lock.
+/// Each wait is recorded under one lock, so the wait that closes a circle finds it. Free queues are taken and left
+/// without this lock.
 enum QueueWaits {
-    /// What each chain of calls waits for.
+    /// The wait of each chain of calls.
     private static let waiting = Mutex<[UInt: QueueWaiter]>([:])
 
-    /// Notes that a thread waits from now on, unless the queue is free, and breaks the circle that it closes.
+    /// Records the start of a wait, unless the queue is free, and breaks the circle that it closes.
     static func begin(_ waiter: QueueWaiter) {
         let broken = waiting.withLock { waiting -> [QueueWaiter] in
             if waiter.queue.enter(waiter) {
@@ -51,7 +51,8 @@ enum QueueWaits {
             circle.enumerated().map { ("Thread \($0 + 1) waits here", $1.stack) })
     }
 
-    /// The waits that lead from `last` to itself, each to the one that has its queue; `nil` if none do.
+    /// The waits that form a circle with `last`, each followed by the one that has its queue; `nil` if there is no
+    /// circle.
     private static func circle(closedBy last: QueueWaiter, _ waiting: [UInt: QueueWaiter]) -> [QueueWaiter]? {
         var circle = [last]
         while circle.count <= waiting.count, let next = waiting[circle[circle.count - 1].queue.holdingChain] {
@@ -61,15 +62,15 @@ enum QueueWaits {
         return nil
     }
 
-    /// Who of a circle shall borrow the queue that it waits for from the next one: never one whose own queue, or that of one
-    /// that waits for it, is lent; the first has done nothing but run, and can always.
+    /// The index of the waiter that borrows a queue from the next one. Excludes waiters whose own queue, or that of a
+    /// waiter for it, is lent. The first waiter has only run, and can always borrow.
     private static func borrower(in circle: [QueueWaiter]) -> Int {
         func lender(_ index: Int) -> QueueWaiter { circle[(index + 1) % circle.count] }
         let able = circle.indices.filter { circle[$0].frozen == 0 && lender($0).reason == .asked }
         return able.first { circle[$0].reason == .beneath } ?? able.first ?? 0
     }
 
-    /// A loan ends: who lent is on the queue again, and may move.
+    /// Ends a loan: the lender has its queue again and may continue.
     static func giveBack(_ loan: QueueLoan) {
         waiting.withLock { _ in
             loan.queue.lend(to: loan.lender)
@@ -77,7 +78,7 @@ enum QueueWaits {
         }
     }
 
-    /// The main thread ran the block of `waiter`.
+    /// Records that the main thread ran the block of `waiter`.
     static func workEnded(_ waiter: QueueWaiter) {
         waiting.withLock { _ in
             waiter.loan?.thaw()
@@ -85,7 +86,7 @@ enum QueueWaits {
         }
     }
 
-    /// - Returns: whether `waiter` still waited, and does no longer.
+    /// - Returns: True if `waiter` was still waiting. It no longer waits.
     static func claim(_ waiter: QueueWaiter) -> Bool {
         waiting.withLock { waiting in
             guard waiting[waiter.chain] === waiter else { return false }
@@ -94,7 +95,7 @@ enum QueueWaits {
         }
     }
 
-    /// Gives `queue`, which the caller has, to the next one of its line.
+    /// Passes `queue`, which the caller has, to the next entry in line.
     static func handOn(_ queue: WorkQueue) {
         waiting.withLock { waiting in
             guard let next = queue.nextThread({ waiting[$0.chain] === $0 }) else { return }
@@ -103,7 +104,7 @@ enum QueueWaits {
         }
     }
 
-    /// What a waiting thread was woken for: a request, or the end of its wait.
+    /// The request that a waiting thread was woken for; `nil` if its wait ended.
     static func request(to waiter: QueueWaiter) -> QueueWaiter? { waiting.withLock { _ in waiter.nextRequest() } }
 }
 
@@ -113,7 +114,8 @@ struct QueueLoan: Sendable {
     let lender: UInt
     private let frozen: [QueueWaiter]
 
-    /// Lends `queue`, until when none of `frozen` may move. Under the lock of ``QueueWaits``.
+    /// Lends `queue`. The `frozen` waiters cannot continue until it is returned. Call under the lock of
+    /// ``QueueWaits``.
     init(of queue: WorkQueue, frozen: [QueueWaiter]) {
         self.queue = queue
         self.frozen = frozen
@@ -125,30 +127,30 @@ struct QueueLoan: Sendable {
 }
 
 /// A thread that waits for a context's queue.
-// SAFETY: what changes is guarded by the lock of `QueueWaits`; the work is run once, by the thread that claimed it, while the
-// one that gave it waits.
+// SAFETY: the lock of `QueueWaits` guards mutable state. The thread that claimed the work runs it once, while the
+// thread that gave it waits.
 final class QueueWaiter: @unchecked Sendable {
-    /// Why a thread waits.
+    /// The reason for a wait.
     enum Reason {
-        /// A program asked for a context's queue, at a point of its choosing.
+        /// A program asked for a context's queue, at a point of its choice.
         case asked
-        /// A context's work needs what lies beneath the context, and may be in the middle of something.
+        /// A context's work needs its coordinator or parent, and may be half done.
         case beneath
     }
 
     let queue: WorkQueue
     let chain: UInt
     let reason: Reason
-    /// Where the thread waits, while the use of queues is looked at.
+    /// The stack of the waiting thread, if queue checking is on.
     let stack = QueueWatchdog.stack
-    /// In how many circles it has to stand still at the moment.
+    /// Number of circles in which it is currently blocked.
     fileprivate(set) var frozen = 0
-    /// The loan that it waited for.
+    /// The loan that ended the wait.
     fileprivate private(set) var loan: QueueLoan?
     private let semaphore = DispatchSemaphore(value: 0)
-    /// The block, if the main thread runs it.
+    /// The block, if the main thread is to run it.
     private var work: (() -> Void)?
-    /// What the main thread shall run while it waits.
+    /// Blocks for the main thread to run while it waits.
     private var requests: [QueueWaiter] = []
 
     init(queue: WorkQueue, chain: UInt, _ reason: Reason, work: (() -> Void)? = nil) {
@@ -158,9 +160,9 @@ final class QueueWaiter: @unchecked Sendable {
         self.work = work
     }
 
-    /// Lets the thread wait until its turn comes, or its block was run. Runs meanwhile what the thread is asked for.
+    /// Blocks the thread until its turn, or until its block was run. While it waits, runs the blocks requested of it.
     ///
-    /// - Returns: the loan, where the turn is none of its own.
+    /// - Returns: the loan if the queue is borrowed.
     func wait() -> QueueLoan? {
         while true {
             semaphore.wait()
@@ -169,13 +171,13 @@ final class QueueWaiter: @unchecked Sendable {
         }
     }
 
-    /// Runs the block on the main thread, for the thread that waits.
+    /// Runs the block on the main thread for the waiting thread.
     func runWork() {
         CallChain.continuing(chain) { queue.holding(by: chain, takeWork) }
         QueueWaits.workEnded(self)
     }
 
-    /// Lets go of the block before the thread that gave it goes on.
+    /// Releases the block before the thread that gave it continues.
     private func takeWork() {
         let block = work
         work = nil
@@ -184,7 +186,7 @@ final class QueueWaiter: @unchecked Sendable {
 
     // MARK: Under the lock of QueueWaits
 
-    /// The wait ends.
+    /// Ends the wait.
     fileprivate func end(_ loan: QueueLoan? = nil) {
         self.loan = loan
         semaphore.signal()

@@ -1,29 +1,29 @@
 import Foundation
 import Synchronization
 
-/// Tells, while the use of queues is looked at (``ConcurrencyChecking``), what can stop a program one day: a context that is used off its
-/// queue, queues that wait for each other in a circle, and a program's code that waits under a lock of the framework. With the stacks
-/// of both sides, on standard error; each time where it was asked for, and the first time of each kind in a debug build.
+/// Reports queue mistakes that can stop a program, if checking is on (``ConcurrencyChecking``): a context used off
+/// its queue, queues that wait for each other in a circle, and program code that waits under a framework lock. Writes
+/// both sides' stacks to standard error: every time if checking was requested, and once per kind in a debug build.
 enum QueueWatchdog {
     enum Mistake: Int {
         case useOffQueue, circle, waitUnderLock
     }
 
-    /// The stack of the caller, or `nil` while nothing is looked at.
+    /// The caller's stack; `nil` if checking is off.
     static var stack: CallStack? { ConcurrencyChecking.isOn ? CallStack() : nil }
 
-    /// The kinds that were told, as bits.
+    /// The reported kinds, as bits.
     private static let told = Atomic(0)
 
-    /// Whether a mistake is to be told. In a debug build that was not asked once for each kind, since a program that was never looked
-    /// at may make thousands.
+    /// True if a mistake is to be reported. A debug build without a request reports each kind once, because an
+    /// unchecked program may make thousands of mistakes.
     static func isToBeTold(_ mistake: Mistake) -> Bool {
         if ConcurrencyChecking.stops { return true }
         let bit = 1 << mistake.rawValue
         return told.bitwiseOr(bit, ordering: .relaxed).oldValue & bit == 0
     }
 
-    /// Writes a text and the stacks that there are to standard error, in one piece.
+    /// Writes a text and the available stacks to standard error in one write.
     static func tell(_ text: String, _ sides: [(place: String, stack: CallStack?)]) {
         let parts = sides.compactMap { side in
             side.stack.map { stack in
@@ -39,16 +39,17 @@ enum QueueWatchdog {
 
     // MARK: Locks
 
-    /// The locks that chains of calls took for the framework's own work, in the order in which they were taken.
+    /// The locks that chains of calls took for the framework's own work, in order.
     private static let locks = Mutex<[UInt: [Held]]>([:])
 
     private enum Held {
         case lock(CallStack?)
-        /// What runs under the locks before it may wait.
+        /// Code that runs under the previous locks may wait.
         case leave
     }
 
-    /// Runs a program's code that has to wait for contexts under the caller's lock, as the handler of a migration's stage has to.
+    /// Runs program code that has to wait for contexts under the caller's lock, such as the handler of a migration
+    /// stage.
     static func allowingWaits<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard ConcurrencyChecking.isOn else { return try body() }
         note(.leave)
@@ -60,9 +61,9 @@ enum QueueWatchdog {
         locks.withLock { $0[CallChain.current, default: []].append(held) }
     }
 
-    /// For what is called while the use of queues is looked at, and only then.
+    /// Call this only if queue checking is on.
     static func lockWasTaken() {
-        // Where it was not asked for, the stack of the wait has to do, which goes on from the place where the lock was taken.
+        // Without a request, the stack of the wait is enough: it includes the place where the lock was taken.
         note(.lock(ConcurrencyChecking.stops ? CallStack() : nil))
     }
 
@@ -74,7 +75,7 @@ enum QueueWatchdog {
         }
     }
 
-    /// A program's code waits for a context's queue.
+    /// Records that program code waits for a context's queue.
     static func programWaits() {
         guard case .lock(let lock) = locks.withLock({ $0[CallChain.current]?.last }), isToBeTold(.waitUnderLock)
         else { return }
@@ -84,23 +85,23 @@ enum QueueWatchdog {
     }
 }
 
-/// Who made a queue and who is on it, for ``QueueWatchdog``.
+/// The creator and current holder of a queue, for ``QueueWatchdog``.
 final class QueueWatch: Sendable {
     private let made: CallStack?
     private let taken = Mutex<CallStack?>(nil)
 
-    /// - Parameter keepsStack: Whether it is told where the queue was made. The first stack of a thread takes a tenth of a second in a large
-    ///   program, since the symbols are read for each thread.
+    /// - Parameter keepsStack: true to record the creation stack. A thread's first stack takes a tenth of a second in
+    ///   a large program, because symbols are read per thread.
     init(keepsStack: Bool) { made = keepsStack ? CallStack() : nil }
 
-    /// - Parameter chain: the one that is on the queue from now on; 0 for none.
+    /// - Parameter chain: the chain that now has the queue; 0 for none.
     func note(_ chain: UInt) {
         guard ConcurrencyChecking.stops else { return }
         let stack = chain == 0 ? nil : CallStack()
         taken.withLock { $0 = stack }
     }
 
-    /// The other side of a use off the queue: who is on it, or who made it.
+    /// The other side of a use off the queue: its holder, or its creator.
     var side: (place: String, stack: CallStack?) {
         if let stack = taken.withLock({ $0 }) { return ("Its queue is taken here", stack) }
         let end = ConcurrencyChecking.stops ? ", and no thread is on it" : ""

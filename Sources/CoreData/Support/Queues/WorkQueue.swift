@@ -2,29 +2,28 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The queue of a context: the main queue, or one of its own; also what a lock of a coordinator waits in.
+/// A context's queue: the main queue, or a private one; also the line of threads that wait for a coordinator's lock.
 ///
-/// A block that waits runs in place when its thread is already on the queue, however many other contexts' blocks it went
-/// through, so that waiting is re-entrant. For that it is noted which chain of waiting blocks is on a queue: a chain begins
-/// with a thread, and goes on where that thread waits for a block that runs on another one, the main thread.
+/// A waiting block runs in place if its thread is already on the queue, through any number of other contexts' blocks,
+/// so waits are re-entrant. Therefore a queue records the chain of waiting blocks that has it. A chain begins with a
+/// thread, and continues on the main thread if the thread waits for a block there.
 ///
-/// A private queue is a line of blocks and of threads that wait for their turn. A thread runs its block itself, blocks
-/// without one run on a worker. Where threads wait in a circle for each other's queues, one of them borrows the queue that it
-/// waits for (``QueueWaits``).
+/// A private queue is a line of blocks and waiting threads. A thread runs its own block; blocks without a thread run
+/// on a worker. If threads wait in a circle, one of them borrows the queue that it waits for (``QueueWaits``).
 final class WorkQueue: Sendable {
     let isMain: Bool
-    /// Runs the blocks that no thread waits for.
+    /// Runs the blocks for which no thread waits.
     private let worker: DispatchQueue
-    /// The chain of calls that is on the queue at the moment; 0 while there is none.
+    /// The chain of calls that has the queue; 0 if none.
     private let holder = Atomic<UInt>(0)
     private let line = Mutex(QueueLine())
 
     /// The main queue, which all its contexts share.
     private static let main = WorkQueue(isMain: true, keepsOrder: true)
-    /// Whether threads get the queue in the order in which they came. Otherwise who runs may take it before those that have
-    /// to wake up first, which is less fair and costs fewer changes of threads.
+    /// True if threads get the queue in order of arrival. Otherwise a running thread may take it before a sleeping
+    /// one, which is less fair but needs fewer context switches.
     private let keepsOrder: Bool
-    /// Who made the queue and who is on it, while the use of queues is looked at.
+    /// The creator and current holder, if queue checking is on.
     let watch: QueueWatch?
 
     /// The main queue, or a new one.
@@ -36,21 +35,21 @@ final class WorkQueue: Sendable {
     private init(isMain: Bool, keepsOrder: Bool) {
         self.isMain = isMain
         self.keepsOrder = keepsOrder
-        // Only contexts tell where their queue was made.
+        // Only contexts report where their queue was created.
         watch = ConcurrencyChecking.isOn ? QueueWatch(keepsStack: keepsOrder) : nil
         worker = isMain ? .main : DispatchQueue(label: "NSManagedObjectContext")
     }
 
-    /// Whether the caller is on the queue.
+    /// True if the caller is on the queue.
     var isCurrent: Bool {
         holder.load(ordering: .relaxed) == CallChain.current || isMain && Self.isOnMainQueue
     }
 
-    /// The chain of calls that is on the queue, which stays true for as long as that chain waits.
+    /// The chain of calls that has the queue. It keeps the queue while it waits.
     var holdingChain: UInt { holder.load(ordering: .relaxed) }
 
-    /// On Linux a program that ends in `dispatchMain()` leaves the main thread for good: the main queue then runs on any
-    /// thread, and is known by a mark.
+    /// On Linux, a program that calls `dispatchMain()` leaves the main thread for good. The main queue then runs on
+    /// any thread, and is recognised by a mark.
     private static var isOnMainQueue: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
     }
@@ -63,7 +62,7 @@ final class WorkQueue: Sendable {
 
     // MARK: Blocks
 
-    /// Runs `block` on the queue, some time later.
+    /// Runs `block` on the queue later.
     func async(_ block: @escaping () -> Void) {
         let block = UncheckedSendable(block)
         if isMain {
@@ -76,8 +75,8 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Runs `block` on the queue without ever waiting for it: in place if the caller is on the queue or nobody is, or else some
-    /// time later.
+    /// Runs `block` on the queue without waiting: in place if the caller has the queue or it is free, otherwise
+    /// later.
     func whenFree(_ block: @escaping () -> Void) {
         if isCurrent { return block() }
         guard !isMain, takeIfFree() else { return async(block) }
@@ -87,7 +86,8 @@ final class WorkQueue: Sendable {
 
     /// Runs `block` on the queue and waits for it; in place if the caller is on the queue.
     ///
-    /// - Parameter reason: why the caller waits, which decides who waits on where threads wait for each other.
+    /// - Parameter reason: the reason for the wait, which decides who continues to wait if threads wait for each
+    ///   other.
     func sync<Result, Failure: Error>(
         _ reason: QueueWaiter.Reason = .asked, _ block: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -99,9 +99,9 @@ final class WorkQueue: Sendable {
         return try block()
     }
 
-    /// Waits for a private queue, on which the caller is not, until the caller is on it.
+    /// Waits until the caller has this private queue. The caller must not have it yet.
     ///
-    /// - Returns: what ``end(_:)`` has to be told.
+    /// - Returns: the argument for ``end(_:)``.
     func begin(_ reason: QueueWaiter.Reason) -> QueueLoan? {
         let chain = CallChain.current
         return takeIfFree(by: chain) ? nil : waitForTurn(of: chain, reason)
@@ -110,7 +110,7 @@ final class WorkQueue: Sendable {
     /// Leaves the queue.
     func end(_ loan: QueueLoan?) { if let loan { QueueWaits.giveBack(loan) } else { handOn() } }
 
-    /// Lets the main thread run `block`, in the name of the caller's chain.
+    /// Runs `block` on the main thread, as part of the caller's chain.
     private func onMainThread<Result, Failure: Error>(
         _ reason: QueueWaiter.Reason, _ block: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -126,7 +126,7 @@ final class WorkQueue: Sendable {
         return try result.get()
     }
 
-    /// Notes `chain` while `body` runs.
+    /// Records `chain` as the holder while `body` runs.
     func holding(by chain: UInt, _ body: () -> Void) {
         let previous = holder.exchange(chain, ordering: .relaxed)
         watch?.note(chain)
@@ -135,7 +135,7 @@ final class WorkQueue: Sendable {
         holder.store(previous, ordering: .relaxed)
     }
 
-    /// What a block returns or throws, as a value.
+    /// The result or error of a block, as a value.
     static func catching<Result, Failure: Error>(
         _ block: () throws(Failure) -> Result
     ) -> Swift.Result<Result, Failure> {
@@ -148,7 +148,7 @@ final class WorkQueue: Sendable {
 
     // MARK: The line of a private queue
 
-    /// - Returns: whether the queue was free, and is the chain's now.
+    /// - Returns: True if the queue was free; the chain now has it.
     func takeIfFree(by chain: UInt = CallChain.current) -> Bool {
         line.withLock { line in take(line, by: chain) }
     }
@@ -159,9 +159,10 @@ final class WorkQueue: Sendable {
         return true
     }
 
-    /// Lets the calling thread wait until it may run its block.
+    /// Blocks the calling thread until it may run its block.
     ///
-    /// - Returns: `nil` when the queue is the chain's; the loan where another chain keeps it, which waits itself.
+    /// - Returns: `nil` if the chain now has the queue; the loan if the queue is borrowed from a chain that is
+    ///   waiting.
     private func waitForTurn(of chain: UInt, _ reason: QueueWaiter.Reason) -> QueueLoan? {
         var loan: QueueLoan?
         func wait() {
@@ -171,14 +172,14 @@ final class WorkQueue: Sendable {
                 loan = waiter.wait()
             } while loan == nil && holdingChain != chain
         }
-        // A caller that waits on the main queue stays on it, and runs there what it is asked for meanwhile.
+        // A caller that waits on the main queue stays on it, and runs the blocks requested there.
         if Self.isOnMainQueue { Self.main.holding(by: chain, wait) } else { wait() }
         return loan
     }
 
-    /// Puts a thread into the line, unless its turn is now. Under the lock of ``QueueWaits``.
+    /// Adds a thread to the line, unless the queue is free. Call under the lock of ``QueueWaits``.
     ///
-    /// - Returns: whether the queue was free, and is the chain's now.
+    /// - Returns: True if the queue was free; the chain now has it.
     func enter(_ waiter: QueueWaiter) -> Bool {
         if isMain { return false }
         return line.withLock { line in
@@ -188,7 +189,7 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Makes `chain` the one that is on the queue.
+    /// Makes `chain` the holder of the queue.
     func lend(to chain: UInt) {
         holder.store(chain, ordering: .relaxed)
         watch?.note(chain)
@@ -196,7 +197,7 @@ final class WorkQueue: Sendable {
 
     /// Runs the first block of the line.
     private func runNext() {
-        // The block goes away on the queue: it may be the last to hold a context.
+        // The block is released on the queue: it may hold the last reference to a context.
         runFirst()
         handOn()
     }
@@ -215,7 +216,7 @@ final class WorkQueue: Sendable {
         block.value()
     }
 
-    /// Lets what is first in the line have the queue.
+    /// Passes the queue to the first entry of the line.
     private func handOn() {
         let isThreadNext = line.withLock { line in
             if case .thread = line.first { return true }
@@ -225,10 +226,10 @@ final class WorkQueue: Sendable {
         if isThreadNext { QueueWaits.handOn(self) }
     }
 
-    /// Gives the queue to the first thread of the line that `isWaiting`, or to the block that is before it; or leaves it for
-    /// the thread to take. Under the lock of ``QueueWaits``.
+    /// Passes the queue to the first thread in line that `isWaiting`, or to an earlier block, or leaves it for the
+    /// thread to take. Call under the lock of ``QueueWaits``.
     ///
-    /// - Returns: the thread that shall wake up.
+    /// - Returns: the thread to wake.
     func nextThread(_ isWaiting: (QueueWaiter) -> Bool) -> QueueWaiter? {
         line.withLock { line in
             while case .thread(let waiter) = line.first {
@@ -242,14 +243,14 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// No chain is on the queue any more: the block that is first in the line runs next, if there is one.
+    /// Records that no chain has the queue, and starts the first block of the line, if any.
     private func leave(to line: inout QueueLine) {
         lend(to: 0)
         if !line.isEmpty { worker.async(execute: runNext) }
     }
 }
 
-/// What waits for a private queue, in its order.
+/// Entries that wait for a private queue, in order.
 struct QueueLine {
     enum Entry: Sendable {
         case block(UncheckedSendable<() -> Void>)
@@ -257,7 +258,7 @@ struct QueueLine {
     }
 
     private var entries: [Entry?] = []
-    /// The index of the first entry that is still in the line.
+    /// Index of the first entry still in line.
     private var start = 0
 
     var isEmpty: Bool { start == entries.count }
@@ -278,7 +279,7 @@ struct QueueLine {
     }
 }
 
-/// The chain of blocks that a thread's work belongs to: its own, or that of the thread which waits for it.
+/// The chain of blocks that a thread works for: its own, or that of the thread that waits for it.
 enum CallChain {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -286,13 +287,13 @@ enum CallChain {
         return key
     }()
 
-    /// The chain that the thread works for. Never 0.
+    /// The chain that the current thread works for. Never 0.
     static var current: UInt {
         pthread_getspecific(key).map { UInt(bitPattern: $0) } ?? UInt(pthread_self())
     }
 
     /// Runs `body` as a part of `chain`.
-    // SAFETY: a number in the place of an address, which is never followed.
+    // SAFETY: a number stored as an address, which is never dereferenced.
     static func continuing(_ chain: UInt, _ body: () -> Void) {
         let previous = pthread_getspecific(key)
         pthread_setspecific(key, UnsafeRawPointer(bitPattern: chain))
