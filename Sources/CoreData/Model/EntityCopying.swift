@@ -1,5 +1,5 @@
 extension NSEntityDescription {
-    /// Gives the values, and copies of the properties and indexes, to `copy`.
+    /// Copies the values to `copy`, with copies of the properties and indexes.
     final func copyValues(to copy: NSEntityDescription) {
         copy.name = name
         copy.explicitClassName = explicitClassName

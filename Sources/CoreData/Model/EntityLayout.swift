@@ -1,13 +1,13 @@
 import Synchronization
 
-/// An entity compiled once: which property stands in which slot of a row.
+/// The compiled form of an entity: the slot of each property in a row.
 ///
-/// Slots are numbered attributes first (inherited before own, each group by name), then to-one relationships in the same
-/// order. To-many relationships have no slot; they are numbered by themselves. A parent's attributes are therefore not at
-/// the same slots as its children's: always go through the layout of the object's own entity.
+/// Attributes have the first slots (inherited before own, each group by name), followed by to-one relationships in
+/// the same order. To-many relationships have no slots and are numbered separately. A parent's attributes may have
+/// other slots in its children, so always use the layout of the object's own entity.
 // SAFETY: immutable but for atomics, and for the class in use, which the lock of `ManagedObjectClasses` guards.
 final class EntityLayout: @unchecked Sendable {
-    /// Where a property's value lives.
+    /// The location of a property's value.
     enum Place: Hashable, Sendable {
         case attribute(Int)
         case toOne(Int)
@@ -16,24 +16,24 @@ final class EntityLayout: @unchecked Sendable {
     }
 
     unowned let entity: NSEntityDescription
-    /// The entity's place in the model's list of entities sorted by name: a small number for compact keys.
+    /// The entity's index in the model's entities sorted by name: a small number for compact keys.
     let index: Int
     /// The property in each slot: an `NSAttributeDescription` or a to-one `NSRelationshipDescription`.
     let slots: [NSPropertyDescription]
-    /// How many of the slots are attributes; the rest are to-one relationships.
+    /// The number of attribute slots; the other slots are to-one relationships.
     let attributeCount: Int
-    /// The types of the attributes, by slot: asking the descriptions at every access would cost more than the access.
+    /// The attribute types by slot. Asking the descriptions would cost more than the access itself.
     let attributeTypes: [NSAttributeType]
     let toManyRelationships: [NSRelationshipDescription]
     let fetchedProperties: [NSPropertyDescription]
     private let places: PropertyPlaces
-    /// What the managed objects work out from the layout, once.
+    /// Values that managed objects derive from the layout once.
     let attachment = AtomicLazyReference<AnyObject>()
-    /// The address of the attachment, once it is there: reading it is a plain load.
+    /// The address of the attachment once it is set. Reading it is a plain load.
     let attachmentAddress = Atomic<UInt>(0)
 
-    /// The class of the entity's objects as it was found last, and by which state of the program's classes. Both are
-    /// guarded by the lock of `ManagedObjectClasses`, which alone uses them.
+    /// The class of the entity's objects as last found, and the generation of the program's classes at that time.
+    /// Both are used only under the lock of `ManagedObjectClasses`.
     var objectClass: AnyClass?
     var objectClassGeneration = 0
 
@@ -70,10 +70,10 @@ final class EntityLayout: @unchecked Sendable {
         self.places = PropertyPlaces(places)
     }
 
-    /// Where the value of `key` lives, or `nil` if the entity has no such property. One hash look-up.
+    /// The place of `key`; `nil` if the entity has no such property. One hash lookup.
     func place(of key: String) -> Place? { places[key] }
 
-    /// The property that lives at a place.
+    /// The property at a place.
     func property(at place: Place) -> NSPropertyDescription {
         switch place {
         case .attribute(let slot), .toOne(let slot): slots[slot]
@@ -82,12 +82,12 @@ final class EntityLayout: @unchecked Sendable {
         }
     }
 
-    /// The name of the property that lives at a place.
+    /// The name of the property at a place.
     func name(of place: Place) -> String { property(at: place).name }
 
-    /// Where a slot's value lives, seen as a property.
+    /// The place of a slot.
     func place(ofSlot slot: Int) -> Place { slot < attributeCount ? .attribute(slot) : .toOne(slot) }
 
-    /// The attribute in `slot`; `nil` where a to-one relationship stands.
+    /// The attribute in `slot`; `nil` for a to-one relationship.
     func attribute(at slot: Int) -> NSAttributeDescription? { slots[slot] as? NSAttributeDescription }
 }

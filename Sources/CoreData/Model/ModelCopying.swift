@@ -1,4 +1,4 @@
-/// Copies whole models: the references between descriptions lead inside the copy afterwards.
+/// Copies whole models. References between the copied descriptions stay inside the copy.
 enum ModelCopying {
     static func copy(of model: NSManagedObjectModel) -> NSManagedObjectModel {
         let copy = NSManagedObjectModel()
@@ -20,7 +20,7 @@ enum ModelCopying {
         return copy
     }
 
-    /// Copies of the model's named requests, for entities among `entities`; those for others are left out.
+    /// Copies of the model's named requests for `entities`; omits requests for other entities.
     static func templates(
         of model: NSManagedObjectModel, among entities: [String: NSEntityDescription]
     ) -> [String: NSFetchRequest<NSFetchRequestResult>] {
@@ -33,9 +33,9 @@ enum ModelCopying {
         }
     }
 
-    /// Copies of `entities` with the hierarchy, destinations, inverses, requests and index elements among the copies.
+    /// Copies of `entities`. Hierarchy, destinations, inverses, requests and index elements refer to the copies.
     ///
-    /// - Parameter twins: Entities that are equal to one of `entities`: what refers to them refers to its copy.
+    /// - Parameter twins: entities that equal one of `entities`. References to them become references to its copy.
     static func copies(
         of entities: [NSEntityDescription], twins: [(twin: NSEntityDescription, of: NSEntityDescription)] = []
     ) -> [NSEntityDescription] {
@@ -55,7 +55,7 @@ enum ModelCopying {
         return pairs.map(\.1)
     }
 
-    /// Leads a copied relationship or fetched property to the copies of what it refers to.
+    /// Replaces the references of a copied relationship or fetched property by the copies.
     private static func redirect(
         _ property: NSPropertyDescription, among copies: [ObjectIdentifier: NSEntityDescription]
     ) {

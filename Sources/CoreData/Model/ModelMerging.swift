@@ -1,20 +1,20 @@
 import Foundation
 import ModelFiles
 
-/// Makes one model of several.
+/// Merges several models into one.
 enum ModelMerging {
     /// Fills an empty model with copies of all entities, configurations and templates of `models`.
     ///
-    /// Entities that several models have with equal version hashes are taken once.
+    /// Entities of several models with equal version hashes are copied once.
     ///
-    /// - Returns: `false` where two models have different entities of one name.
+    /// - Returns: `false` if two models have different entities with the same name.
     static func fill(_ model: NSManagedObjectModel, merging models: [NSManagedObjectModel]) -> Bool {
         merge(models, into: model) { _ in true }
     }
 
-    /// Fills an empty model with copies of those entities of `models` whose version hashes stand in a store's metadata.
+    /// Fills an empty model with copies of the entities of `models` whose version hashes are in a store's metadata.
     ///
-    /// - Returns: `false` where an entity of the store is in none of the models in that version.
+    /// - Returns: `false` if an entity of the store is not in any of the models in that version.
     static func fill(
         _ model: NSManagedObjectModel, merging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> Bool {
@@ -23,10 +23,11 @@ enum ModelMerging {
         return merged && Set(model.entities.compactMap(\.name)) == Set(wanted.keys)
     }
 
-    /// Those of `models` that together have what a store wants: each time the one with the most of what is still missing,
-    /// and of several such that with the fewest other entities.
+    /// The models that together have a store's entities. Each step chooses the model with the most missing entities,
+    /// and among equals the one with the fewest others.
     ///
-    /// So a store gets the one version that is like it alone, and no other version's configurations and requests.
+    /// If one version alone matches the store, only that version is chosen, without other versions' configurations
+    /// and requests.
     private static func choose(_ wanted: [String: Data], from models: [NSManagedObjectModel]) -> [NSManagedObjectModel]
     {
         let candidates = models.map { model in
@@ -37,15 +38,15 @@ enum ModelMerging {
         return choose(wanted, among: candidates).chosen.map { models[$0] }
     }
 
-    /// A hash takes time: that of an entity of another name is never worked out.
+    /// Hashing is slow, so entities with other names are not hashed.
     private static func isWanted(_ entity: NSEntityDescription, _ wanted: [String: Data]) -> Bool {
         guard let hash = entity.name.flatMap({ wanted[$0] }) else { return false }
         return VersionHash.fits(hash, entity)
     }
 
-    /// The same of the version hashes of models.
+    /// Chooses in the same way among the version hashes of models.
     ///
-    /// - Returns: their places, and whether they have everything.
+    /// - Returns: their indexes, and whether they are complete.
     static func choose(
         _ wanted: [String: Data], from models: [[String: Data]]
     ) -> (chosen: [Int], isComplete: Bool) {
@@ -55,7 +56,7 @@ enum ModelMerging {
         return choose(wanted, among: candidates)
     }
 
-    /// What a model has of what a store wants, and how many entities it has.
+    /// A model's entities that match the store, and its number of entities.
     private struct Candidate {
         let found: Set<String>
         let count: Int
@@ -78,7 +79,7 @@ enum ModelMerging {
         return (chosen.sorted(), missing.isEmpty)
     }
 
-    /// The version hashes that a store's metadata has, by entity.
+    /// The version hashes in a store's metadata, by entity.
     static func versionHashes(in metadata: [String: Any]) -> [String: Data]? {
         guard let kept = metadata["NSStoreModelVersionHashes"] as? [String: Any] else { return nil }
         return kept.compactMapValues { $0 as? Data }
@@ -106,7 +107,7 @@ enum ModelMerging {
                 originals.append(entity)
             }
         }
-        // An entity may come from a version in which those that it leads to are not the wanted ones.
+        // An entity may come from a model version in which its destinations are not the wanted ones.
         for entity in others {
             if let known = entity.name.flatMap({ kept[$0] }) { twins.append((entity, known)) }
         }
@@ -135,19 +136,19 @@ enum ModelMerging {
         return true
     }
 
-    /// The models among the resources of `bundles`; for `nil` those of the program. Files that are no models are left out.
+    /// The models among the resources of `bundles`, or of the program if `nil`. Skips files that are not models.
     static func models(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
         files(in: bundles).compactMap(NSManagedObjectModel.init(contentsOf:))
     }
 
-    /// The files of those models.
+    /// The files of these models.
     static func files(in bundles: [Bundle]?) -> [URL] {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
         var seen: Set<String> = []
         return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }.flatMap(ModelResources.models)
     }
 
-    /// The versions of the model at `url` without the current one, which is what is read from `url` itself.
+    /// The versions of the model at `url` except the current one, which is read from `url` itself.
     static func otherVersions(of url: URL) -> [URL] {
         let (versions, current): ([URL]?, URL?) =
             switch url.pathExtension {

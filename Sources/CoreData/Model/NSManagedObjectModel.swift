@@ -1,35 +1,35 @@
 import Foundation
 import ModelFiles
 
-/// A model: the entities of a graph of managed objects, and named sets and requests of them.
+/// A model: the entities of an object graph, and named configurations and fetch requests.
 ///
-/// Mutable, from one thread at a time, until a coordinator uses it; from then on immutable and safe to read on any thread.
+/// Mutable, by one thread at a time, until a coordinator uses it; then immutable and safe to read on any thread.
 // SAFETY: one thread at a time changes it; `freeze()` makes it immutable before others may see it.
 open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Sendable {
-    /// An empty model.
+    /// Creates an empty model.
     public override init() {}
 
-    /// The model at `url`: `.momd` and `.xcdatamodeld` (the current version), `.mom` or `.xcdatamodel`.
+    /// Reads the model at `url`: `.momd` or `.xcdatamodeld` (the current version), `.mom` or `.xcdatamodel`.
     ///
-    /// - Returns: `nil` where there is no such file, or it is not a model. ``init(validContentsOf:)`` says what is wrong.
+    /// - Returns: `nil` if the file is missing or not a model. ``init(validContentsOf:)`` reports the reason.
     public convenience init?(contentsOf url: URL) {
         do { try self.init(validContentsOf: url) } catch { return nil }
     }
 
-    /// The model at `url`, as ``init(contentsOf:)`` takes it.
+    /// Reads the model at `url`, with the same formats as ``init(contentsOf:)``.
     ///
-    /// - Throws: a `CocoaError` of the file-reading range, whose one line names the file, the line where there is one, and
-    ///   what is wrong.
+    /// - Throws: a `CocoaError` of the file-reading range, with a one-line message that names the file, the line if
+    ///   known, and the problem.
     public convenience init(validContentsOf url: URL) throws {
         self.init()
         try ModelLoading.fill(self, contentsOf: url)
     }
 
-    /// The model that a store keeps (`Z_MODELCACHE.Z_CONTENT`).
+    /// Reads the model cached in a store (`Z_MODELCACHE.Z_CONTENT`).
     ///
     /// - Parameters:
-    ///   - store: The path of the store, for messages.
-    ///   - metadata: The store's metadata: entities whose version hash cannot be computed take it from there.
+    ///   - store: the path of the store, for messages.
+    ///   - metadata: the store's metadata, which supplies version hashes that cannot be computed.
     /// - Throws: a `CocoaError` of the file-reading range.
     convenience init(
         cachedModelData data: Data, store: String = "the store", metadata: [String: Any] = [:]
@@ -38,40 +38,40 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         try ModelLoading.fill(self, cachedData: data, store: store, metadata: metadata)
     }
 
-    /// The form in which a store keeps the model (`Z_MODELCACHE.Z_CONTENT`).
+    /// The model in the form that a store caches (`Z_MODELCACHE.Z_CONTENT`).
     ///
-    /// - Throws: a `CocoaError` where a predicate of the model is a block.
+    /// - Throws: a `CocoaError` if a predicate of the model is a block.
     final func cachedModelData() throws -> Data { try ModelLoading.cachedData(of: self) }
 
-    /// Copies of everything in `models` as one model.
+    /// Merges copies of everything in `models` into one model.
     ///
-    /// - Parameter models: The models; `nil` stands for those of the main bundle.
-    /// - Returns: `nil` where two of the models have different entities of one name.
+    /// - Parameter models: the models; `nil` means those of the main bundle.
+    /// - Returns: `nil` if two models have different entities with the same name.
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         self.init()
         guard ModelMerging.fill(self, merging: models ?? ModelMerging.models(in: nil)) else { return nil }
     }
 
-    /// Copies of those entities of `models` that are in a store, in the version that it has, as one model.
+    /// Merges copies of the entities of `models` that a store has, in the store's version.
     ///
-    /// - Returns: `nil` where an entity of the store is in none of the models in that version.
+    /// - Returns: `nil` if an entity of the store is not in any of the models in that version.
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
         self.init()
         guard ModelMerging.fill(self, merging: models, forStoreMetadata: metadata) else { return nil }
     }
 
-    /// All models among the resources of `bundles` as one; for `nil` those of the program: in its folder and in its
-    /// module's resource bundle, or where none are there in the bundles of its libraries.
+    /// Merges all models among the resources of `bundles`. If `nil`, uses the program's folder and its module's
+    /// resource bundle, or the bundles of its libraries if these have no model.
     ///
-    /// - Returns: `nil` where there are none, or two of them have different entities of one name.
+    /// - Returns: `nil` if there are no models, or two of them have different entities with the same name.
     open class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let models = ModelMerging.models(in: bundles)
         return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
     }
 
-    /// What a store needs of the models among the resources of `bundles`, in all their versions, as one model.
+    /// Merges the entities that a store needs from all versions of the models in `bundles`.
     ///
-    /// - Returns: `nil` where an entity of the store is in none of the models in that version.
+    /// - Returns: `nil` if an entity of the store is not in any of the models in that version.
     open class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
@@ -81,7 +81,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
 
     // MARK: Entities
 
-    /// All entities, in the order in which they were given. Subentities of the given ones are added by themselves.
+    /// All entities, in the given order. Missing subentities of the given ones are added.
     open var entities: [NSEntityDescription] {
         get { allEntities }
         set {
@@ -89,7 +89,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
             for entity in allEntities where entity.owningModel === self { entity.owningModel = nil }
             var seen: Set<ObjectIdentifier> = []
             allEntities = newValue.filter { seen.insert(ObjectIdentifier($0)).inserted }
-            // What is added here may have subentities that are not among them either.
+            // The added entities may also have missing subentities.
             var place = 0
             while place < allEntities.count {
                 allEntities += allEntities[place].subentities.filter { seen.insert(ObjectIdentifier($0)).inserted }
@@ -100,7 +100,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     }
     private var allEntities: [NSEntityDescription] = []
 
-    /// The entities under their names.
+    /// The entities by name.
     open var entitiesByName: [String: NSEntityDescription] {
         cachedEntitiesByName ?? Dictionary(named(allEntities), uniquingKeysWith: { first, _ in first })
     }
@@ -110,7 +110,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         entities.compactMap { entity in entity.name.map { ($0, entity) } }
     }
 
-    /// The entities by name: the order of ``EntityLayout/index``.
+    /// The entities sorted by name, as ``EntityLayout/index`` numbers them.
     final var entitiesInLayoutOrder: [NSEntityDescription] {
         cachedLayoutOrder ?? allEntities.sorted { ($0.name ?? "") < ($1.name ?? "") }
     }
@@ -120,20 +120,20 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         entitiesInLayoutOrder.firstIndex { $0 === entity }
     }
 
-    /// The modules among whose resources the model was found: its classes are looked for there.
+    /// The modules in whose resources the model was found. The model's classes are looked up there.
     final var classModules: [String] = []
 
     // MARK: Configurations
 
-    /// The names of the configurations, without the default one.
+    /// The names of the configurations, except the default one.
     open var configurations: [String] { configurationMembers.keys.sorted() }
 
-    /// The names of the entities of each configuration.
+    /// The names of each configuration's entities.
     final var configurationMembers: [String: [String]] = [:]
 
-    /// The entities of the configuration of that name; `nil`, and the default configuration's name, mean all entities.
+    /// The entities of a configuration; all entities for `nil` or the default configuration's name.
     ///
-    /// - Returns: `nil` when there is no such configuration.
+    /// - Returns: `nil` if there is no such configuration.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration, configuration != Self.defaultConfigurationName else { return entities }
         guard let names = configurationMembers[configuration] else { return nil }
@@ -141,7 +141,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         return names.compactMap { byName[$0] }
     }
 
-    /// Makes `entities`, which the model already has, the configuration of that name.
+    /// Defines a configuration of `entities`, which must be in the model.
     open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
         willModify()
         for entity in entities {
@@ -152,7 +152,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         configurationMembers[configuration] = entities.compactMap(\.name)
     }
 
-    /// The name under which Apple's files keep the default configuration.
+    /// The name of the default configuration in Apple's files.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
     // MARK: Fetch requests
@@ -165,12 +165,12 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         fetchRequestTemplatesByName[name]
     }
 
-    /// A copy of the fetch request of that name, its variables replaced by values.
+    /// Copies a fetch request template and replaces its variables by values.
     ///
     /// - Parameters:
     ///   - name: the name of the template.
-    ///   - variables: the values by the names of the variables, without `$`; `NSNull` stands for `nil`.
-    /// - Returns: `nil` where there is no such request.
+    ///   - variables: the values by variable name, without `$`; `NSNull` means `nil`.
+    /// - Returns: `nil` if there is no such template.
     open func fetchRequestFromTemplate(
         withName name: String, substitutionVariables variables: [String: Any]
     ) -> NSFetchRequest<NSFetchRequestResult>? {
@@ -181,7 +181,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         return request
     }
 
-    /// Adds a named fetch request, or takes it away when it is `nil`.
+    /// Adds a named fetch request; `nil` removes it.
     open func setFetchRequestTemplate(_ template: NSFetchRequest<NSFetchRequestResult>?, forName name: String) {
         willModify()
         fetchRequestTemplatesByName[name] = template
@@ -189,13 +189,13 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
 
     // MARK: Versions
 
-    /// The names that the model's author gave to this version.
+    /// The identifiers that the model's author gave to this version.
     open var versionIdentifiers: Set<AnyHashable> = [] { willSet { willModify() } }
 
-    /// The texts that replace names of the model in front of people. Kept; nothing reads it.
+    /// Localised texts for names of the model. Kept, but unused.
     open var localizationDictionary: [String: String]? { willSet { willModify() } }
 
-    /// Two models are equal if all that a model file says of them is.
+    /// Two models are equal if a model file describes them alike.
     open override func isEqual(_ object: Any?) -> Bool {
         DescriptionEquality.areEqual(self, object as? NSManagedObjectModel)
     }
@@ -205,10 +205,10 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     open var entityVersionHashesByName: [String: Data] { cachedVersionHashes ?? VersionHash.entities(allEntities) }
     private var cachedVersionHashes: [String: Data]?
 
-    /// One text for all version hashes: base 64 of 32 bytes, as a compiled model and a store's metadata have it.
+    /// A checksum of all version hashes: base 64 of 32 bytes, as in a compiled model and a store's metadata.
     open var versionChecksum: String { VersionHash.checksum(entityVersionHashesByName) }
 
-    /// Whether the entities of a configuration have the version hashes that a store's metadata gives.
+    /// True if the entities of a configuration have the version hashes in a store's metadata.
     ///
     /// - Parameters:
     ///   - configuration: the name of the configuration; `nil` means all entities.
@@ -231,33 +231,34 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         try ModelMerging.checksums(ofVersionsAt: modelURL)
     }
 
-    /// Whether the model was inferred from the tables of a store that keeps none: see
-    /// `NSPersistentStoreCoordinator.inferredModelForPersistentStore(at:options:)`. Stores open with it for reading only.
+    /// True if the model was inferred from the tables of a store without a cached model: see
+    /// `NSPersistentStoreCoordinator.inferredModelForPersistentStore(at:options:)`. Such a model opens stores
+    /// read-only.
     public final internal(set) var isInferred = false
 
-    /// What could not be told when the model was inferred, a line each.
+    /// Facts that could not be inferred, one line each.
     public final internal(set) var inferenceNotes: [String] = []
 
-    /// What is not known of the file from which the model was read: a line each, with its place. It is kept, and written back
-    /// by ``write(to:)`` into a file of the same form. An addition.
+    /// Unknown parts of the file from which the model was read, one line each, with their places. They are kept, and
+    /// ``write(to:)`` writes them back to a file of the same form. An addition to Apple's API.
     public final internal(set) var readingNotes: [String] = []
 
-    /// What the model's file said that is not known; it is written back. That of a configuration is the part of its name.
+    /// Unknown parts of the model file, kept to be written back. Parts of a configuration are under its part name.
     final var unknownParts = UnknownParts()
 
-    /// The part of ``unknownParts`` that belongs to a configuration.
+    /// The key in ``unknownParts`` for a configuration.
     static func unknownPart(ofConfiguration name: String) -> String { "configuration " + name }
 
     // MARK: Freezing and copying
 
-    /// Whether a coordinator uses the model.
+    /// True if a coordinator uses the model.
     final private(set) var isFrozen = false
 
-    /// Several coordinators may be made of a model at once.
+    /// Several coordinators may be created from a model at once.
     private static let freezing = NSLock()
 
-    /// Makes the model immutable and computes what is computed once. A coordinator calls it first of all; calling it again
-    /// is free. Any thread.
+    /// Makes the model immutable and computes all cached values. Every coordinator calls it first; repeated calls are
+    /// free. Any thread.
     final func freeze() { Self.freezing.withLock(freezeOnce) }
 
     private func freezeOnce() {
@@ -270,17 +271,17 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         isFrozen = true
     }
 
-    /// Called before every change of the model and of what is in it.
+    /// Called before every change of the model or its contents.
     final func willModify() {
         precondition(!isFrozen, "Can't modify an immutable model.")
     }
 
-    /// A copy with copies of everything in it, which may be changed.
+    /// A mutable copy with copies of everything in it.
     open func copy(with zone: NSZone? = nil) -> Any { ModelCopying.copy(of: self) }
 
     // MARK: Archives
 
-    /// The model in an archive.
+    /// Decodes a model.
     public required convenience init?(coder: NSCoder) {
         self.init()
         guard DescriptionArchive.decode(self, with: coder) else { return nil }
@@ -288,6 +289,6 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
 
     /// Archives the model.
     ///
-    /// - Precondition: No predicate of it is code.
+    /// - Precondition: none of its predicates is code.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 }

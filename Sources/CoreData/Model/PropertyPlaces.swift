@@ -1,7 +1,7 @@
-/// The places of an entity's properties by their names: what every access by name asks first.
+/// The places of an entity's properties by name: the first lookup of every access by name.
 ///
-/// Open addressing over the bytes of the names, of which few are looked at: names of one entity usually differ in their
-/// length, their beginning or their end. Half the time of a dictionary, which guards against names made to collide.
+/// Open addressing over a few bytes of each name: names of one entity usually differ in length, beginning or end.
+/// Takes half the time of a dictionary, which has to resist collision attacks.
 struct PropertyPlaces: Sendable {
     private struct Entry {
         let name: String
@@ -9,10 +9,10 @@ struct PropertyPlaces: Sendable {
     }
 
     private var entries: [Entry?]
-    /// The same for names that are equal, but made of other characters: a letter with an accent may be one or two.
+    /// Also finds names that are canonically equal: an accented letter may be one character or two.
     private let placesByName: [String: EntityLayout.Place]
 
-    /// Of names that agree in all that is looked at, those beyond this many are found in the dictionary only.
+    /// Maximum number of probes. Further names with the same hashed bytes are found only in the dictionary.
     private static let longestSearch = 16
 
     init(_ places: [String: EntityLayout.Place]) {

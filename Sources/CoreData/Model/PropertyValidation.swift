@@ -1,21 +1,21 @@
 import Foundation
 import PredicateSyntax
 
-/// What a value must meet to be saved.
+/// The conditions that a value must meet to be saved.
 ///
-/// The limits that models usually set are kept as plain values, so that they are checked without a predicate; the public
-/// API sees predicates for them too. Everything else is a predicate.
+/// The usual limits are kept as plain values and checked without a predicate; the public API presents them as
+/// predicates. Every other condition is a predicate.
 struct PropertyValidation {
-    /// One condition, in the order in which the model has them.
+    /// One condition, in the model's order.
     enum Rule {
-        /// The least value allowed, and the code of the error of a lesser one.
+        /// The minimum, and the error code for a smaller value.
         case minimum(SlotValue, code: Int)
         case maximum(SlotValue, code: Int)
         case minimumLength(Int)
         case maximumLength(Int)
-        /// A regular expression that the whole string matches.
+        /// A regular expression that the whole string must match.
         case pattern(String)
-        /// Any other condition; the warning is an `NSNumber` with a code, or a `String`.
+        /// Any other condition. The warning is an `NSNumber` with a code, or a `String`.
         case predicate(NSPredicate, warning: Any)
     }
 
@@ -23,12 +23,12 @@ struct PropertyValidation {
     private(set) var bounds = ValueBounds()
     private(set) var lengthBounds = LengthBounds()
     private(set) var pattern: String?
-    /// The conditions that are neither bounds, nor bounds of the length, nor the pattern.
+    /// The conditions other than bounds, length bounds and the pattern.
     private(set) var otherConditions: [(predicate: NSPredicate, warning: Any)] = []
 
     init() {}
 
-    /// - Parameter rules: At most one of each plain kind; of several the last counts.
+    /// - Parameter rules: at most one of each plain kind; the last of several counts.
     init(rules: [Rule]) {
         self.rules = rules
         for rule in rules {
@@ -43,7 +43,7 @@ struct PropertyValidation {
         }
     }
 
-    /// All conditions as predicates, which are evaluated with the value itself. Made anew at each call.
+    /// All conditions as predicates, evaluated with the value itself. Created at each call.
     var predicates: [NSPredicate] {
         rules.map { rule in
             switch rule {
@@ -59,7 +59,7 @@ struct PropertyValidation {
         }
     }
 
-    /// For each of the predicates the code of its error as an `NSNumber`, or a message.
+    /// For each predicate, its error code as an `NSNumber`, or a message.
     var warnings: [Any] {
         rules.map { rule in
             switch rule {
@@ -78,7 +78,7 @@ struct PropertyValidation {
         NSPredicate.make(.comparison(ComparisonTree(left: left, right: .constant(value), comparison: comparison)))
     }
 
-    /// A limit as people get it; the codes of dates tell seconds from other fractions.
+    /// A limit as a public value. For dates, the code distinguishes seconds from other numbers.
     private static func constant(_ value: SlotValue, code: Int) -> Any? {
         switch value {
         case .integer(let number): NSNumber(value: number)
@@ -89,25 +89,25 @@ struct PropertyValidation {
         }
     }
 
-    /// The form in which a warning is kept: a text that is a number of the validation range becomes that code.
+    /// A warning in its stored form: a text with a number of the validation range becomes that code.
     static func warning(_ text: String) -> Any {
         guard let code = Int(text), (1024...2047).contains(code) else { return text }
         return NSNumber(value: code)
     }
 }
 
-/// The limits of an attribute's value in the form in which they are checked, without a predicate.
+/// The limits of an attribute's value, checked without a predicate.
 struct ValueBounds: Hashable, Sendable {
-    /// The least value allowed: `integer` for integers, `real` for doubles, floats and dates (seconds since 2001),
-    /// `decimal` for decimals.
+    /// The minimum: `integer` for integers, `real` for doubles, floats and dates (seconds since 2001), `decimal` for
+    /// decimals.
     var minimum: SlotValue?
-    /// The greatest value allowed, in the same form.
+    /// The maximum, in the same form.
     var maximum: SlotValue?
 
     var isEmpty: Bool { minimum == nil && maximum == nil }
 }
 
-/// The limits of a string's length, in UTF-16 code units as `NSString.length` counts.
+/// The limits of a string's length, in UTF-16 code units like `NSString.length`.
 struct LengthBounds: Hashable, Sendable {
     var minimum: Int?
     var maximum: Int?

@@ -1,21 +1,21 @@
 import Foundation
 import ModelFiles
 
-/// The hashes by which a store and a model recognise each other.
+/// The hashes that show whether a store fits a model.
 ///
-/// A property's hash covers what its column depends on, an entity's covers its properties (inherited ones too, none that
-/// are transient), its parent and its uniqueness constraints. The composition (``VersionHashFormula``) is that of Apple's files,
-/// except for derived attributes, whose composition there is unknown: theirs also covers the derivation, in a form of our
-/// own. Entities that have such an attribute take the hash that stands beside their compiled model, or in the metadata of
-/// the store that keeps their model (``adopt(_:in:)``).
+/// A property's hash covers everything its column depends on. An entity's hash covers its properties (including
+/// inherited, excluding transient ones), its parent and its uniqueness constraints. The formula
+/// (``VersionHashFormula``) is that of Apple's files, except for derived attributes, whose formula is unknown: here
+/// they also cover the derivation. Entities with such attributes take the hash from their compiled model, or from the
+/// metadata of the store that caches their model (``adopt(_:in:)``).
 ///
-/// Earlier versions of this framework hashed composite attributes in another form. Their stores still fit their models
+/// Earlier versions of this framework hashed composite attributes differently. Their stores still fit their models
 /// (``earlier(_:)``).
 enum VersionHash {
-    /// The style of the hashes, as the metadata of a store names it.
+    /// The hash style, as named in a store's metadata.
     static let version = 3
 
-    /// 32 bytes for a property.
+    /// The 32-byte hash of a property.
     static func property(_ property: NSPropertyDescription) -> Data {
         let common = VersionHashFormula.Property(
             name: property.name, isOptional: property.isOptional, modifier: property.versionHashModifier)
@@ -42,13 +42,13 @@ enum VersionHash {
             isPreserved: attribute.preservesValueInHistoryOnDeletion, addition: addition)
     }
 
-    /// What makes a derived attribute one.
+    /// The additional hashed bytes of a derived attribute.
     private static func addition(of attribute: NSAttributeDescription) -> [UInt8] {
         guard let derived = attribute as? NSDerivedAttributeDescription else { return [] }
         return VersionHashFormula.derivation(derived.derivationExpression?.description ?? "")
     }
 
-    /// 32 bytes for an entity. Hashes the parents too: for all entities of a model use ``entities(_:)``.
+    /// The 32-byte hash of an entity. Hashes the parents too: for all entities of a model use ``entities(_:)``.
     static func entity(_ entity: NSEntityDescription) -> Data {
         Self.entity(entity, parent: entity.superentity.map { Self.entity($0) }, \.versionHash)
     }
@@ -66,7 +66,7 @@ enum VersionHash {
             constraints: entity.uniquenessConstraintNames)
     }
 
-    /// The hashes of `entities` under their names, each computed once, as those of properties that several inherit.
+    /// The hashes of `entities` by name. Each hash, also of an inherited property, is computed once.
     static func entities(_ entities: [NSEntityDescription]) -> [String: Data] {
         var made: [ObjectIdentifier: Data] = [:]
         func hash(of property: NSPropertyDescription) -> Data {
@@ -111,7 +111,7 @@ enum VersionHash {
         entity.versionHash == hash || earlier(entity) == hash
     }
 
-    /// The hashes of a model's entities, those of earlier versions where `stored` has them.
+    /// The hashes of a model's entities, in the earlier form if `stored` has that.
     static func entities(of model: NSManagedObjectModel, as stored: [String: Data]) -> [String: Data] {
         var hashes = model.entityVersionHashesByName
         for (name, hash) in stored {
@@ -123,7 +123,8 @@ enum VersionHash {
 
     // MARK: Hashes of others
 
-    /// Makes entities whose hash cannot be computed take it from `hashes`, which Apple's tools wrote for the same model.
+    /// Sets the hashes of entities that cannot be computed from `hashes`, which Apple's tools wrote for the same
+    /// model.
     static func adopt(_ hashes: [String: Data], in model: NSManagedObjectModel) {
         for entity in model.entities {
             let isUnknown = entity.attributesByName.values.contains { $0 is NSDerivedAttributeDescription }
@@ -133,9 +134,9 @@ enum VersionHash {
         }
     }
 
-    /// Base 64 of one hash of all hashes: `NSStoreModelVersionChecksumKey` of a store's metadata.
+    /// Base 64 of a hash over all hashes: `NSStoreModelVersionChecksumKey` in a store's metadata.
     static func checksum(_ hashes: [String: Data]) -> String { VersionHashFormula.checksum(hashes) }
 
-    /// Base 64 of one hash of all names and hashes: `NSStoreModelVersionHashesDigest` of a store's metadata.
+    /// Base 64 of a hash over all names and hashes: `NSStoreModelVersionHashesDigest` in a store's metadata.
     static func digest(_ hashes: [String: Data]) -> String { VersionHashFormula.digest(hashes) }
 }

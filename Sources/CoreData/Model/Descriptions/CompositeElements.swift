@@ -1,13 +1,13 @@
-/// A composite attribute seen as the list of values that it consists of.
+/// A composite attribute as a flat list of its values.
 extension NSCompositeAttributeDescription {
-    /// One value: the attribute that describes it, and the names that lead to it from the composite.
+    /// One value: its attribute, and the path of names from the composite.
     struct Leaf {
         let path: [String]
         let attribute: NSAttributeDescription
     }
 
-    /// The values in the order of the elements; those of a composite element are in its place. Elements of types that no
-    /// store keeps (undefined, object IDs) are left out.
+    /// The values in the order of the elements, with those of a nested composite in its place. Omits elements of
+    /// types that stores do not keep (undefined, object IDs).
     final var leaves: [Leaf] {
         elements.flatMap { element -> [Leaf] in
             guard let composite = element as? NSCompositeAttributeDescription else {
@@ -17,7 +17,7 @@ extension NSCompositeAttributeDescription {
         }
     }
 
-    /// The element at the end of `path`; `nil` where there is none.
+    /// The element at `path`; `nil` if there is none.
     final func element(at path: ArraySlice<String>) -> NSAttributeDescription? {
         guard let name = path.first, let element = elements.first(where: { $0.name == name }) else { return nil }
         if path.count == 1 { return element }
@@ -41,7 +41,7 @@ extension NSCompositeAttributeDescription {
         }
     }
 
-    /// The name under which a file keeps one of the values.
+    /// The name under which a file stores a value.
     final func name(of leaf: Leaf) -> String { ([name] + leaf.path).joined(separator: ".") }
 }
 
@@ -51,7 +51,7 @@ extension NSAttributeDescription {
 }
 
 extension NSEntityDescription {
-    /// The attribute, or the value of a composite attribute, that a file keeps under that name.
+    /// The attribute, or the value of a composite attribute, that a file stores under that name.
     final func attribute(keptAs name: String) -> NSAttributeDescription? {
         let path = name.split(separator: ".").map(String.init)
         guard path.count > 1 else { return attributesByName[name] }

@@ -3,11 +3,11 @@ import ModelFiles
 
 /// Descriptions in keyed archives.
 ///
-/// A description is archived as the compiled form of its whole model with the names that lead to it: what it refers to is
-/// there again when it is decoded. A decoded description stands alone, as a copy does; a description without a model takes
-/// along the entities that it leads to.
+/// The archive holds the compiled form of the whole model, and the description's names in it, so that its references
+/// can be restored. A decoded description belongs to no model, like a copy. A description without a model is archived
+/// with the entities that it refers to.
 enum DescriptionArchive {
-    /// The one key under which a description stands in an archive: a property list with the keys below.
+    /// The only key of a description in an archive. Its value is a property list with the keys below.
     private static let archiveKey = "RosterDescription"
     private static let modelKey = "model"
     private static let entityKey = "entity"
@@ -81,7 +81,7 @@ enum DescriptionArchive {
 
     // MARK: Parts of models
 
-    /// The name of what a description lacks: its entity or its index.
+    /// Placeholder name of a missing entity or index.
     private static let standIn = "Archived"
 
     private static func document(around entity: NSEntityDescription) throws -> ModelDocument {
@@ -117,7 +117,7 @@ enum DescriptionArchive {
         return document
     }
 
-    /// The entities and all that they lead to: ancestors, descendants, destinations.
+    /// The entities and all that they reach: ancestors, descendants, destinations.
     private static func entities(reachableFrom entities: [NSEntityDescription]) -> [NSEntityDescription] {
         var found: [NSEntityDescription] = []
         var seen: Set<ObjectIdentifier> = []
@@ -135,13 +135,13 @@ enum DescriptionArchive {
 
     /// Fills an empty model.
     ///
-    /// - Returns: `false` where the archive holds none.
+    /// - Returns: `false` if the archive does not contain a model.
     static func decode(_ model: NSManagedObjectModel, with coder: NSCoder) -> Bool {
         values(with: coder).map { fill(model, from: $0) } ?? false
     }
 
     private static func values(with coder: NSCoder) -> [String: Any]? {
-        // Foundation stops the program when a key is not there.
+        // Foundation stops the program if the key is missing.
         guard coder.containsValue(forKey: archiveKey),
             let data = coder.decodeObject(of: NSData.self, forKey: archiveKey) as Data?
         else { return nil }
@@ -161,7 +161,7 @@ enum DescriptionArchive {
         return true
     }
 
-    /// The entity that the archive means, in a model of its own.
+    /// The archived entity, in a model that keeps it alive.
     static func entity(with coder: NSCoder) -> (entity: NSEntityDescription, model: NSManagedObjectModel)? {
         values(with: coder).flatMap(entity(in:))
     }
@@ -176,7 +176,7 @@ enum DescriptionArchive {
         return (entity, model)
     }
 
-    /// The property that the archive means, in a model of its own.
+    /// The archived property, in a model that keeps it alive.
     static func property(with coder: NSCoder) -> (property: NSPropertyDescription, model: NSManagedObjectModel)? {
         guard let values = values(with: coder), let (entity, model) = entity(in: values),
             let name = values[propertyKey] as? String, let property = entity.propertiesByName[name]
@@ -184,7 +184,7 @@ enum DescriptionArchive {
         return (property, model)
     }
 
-    /// The index that the archive means.
+    /// The archived index.
     static func index(with coder: NSCoder) -> NSFetchIndexDescription? {
         guard let values = values(with: coder), let (entity, model) = entity(in: values),
             let name = values[indexKey] as? String

@@ -1,10 +1,10 @@
 import Foundation
 import ModelFiles
 
-/// Compares descriptions by value: two are equal if a model file would say the same of them.
+/// Compares descriptions by value: two are equal if a model file would describe them alike.
 ///
-/// Only names go into the hashes, which stay cheap where descriptions are keys. What cannot be written, a block for example,
-/// equals itself only.
+/// Hashes use only names, so they stay cheap if descriptions are keys. An object that cannot be written, such as a
+/// block, equals only itself.
 enum DescriptionEquality {
     static func areEqual(_ left: NSManagedObjectModel, _ right: NSManagedObjectModel?) -> Bool {
         compare(left, right) { try ModelDisassembly.document(of: $0) }

@@ -9,17 +9,17 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         didSet { if attributeType != oldValue { attributeValueClassName = attributeType.valueClassName } }
     }
 
-    /// The type of the value, under the name of newer source.
+    /// The type of the value, under its newer name.
     open var type: AttributeType {
         get { AttributeType(rawValue: attributeType) }
         set { attributeType = newValue.rawValue }
     }
 
-    /// The name of the class of the values. Follows the type; a transformable attribute may name its own class.
+    /// The name of the class of the values. Set with the type; a transformable attribute may name another class.
     open var attributeValueClassName: String? { willSet { willModify() } }
 
-    /// The value that a new object starts with. Kept as it is given and not copied; only a number of Swift's becomes an
-    /// `NSNumber`, which casts to any number.
+    /// The value of a new object. Kept without a copy; a Swift number becomes an `NSNumber`, which casts to any
+    /// number.
     open var defaultValue: Any? {
         get { initialValue }
         set {
@@ -29,28 +29,28 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     }
     private var initialValue: Any?
 
-    /// The name of the transformer that turns a transformable value into data; `nil` means a keyed archive.
+    /// The name of the transformer that converts a transformable value to data; `nil` means a keyed archive.
     open var valueTransformerName: String? { willSet { willModify() } }
 
-    /// Whether a store may put large data into files beside it.
+    /// True if a store may put large data into separate files.
     open var allowsExternalBinaryDataStorage = false { willSet { willModify() } }
 
-    /// Whether the value may be encrypted in the cloud. Kept in the model; nothing on Linux reads it.
+    /// True if the value may be encrypted in the cloud. Kept in the model; unused on Linux.
     open var allowsCloudEncryption = false { willSet { willModify() } }
 
-    /// Whether the history keeps the value of a deleted object.
+    /// True if the history keeps the value of a deleted object.
     open var preservesValueInHistoryOnDeletion = false { willSet { willModify() } }
 
-    /// The hash of what the column of the attribute depends on: name, optionality, type, and how it is kept.
+    /// The hash of everything that the attribute's column depends on: name, optionality, type and storage.
     open override var versionHash: Data { super.versionHash }
 
-    /// The least and the greatest value of a number or date, where the model sets them.
+    /// The minimum and maximum of a number or date, if the model sets them.
     final var bounds: ValueBounds { validation.bounds }
 
-    /// The shortest and the greatest length of a string, where the model sets them.
+    /// The minimum and maximum length of a string, if the model sets them.
     final var lengthBounds: LengthBounds { validation.lengthBounds }
 
-    /// The regular expression that a whole string has to match, where the model sets one.
+    /// The regular expression that the whole string must match, if the model sets one.
     final var pattern: String? { validation.pattern }
 
     override func copyValues(to copy: NSPropertyDescription) {

@@ -1,6 +1,6 @@
-/// The type of an attribute's value. The raw values stand in model files and in stores' version hashes.
+/// The type of an attribute's value. The raw values are stored in model files and used in version hashes.
 public enum NSAttributeType: UInt, Sendable {
-    /// No type: legal for a transient attribute only.
+    /// No type. Valid for transient attributes only.
     case undefinedAttributeType = 0
     /// A whole number of 16 bits.
     case integer16AttributeType = 100
@@ -18,22 +18,22 @@ public enum NSAttributeType: UInt, Sendable {
     case stringAttributeType = 700
     /// A Boolean.
     case booleanAttributeType = 800
-    /// A date, kept as its seconds since 2001.
+    /// A date, stored as seconds since 2001.
     case dateAttributeType = 900
     /// Bytes.
     case binaryDataAttributeType = 1000
     /// A `UUID`.
     case UUIDAttributeType = 1100
-    /// A `URL`, kept as its text.
+    /// A `URL`, stored as text.
     case URIAttributeType = 1200
-    /// Any object, kept as the data that a value transformer makes of it.
+    /// Any object, stored as the data that a value transformer makes of it.
     case transformableAttributeType = 1800
-    /// An object ID, as a result of an expression; no attribute of an entity has it.
+    /// An object ID, as the result of an expression. Not valid for an entity's attribute.
     case objectIDAttributeType = 2000
-    /// Named values that are kept in columns of their own.
+    /// Named values, stored in separate columns.
     case compositeAttributeType = 2100
 
-    /// The name of the class of the values, as Apple's model files give it; `nil` where any class will do.
+    /// The name of the class of the values, as in Apple's model files; `nil` if any class is allowed.
     var valueClassName: String? {
         switch self {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
@@ -53,14 +53,14 @@ public enum NSAttributeType: UInt, Sendable {
 }
 
 extension NSAttributeDescription {
-    /// The type of an attribute, under the names that newer source uses.
+    /// The type of an attribute, under its newer names.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
-        /// The type under its older name.
+        /// The older form of the type.
         public let rawValue: NSAttributeType
-        /// The type of that older name.
+        /// Wraps the older form of a type.
         public init(rawValue: NSAttributeType) { self.rawValue = rawValue }
 
-        /// No type, as of transient attributes of any value.
+        /// No type, for transient attributes of any value.
         public static let undefined = AttributeType(rawValue: .undefinedAttributeType)
         /// A whole number of 16 bits.
         public static let integer16 = AttributeType(rawValue: .integer16AttributeType)
@@ -78,15 +78,15 @@ extension NSAttributeDescription {
         public static let string = AttributeType(rawValue: .stringAttributeType)
         /// A Boolean.
         public static let boolean = AttributeType(rawValue: .booleanAttributeType)
-        /// A date, kept as its seconds since 2001.
+        /// A date, stored as seconds since 2001.
         public static let date = AttributeType(rawValue: .dateAttributeType)
         /// Bytes.
         public static let binaryData = AttributeType(rawValue: .binaryDataAttributeType)
         /// A `UUID`.
         public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
-        /// A `URL`, kept as its text.
+        /// A `URL`, stored as text.
         public static let uri = AttributeType(rawValue: .URIAttributeType)
-        /// Any object, kept as the data that a value transformer makes of it.
+        /// Any object, stored as the data that a value transformer makes of it.
         public static let transformable = AttributeType(rawValue: .transformableAttributeType)
         /// The ID of an object. Transient attributes only.
         public static let objectID = AttributeType(rawValue: .objectIDAttributeType)
@@ -103,7 +103,7 @@ extension NSAttributeType {
         }
     }
 
-    /// Whether values are whole numbers or Booleans.
+    /// True if values are whole numbers or Booleans.
     var isWholeNumber: Bool {
         switch self {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType: true
@@ -111,7 +111,7 @@ extension NSAttributeType {
         }
     }
 
-    /// Whether values are reals, and `number` is within their range.
+    /// True if values are reals and `number` is in their range.
     func holds(_ number: Double) -> Bool {
         switch self {
         case .doubleAttributeType: true
@@ -120,7 +120,7 @@ extension NSAttributeType {
         }
     }
 
-    /// What the model editor calls the type.
+    /// The type's name in the model editor.
     var typeName: String {
         switch self {
         case .integer16AttributeType: "Integer 16"

@@ -1,6 +1,6 @@
-/// A composite attribute: named values that belong together and are kept in columns of their own.
+/// A composite attribute: a group of named values, stored in separate columns.
 ///
-/// The value of an object is a dictionary under the elements' names.
+/// An object's value is a dictionary with the elements' names as keys.
 // SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// The parts of the value. Elements may be composite themselves.

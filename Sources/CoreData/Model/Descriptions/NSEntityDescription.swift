@@ -3,14 +3,14 @@ import ModelFiles
 
 /// An entity: the description of a kind of managed object.
 ///
-/// Mutable, from one thread at a time, until a coordinator uses the model; from then on immutable and safe to read on any
-/// thread. A change after that is a programmer's error and stops the program, as Apple's raises.
+/// Mutable, by one thread at a time, until a coordinator uses the model; then immutable and safe to read on any
+/// thread. A later change is a programming error and stops the program, as Apple's framework raises an exception.
 // SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
-    /// The model that has the entity; `nil` until it is in the `entities` of one.
+    /// The model whose `entities` include this one; `nil` if there is none yet.
     final weak var owningModel: NSManagedObjectModel? { didSet { invalidateCaches() } }
 
-    /// How properties, indexes and subentities know the entity.
+    /// The reference by which properties, indexes and subentities find the entity.
     final private(set) var backlink: Backlink<NSEntityDescription>!
 
     public required override init() {
@@ -20,7 +20,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
 
     deinit { backlink.cut() }
 
-    /// The entity in an archive: standing alone as a copy does, but inheriting what it inherited.
+    /// Decodes an entity. Like a copy it belongs to no model, but it keeps its inherited properties.
     public required convenience init?(coder: NSCoder) {
         self.init()
         guard let (entity, model) = DescriptionArchive.entity(with: coder) else { return nil }
@@ -29,17 +29,17 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         archivedModel = model
     }
 
-    /// Archives the entity and what it leads to.
+    /// Archives the entity and everything that it refers to.
     ///
-    /// - Precondition: No predicate of it is code.
+    /// - Precondition: none of its predicates is code.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
-    /// Keeps alive what a decoded entity refers to.
+    /// Keeps alive the objects that a decoded entity refers to.
     private var archivedModel: NSManagedObjectModel?
 
-    /// The model that has the entity.
+    /// The model of the entity.
     ///
-    /// - Precondition: The entity is in the `entities` of a model that is still alive.
+    /// - Precondition: the entity is in the `entities` of a model that is still alive.
     open var managedObjectModel: NSManagedObjectModel {
         guard let owningModel else {
             preconditionFailure("The entity '\(name ?? "")' does not belong to a model that is still in use.")
@@ -50,7 +50,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     /// The name of the entity, unique in its model.
     open var name: String? { willSet { willModify() } }
 
-    /// The name of the class of the entity's objects. Setting `nil` brings back the default, `NSManagedObject`.
+    /// The name of the class of the entity's objects. Setting `nil` restores the default, `NSManagedObject`.
     open var managedObjectClassName: String! {
         get { explicitClassName ?? "NSManagedObject" }
         set {
@@ -59,21 +59,22 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         }
     }
     final var explicitClassName: String?
-    /// The class that a program or an object named for the entity. Guarded by the lock of `ManagedObjectClasses`.
+    /// The class that a program or an object registered for the entity. Guarded by the lock of
+    /// `ManagedObjectClasses`.
     final var registeredClass: AnyClass?
 
-    /// Whether only descendants of the entity have objects. `false` by default.
+    /// True if only subentities have objects. `false` by default.
     open var isAbstract = false { willSet { willModify() } }
 
-    /// Whatever the model's author noted; not part of the version hash.
+    /// Notes of the model's author; not part of the version hash.
     open var userInfo: [AnyHashable: Any]? = [:]
 
-    /// A text that makes the version hash differ when only the meaning of the entity changed.
+    /// A text that changes the version hash if only the meaning of the entity changed.
     open var versionHashModifier: String? { willSet { willModify() } }
 
-    /// The name that the entity had in the version of the model from which stores are migrated.
+    /// The entity's name in the model version from which stores are migrated.
     ///
-    /// Reads as the name while it is not set.
+    /// Defaults to the present name.
     open var renamingIdentifier: String? {
         get { explicitRenamingIdentifier ?? name }
         set {
@@ -83,7 +84,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
     final var explicitRenamingIdentifier: String?
 
-    /// What a search index of the system shall show for an object. Kept in the model; nothing on Linux reads it.
+    /// The display name of an object in a system search index. Kept in the model; unused on Linux.
     open var coreSpotlightDisplayNameExpression: NSExpression! { willSet { willModify() } }
 
     // MARK: Hierarchy
@@ -98,7 +99,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
     private var superentityLink: Backlink<NSEntityDescription>?
 
-    /// The entities that inherit from this one. Their models must have them too.
+    /// The entities that inherit from this one. Their models must include them too.
     open var subentities: [NSEntityDescription] = [] {
         willSet { willModify() }
         didSet {
@@ -107,20 +108,20 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         }
     }
 
-    /// The subentities under their names.
+    /// The subentities by name.
     open var subentitiesByName: [String: NSEntityDescription] {
         Dictionary(subentities.compactMap { child in child.name.map { ($0, child) } }, uniquingKeysWith: { $1 })
     }
 
-    /// `true` when this is `entity` or a descendant of it. Steps up the hierarchy.
+    /// True if this is `entity` or a descendant of it. Walks up the hierarchy.
     open func isKindOf(entity: NSEntityDescription) -> Bool {
         self === entity || superentity?.isKindOf(entity: entity) == true
     }
 
-    /// The entity at the top of the hierarchy: the one whose table holds the rows.
+    /// The root of the hierarchy, whose table holds the rows.
     final var root: NSEntityDescription { superentity?.root ?? self }
 
-    /// The name of the entity at the top of the hierarchy.
+    /// The name of the root of the hierarchy.
     final var rootName: String? { root.name }
 
     /// This entity and all its descendants, parents before children.
@@ -137,11 +138,11 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
 
     // MARK: Properties
 
-    /// The properties that the entity itself declares, without the inherited ones.
+    /// The properties that the entity itself declares.
     final private(set) var ownProperties: [NSPropertyDescription] = []
 
-    /// The properties of the entity: inherited ones first. Setting it sets those that the entity itself declares;
-    /// inherited ones in the new value stay where they are.
+    /// The properties of the entity, inherited ones first. Setting it replaces the entity's own properties; inherited
+    /// properties in the new value keep their owner.
     open var properties: [NSPropertyDescription] {
         get { contents.properties }
         set {
@@ -154,23 +155,23 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         }
     }
 
-    /// All properties, inherited ones too, under their names.
+    /// All properties by name, including inherited ones.
     open var propertiesByName: [String: NSPropertyDescription] { contents.propertiesByName }
 
-    /// All attributes, inherited ones too, under their names.
+    /// All attributes by name, including inherited ones.
     open var attributesByName: [String: NSAttributeDescription] { contents.attributesByName }
 
-    /// All relationships, inherited ones too, under their names.
+    /// All relationships by name, including inherited ones.
     open var relationshipsByName: [String: NSRelationshipDescription] { contents.relationshipsByName }
 
-    /// The relationships of the entity, inherited ones too, that lead to `entity` itself.
+    /// The relationships, including inherited ones, whose destination is `entity` itself.
     open func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
         properties.compactMap { $0 as? NSRelationshipDescription }.filter { $0.destinationEntity === entity }
     }
 
     // MARK: Constraints and indexes
 
-    /// The sets of attributes whose values no two objects may share: each an array of names or of attributes, read back
+    /// Sets of attributes whose values must be unique among objects: each an array of names or attributes, returned
     /// as names. Part of the version hash.
     open var uniquenessConstraints: [[Any]] {
         get { uniquenessConstraintNames }
@@ -183,7 +184,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
     final var uniquenessConstraintNames: [[String]] = []
 
-    /// The indexes that a store keeps for fetches of the entity. Not part of the version hash.
+    /// The indexes that a store maintains for fetches of the entity. Not part of the version hash.
     open var indexes: [NSFetchIndexDescription] = [] {
         willSet { willModify() }
         didSet {
@@ -192,7 +193,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         }
     }
 
-    /// The compound indexes of old models, as arrays of property names. Setting them does nothing.
+    /// The compound indexes of old models, as arrays of property names. The setter has no effect.
     @available(*, deprecated, message: "Use NSEntityDescription.indexes instead")
     open var compoundIndexes: [[Any]] {
         get { compoundIndexNames }
@@ -200,20 +201,20 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
     final var compoundIndexNames: [[String]] = []
 
-    /// Two are equal if all that a model file says of them is, properties and all.
+    /// Two entities are equal if a model file describes them alike, including their properties.
     open override func isEqual(_ object: Any?) -> Bool {
         DescriptionEquality.areEqual(self, object as? NSEntityDescription)
     }
     open override var hash: Int { name?.hashValue ?? 0 }
 
-    /// The hash of what the store's form of the entity depends on: 32 bytes. See `VersionHash`.
+    /// The 32-byte hash of everything that the entity's schema depends on. See `VersionHash`.
     open var versionHash: Data { VersionHash.entity(self) }
 
-    /// The hash that Apple's tools wrote for this very entity, where it cannot be computed; see `VersionHash`. A change of
-    /// the entity or an ancestor drops it.
+    /// The hash that Apple's tools wrote for this entity, if it cannot be computed; see `VersionHash`. Cleared by a
+    /// change of the entity or an ancestor.
     final var writtenVersionHash: Data?
 
-    /// What the model's file said here that is not known; it is written back.
+    /// Unknown parts of the model file, kept to be written back.
     final var unknownParts = UnknownParts()
 
     // MARK: Computed once
@@ -221,7 +222,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     private var cachedContents: EntityContents?
     private var compiledLayout: EntityLayout?
 
-    /// The properties with their dictionaries.
+    /// The properties and their dictionaries.
     private var contents: EntityContents {
         if let cachedContents { return cachedContents }
         let made = EntityContents(inherited: superentity?.properties ?? [], own: ownProperties)
@@ -229,7 +230,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         return made
     }
 
-    /// The compiled layout. Made once; a change of the entity or an ancestor makes it anew.
+    /// The compiled layout. Cached until the entity or an ancestor changes.
     final var layout: EntityLayout {
         if let compiledLayout { return compiledLayout }
         let made = EntityLayout(entity: self, index: owningModel?.layoutIndex(of: self) ?? 0)
@@ -237,14 +238,14 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         return made
     }
 
-    /// Computes everything that is computed once, so that reading changes nothing afterwards. Called with all other
-    /// entities in place, before the model is frozen.
+    /// Computes all cached values, so that later reads change nothing. Called after all entities are in place, before
+    /// the model is frozen.
     final func prepareForSharing() {
         _ = contents
         _ = layout
     }
 
-    /// Called before every change: refuses it when the model is in use, and drops what was computed from the old state.
+    /// Called before every change. Stops the program if the model is in use, and clears cached values.
     final func willModify() {
         owningModel?.willModify()
         invalidateCaches()
@@ -257,8 +258,8 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         for child in subentities { child.invalidateCaches() }
     }
 
-    /// A copy with copies of the properties and indexes, which belongs to no model and no hierarchy, and may be changed.
-    /// Its relationships lead to the same destinations.
+    /// A mutable copy with copies of the properties and indexes. It belongs to no model and no hierarchy; its
+    /// relationships keep their destinations.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Self()
         copyValues(to: copy)
@@ -271,7 +272,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
 }
 
-/// The properties of an entity, inherited ones too, and the dictionaries of them.
+/// The properties of an entity, including inherited ones, and their dictionaries.
 struct EntityContents {
     let properties: [NSPropertyDescription]
     let propertiesByName: [String: NSPropertyDescription]

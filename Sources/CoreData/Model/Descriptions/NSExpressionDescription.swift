@@ -1,15 +1,15 @@
 import Foundation
 
-/// A value that a fetch computes: a column of its result that is no property of the entity.
+/// A computed value of a fetch: a result column that is not a property of the entity.
 // SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
-    /// What is computed.
+    /// The computed expression.
     open var expression: NSExpression? { willSet { willModify() } }
 
-    /// The type of what is computed.
+    /// The type of the result.
     open var expressionResultType: NSAttributeType = .undefinedAttributeType { willSet { willModify() } }
 
-    /// The type of what is computed, under the name of newer source.
+    /// The type of the result, under its newer name.
     open var resultType: NSAttributeDescription.AttributeType {
         get { NSAttributeDescription.AttributeType(rawValue: expressionResultType) }
         set { expressionResultType = newValue.rawValue }

@@ -1,35 +1,35 @@
 import Foundation
 import ModelFiles
 
-/// An index of a store that makes fetches of an entity quick. Changed by one thread at a time until a coordinator uses its
-/// model; from then on immutable and safe to read on any thread.
+/// A store's index that speeds up fetches of an entity. Mutable, by one thread at a time, until a coordinator uses
+/// its model; then immutable and safe to read on any thread.
 // SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The name of the index, unique in its entity.
     open var name: String { willSet { willModify() } }
 
-    /// What is indexed, in order.
+    /// The indexed properties and expressions, in order.
     ///
-    /// - Precondition: All elements are binary, or all are R-tree elements.
+    /// - Precondition: all elements are binary, or all are R-tree elements.
     open var elements: [NSFetchIndexElementDescription] {
         willSet { willModify() }
         didSet { adoptElements() }
     }
 
-    /// The entity that has the index; `nil` until it is in the `indexes` of one.
+    /// The entity whose `indexes` include this one; `nil` if there is none yet.
     open internal(set) var entity: NSEntityDescription? {
         get { entityLink?.target }
         set { entityLink = newValue?.backlink }
     }
     private var entityLink: Backlink<NSEntityDescription>?
 
-    /// Which rows stand in the index; `nil` means all.
+    /// The condition for rows in the index; `nil` means all rows.
     open var partialIndexPredicate: NSPredicate? { willSet { willModify() } }
 
-    /// What the model's file said here that is not known; it is written back.
+    /// Unknown parts of the model file, kept to be written back.
     final var unknownParts = UnknownParts()
 
-    /// An index of that name over `elements`, in their order.
+    /// Creates an index of that name over `elements`, in their order.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         self.elements = elements ?? []
@@ -37,7 +37,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
         adoptElements()
     }
 
-    /// The index in an archive: standing alone as a copy does.
+    /// Decodes an index. Like a copy it belongs to no entity.
     public required convenience init?(coder: NSCoder) {
         guard let index = DescriptionArchive.index(with: coder) else { return nil }
         self.init(name: index.name, elements: index.elements)
@@ -47,7 +47,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
 
     /// Archives the index.
     ///
-    /// - Precondition: No predicate of it is code.
+    /// - Precondition: none of its predicates is code.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
     private func adoptElements() {
@@ -59,7 +59,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
 
     private func willModify() { entity?.willModify() }
 
-    /// A copy of the index and of its elements, which belongs to no entity.
+    /// A copy of the index and its elements that belongs to no entity.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSFetchIndexDescription(
             name: name, elements: elements.compactMap { $0.copy() as? NSFetchIndexElementDescription })

@@ -5,15 +5,15 @@ import ModelFiles
 public enum NSFetchIndexElementType: UInt, Sendable {
     /// A sorted index.
     case binary = 0
-    /// An index of ranges of numbers, for searches in the plane.
+    /// An R-tree: ranges of numbers, for two-dimensional searches.
     case rTree = 1
 }
 
-/// One of the things that a fetch index orders its rows by. Changed by one thread at a time until a coordinator uses its
-/// model; from then on immutable and safe to read on any thread.
+/// One sort key of a fetch index. Mutable, by one thread at a time, until a coordinator uses its model; then
+/// immutable and safe to read on any thread.
 // SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
-    /// The property that is indexed, or an `NSExpressionDescription`.
+    /// The indexed property, or an `NSExpressionDescription`.
     open internal(set) var property: NSPropertyDescription?
 
     /// The kind of index. Binary by default.
@@ -22,22 +22,22 @@ open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unche
     /// The direction. Ascending by default.
     open var isAscending = true { willSet { indexDescription?.entity?.willModify() } }
 
-    /// The index that the element belongs to.
+    /// The index of the element.
     open internal(set) weak var indexDescription: NSFetchIndexDescription?
 
     /// The name of the property.
     open var propertyName: String? { property?.name }
 
-    /// What the model's file said here that is not known; it is written back.
+    /// Unknown parts of the model file, kept to be written back.
     final var unknownParts = UnknownParts()
 
-    /// An element for a property, or for an `NSExpressionDescription`.
+    /// Creates an element for a property or an `NSExpressionDescription`.
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         self.property = property
         self.collationType = collationType
     }
 
-    /// The element in an archive: it belongs to no index.
+    /// Decodes an element; it belongs to no index.
     public required convenience init?(coder: NSCoder) {
         guard let element = DescriptionArchive.index(with: coder)?.elements.first, let property = element.property
         else {
@@ -48,10 +48,10 @@ open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unche
         unknownParts = element.unknownParts
     }
 
-    /// Archives the element with the property that it indexes.
+    /// Archives the element and its indexed property.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
-    /// A copy that refers to the same property and belongs to no index.
+    /// A copy with the same property that belongs to no index.
     open func copy(with zone: NSZone? = nil) -> Any {
         guard let property else { preconditionFailure("An index element without a property cannot be copied.") }
         let copy = NSFetchIndexElementDescription(property: property, collationType: collationType)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A fetched property: a property whose value is what a fetch request finds. One way, never saved, computed when asked.
+/// A fetched property: its value is the result of a fetch request. One-way, never saved, computed on access.
 // SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
     /// A fetched property without a request.
@@ -9,8 +9,8 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
         isTransient = true
     }
 
-    /// What is fetched. In its predicate `$FETCH_SOURCE` stands for the object whose property it is, and
-    /// `$FETCHED_PROPERTY` for this description.
+    /// The fetch request. In its predicate, `$FETCH_SOURCE` is the object that owns the property, and
+    /// `$FETCHED_PROPERTY` is this description.
     open var fetchRequest: NSFetchRequest<NSFetchRequestResult>? { willSet { willModify() } }
 
     override func copyValues(to copy: NSPropertyDescription) {

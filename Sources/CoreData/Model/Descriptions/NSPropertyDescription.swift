@@ -1,13 +1,13 @@
 import Foundation
 import ModelFiles
 
-/// A property of an entity: the common part of attributes, relationships and fetched properties. Abstract.
+/// A property of an entity: the common base class of attributes, relationships and fetched properties. Abstract.
 ///
-/// Mutable, from one thread at a time, until a coordinator uses the model; from then on immutable and safe to read on any
-/// thread. A change after that is a programmer's error and stops the program, as Apple's raises.
+/// Mutable, by one thread at a time, until a coordinator uses the model; then immutable and safe to read on any
+/// thread. A later change is a programming error and stops the program, as Apple's framework raises an exception.
 // SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
-    /// The entity that declares the property; `nil` until it is in the `properties` of one.
+    /// The entity whose `properties` include this one; `nil` if there is none yet.
     final var owningEntity: NSEntityDescription? {
         get { owningLink?.target }
         set { owningLink = newValue?.backlink }
@@ -16,7 +16,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
 
     public required override init() {}
 
-    /// The property in an archive: standing alone as a copy does.
+    /// Decodes a property. Like a copy it belongs to no entity.
     public required convenience init?(coder: NSCoder) {
         self.init()
         guard let (property, model) = DescriptionArchive.property(with: coder) else { return nil }
@@ -24,17 +24,17 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
         archivedModel = model
     }
 
-    /// Archives the property and what it leads to.
+    /// Archives the property and everything that it refers to.
     ///
-    /// - Precondition: No predicate of it is code.
+    /// - Precondition: none of its predicates is code.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
-    /// Keeps alive what a decoded property refers to.
+    /// Keeps alive the objects that a decoded property refers to.
     private var archivedModel: NSManagedObjectModel?
 
     /// The entity that declares the property.
     ///
-    /// - Precondition: The property is in the `properties` of an entity that is still alive.
+    /// - Precondition: the property is in the `properties` of an entity that is still alive.
     open var entity: NSEntityDescription {
         guard let owningEntity else { preconditionFailure("The property '\(name)' does not belong to an entity.") }
         return owningEntity
@@ -43,21 +43,21 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     /// The name of the property, unique among the properties of the entity and its ancestors.
     open var name = "" { willSet { willModify() } }
 
-    /// Whether an object may be saved without a value. `true` by default.
+    /// True if an object may be saved without a value. `true` by default.
     open var isOptional = true { willSet { willModify() } }
 
-    /// Whether the value lives in memory only and is never saved. `false` by default.
+    /// True if the value is in memory only and never saved. `false` by default.
     open var isTransient = false { willSet { willModify() } }
 
-    /// Whatever the model's author noted; not part of the version hash.
+    /// Notes of the model's author; not part of the version hash.
     open var userInfo: [AnyHashable: Any]? = [:]
 
-    /// A text that makes the version hash differ when only the meaning of the property changed.
+    /// A text that changes the version hash if only the meaning of the property changed.
     open var versionHashModifier: String? { willSet { willModify() } }
 
-    /// The name that the property had in the version of the model from which stores are migrated.
+    /// The property's name in the model version from which stores are migrated.
     ///
-    /// Reads as the name while it is not set.
+    /// Defaults to the present name.
     open var renamingIdentifier: String? {
         get { explicitRenamingIdentifier ?? name }
         set {
@@ -67,10 +67,10 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     final var explicitRenamingIdentifier: String?
 
-    /// Whether a search index of the system shall have the value. Kept in the model; nothing on Linux reads it.
+    /// True if the value belongs in a system search index. Kept in the model; unused on Linux.
     open var isIndexedBySpotlight = false { willSet { willModify() } }
 
-    /// Whether SQLite stores index the column of an attribute that no fetch index covers.
+    /// True if SQLite stores index the column of an attribute that no fetch index covers.
     @available(*, deprecated, message: "Use NSEntityDescription.indexes instead")
     open var isIndexed: Bool {
         get { isMarkedIndexed }
@@ -81,7 +81,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     final var isMarkedIndexed = false
 
-    /// Kept in the model; nothing on Linux reads it.
+    /// Kept in the model; unused on Linux.
     @available(*, deprecated, message: "Spotlight integration is deprecated")
     open var isStoredInExternalRecord: Bool {
         get { isMarkedExternalRecord }
@@ -92,19 +92,18 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     final var isMarkedExternalRecord = false
 
-    /// The conditions that a value must meet to be saved, beside being there at all.
+    /// Conditions that a value must meet to be saved, in addition to being present.
     open var validationPredicates: [NSPredicate] { validation.predicates }
 
-    /// For each of the validation predicates what is wrong with a value that fails it: an error code of the validation
-    /// range as an `NSNumber`, or a message.
+    /// The error for each validation predicate: an error code of the validation range as an `NSNumber`, or a message.
     open var validationWarnings: [Any] { validation.warnings }
 
     /// Sets the conditions that a value must meet.
     ///
     /// - Parameters:
-    ///   - validationPredicates: Predicates that are evaluated with the value itself; `nil` means none.
-    ///   - validationWarnings: As many messages, or texts of error codes such as `"1610"`.
-    /// - Precondition: Both arrays have the same count.
+    ///   - validationPredicates: predicates evaluated with the value itself; `nil` means none.
+    ///   - validationWarnings: one message or error code as text, such as `"1610"`, for each predicate.
+    /// - Precondition: both arrays have the same count.
     open func setValidationPredicates(
         _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
     ) {
@@ -120,26 +119,26 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     final var validation = PropertyValidation()
 
-    /// What the model's file said here that is not known; it is written back.
+    /// Unknown parts of the model file, kept to be written back.
     final var unknownParts = UnknownParts()
 
-    /// Two are equal if all that a model file says of them is, of whatever entity.
+    /// Two properties are equal if a model file describes them alike, even in different entities.
     open override func isEqual(_ object: Any?) -> Bool {
         DescriptionEquality.areEqual(self, object as? NSPropertyDescription)
     }
     open override var hash: Int { name.hashValue }
 
-    /// The hash of what the store's form of the property depends on: 32 bytes. See `VersionHash`.
+    /// The 32-byte hash of everything that the property's schema depends on. See `VersionHash`.
     open var versionHash: Data { VersionHash.property(self) }
 
-    /// A copy that belongs to no entity and may be changed.
+    /// A mutable copy that belongs to no entity.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Self()
         copyValues(to: copy)
         return copy
     }
 
-    /// Gives all values of this property to `copy`, which is of the same class. Overriders call `super`.
+    /// Copies all values of this property to `copy`, which has the same class. Overrides call `super`.
     func copyValues(to copy: NSPropertyDescription) {
         copy.name = name
         copy.isOptional = isOptional
@@ -154,7 +153,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
         copy.unknownParts = unknownParts
     }
 
-    /// Called before every change: refuses it when the model is in use, and drops what was computed from the old state.
+    /// Called before every change. Stops the program if the model is in use, and clears cached values.
     final func willModify() { owningEntity?.willModify() }
 
     open override var description: String { "(\(Swift.type(of: self))) \(name)" }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What happens to the objects at the far end when an object is deleted.
+/// The effect of an object's deletion on the objects at the far end.
 public enum NSDeleteRule: UInt, Sendable {
-    /// Nothing: the far end keeps a reference to an object that is gone.
+    /// No effect: the far end keeps a reference to the deleted object.
     case noActionDeleteRule = 0
-    /// The far end forgets the object.
+    /// The far end's reference is removed.
     case nullifyDeleteRule = 1
     /// The far end is deleted too.
     case cascadeDeleteRule = 2
-    /// The object cannot be deleted while there is a far end.
+    /// The object cannot be deleted while the far end is not empty.
     case denyDeleteRule = 3
 }
 
@@ -25,7 +25,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     }
     private var destinationLink: Backlink<NSEntityDescription>?
 
-    /// The relationship of the destination that leads back; `nil` for a one-way relationship.
+    /// The destination's relationship back to this entity; `nil` if one-way.
     open var inverseRelationship: NSRelationshipDescription? {
         get { inverseLink?.target }
         set {
@@ -44,23 +44,24 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
 
     deinit { backlink.cut() }
 
-    /// The greatest number of destinations: 1 makes a to-one relationship, 0, the default, means no limit.
+    /// Maximum number of destinations. 1 makes a to-one relationship; 0, the default, means no limit.
     open var maxCount = 0 { willSet { willModify() } }
 
-    /// The least number of destinations. 0 by default. Neither count is enforced while an optional relationship is empty.
+    /// Minimum number of destinations. 0 by default. Neither count is enforced while an optional relationship is
+    /// empty.
     open var minCount = 0 { willSet { willModify() } }
 
-    /// What a deletion does to the far end. Nullify by default.
+    /// The effect of a deletion on the far end. Nullify by default.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { willModify() } }
 
-    /// Whether the destinations of a to-many relationship have an order. `false` by default.
+    /// True if the destinations of a to-many relationship are ordered. `false` by default.
     open var isOrdered = false { willSet { willModify() } }
 
-    /// `true` exactly when `maxCount` is not 1.
+    /// True if `maxCount` is not 1.
     open var isToMany: Bool { maxCount != 1 }
 
-    /// The hash of what the store's form of the relationship depends on: name, optionality, destination, inverse, counts
-    /// and order.
+    /// The hash of everything that the relationship's schema depends on: name, optionality, destination, inverse,
+    /// counts and order.
     open override var versionHash: Data { super.versionHash }
 
     override func copyValues(to copy: NSPropertyDescription) {
@@ -76,12 +77,11 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
 }
 
 extension NSRelationshipDescription {
-    /// Whether a deletion may leave references of this relationship to rows that are gone: without an inverse, and where the
-    /// inverse's rule is No Action.
+    /// True if a deletion may leave dangling references of this relationship: it has no inverse, or the inverse's
+    /// rule is No Action.
     var mayDangle: Bool { inverseRelationship.map { $0.deleteRule == .noActionDeleteRule } ?? true }
 
-    /// Whether this end of a many-to-many relationship is the one that writes the pairs: the one whose entity and name come
-    /// first.
+    /// True if this end of a many-to-many relationship writes the pairs: the end whose entity and name sort first.
     var writesPairs: Bool {
         guard let inverse = inverseRelationship, inverse !== self else { return isToMany }
         guard isToMany, inverse.isToMany else { return false }

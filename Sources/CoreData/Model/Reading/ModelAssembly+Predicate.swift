@@ -2,7 +2,7 @@ import Foundation
 import ModelFiles
 
 extension ModelAssembly {
-    /// - Parameter path: The names of what has the predicate, for messages.
+    /// - Parameter path: the names that lead to the predicate, for messages.
     func predicate(_ source: PredicateDocument, path: String) throws -> NSPredicate {
         do {
             return NSPredicate.make(try PredicateTranslation.tree(source))
@@ -11,7 +11,7 @@ extension ModelAssembly {
         }
     }
 
-    /// - Parameter path: The names of what has the expression, for messages.
+    /// - Parameter path: the names that lead to the expression, for messages.
     func expression(_ source: ExpressionDocument, path: String) throws -> NSExpression {
         do {
             return NSExpression(try PredicateTranslation.tree(source))
@@ -20,7 +20,7 @@ extension ModelAssembly {
         }
     }
 
-    /// A request with everything but its entity.
+    /// A request without its entity.
     func fetchRequest(_ source: FetchRequestDocument) throws -> NSFetchRequest<NSFetchRequestResult> {
         let request = NSFetchRequest<NSFetchRequestResult>()
         request.predicate = try source.predicate.map { try predicate($0, path: source.name) }

@@ -2,7 +2,7 @@ import Foundation
 import ModelFiles
 
 extension ModelAssembly {
-    /// - Parameter path: The names of the entity and of the property, for messages.
+    /// - Parameter path: the names of the entity and the property, for messages.
     func property(_ source: PropertyDocument, path: String) throws -> NSPropertyDescription {
         let property: NSPropertyDescription
         switch source.kind {

@@ -1,17 +1,17 @@
 import Foundation
 import ModelFiles
 
-/// Makes the descriptions of a model from its plain form.
+/// Builds the descriptions of a model from its document.
 struct ModelAssembly {
     let document: ModelDocument
-    /// The file from which the model comes, for messages.
+    /// The model's file, for messages.
     let file: String
     private var entities: [String: NSEntityDescription] = [:]
 
     /// Fills an empty model.
     ///
-    /// - Throws: ``ModelFileError`` where a predicate or expression does not parse. Names that lead nowhere were found by
-    ///   the reader of the file.
+    /// - Throws: ``ModelFileError`` if a predicate or expression does not parse. The file's reader has already
+    ///   checked that all names resolve.
     static func fill(_ model: NSManagedObjectModel, from document: ModelDocument, file: String) throws {
         var assembly = ModelAssembly(document: document, file: file)
         try assembly.fill(model)
@@ -64,7 +64,7 @@ struct ModelAssembly {
         entity.properties = try source.properties.map { try property($0, path: "\(source.name).\($0.name)") }
     }
 
-    /// Leads relationships to their destinations and inverses, and indexes to their properties.
+    /// Connects relationships to their destinations and inverses, and indexes to their properties.
     private func connect(_ source: EntityDocument) throws {
         guard let entity = entity(source.name) else { return }
         for property in source.properties {

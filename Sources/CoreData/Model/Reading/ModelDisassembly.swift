@@ -1,11 +1,11 @@
 import Foundation
 import ModelFiles
 
-/// Makes the plain form of a model from its descriptions.
+/// Builds the document of a model from its descriptions.
 ///
-/// What only source models have (the editor's settings, generated classes) is not in descriptions and is left out.
+/// Omits the parts that only source models have (editor settings, generated classes).
 enum ModelDisassembly {
-    /// - Throws: ``PredicateTranslation/Failure`` for predicates and expressions that no file can hold.
+    /// - Throws: ``PredicateTranslation/Failure`` for predicates and expressions that a file cannot hold.
     static func document(of model: NSManagedObjectModel) throws -> ModelDocument {
         var document = ModelDocument()
         document.unknown = model.unknownParts

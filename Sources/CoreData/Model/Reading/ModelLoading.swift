@@ -1,10 +1,10 @@
 import Foundation
 import ModelFiles
 
-/// Models in files and in stores. Errors are `CocoaError`s whose one line names the file, the line where there is one, and
-/// what is wrong.
+/// Reads models from files and stores. Errors are `CocoaError`s with a one-line message that names the file, the line
+/// if known, and the problem.
 enum ModelLoading {
-    /// Fills an empty model with the one at `url`.
+    /// Fills an empty model from the file at `url`.
     static func fill(_ model: NSManagedObjectModel, contentsOf url: URL) throws {
         do {
             let (document, notes) = try ModelFile.readForUse(url)
@@ -17,7 +17,7 @@ enum ModelLoading {
         }
     }
 
-    /// The version hashes that stand beside a compiled model.
+    /// The version hashes stored with a compiled model.
     private static func writtenHashes(for url: URL) throws -> [String: Data]? {
         let folder = url.pathExtension == "momd" ? url : url.deletingLastPathComponent()
         guard folder.pathExtension == "momd", url.pathExtension != "xcdatamodel",
@@ -28,9 +28,9 @@ enum ModelLoading {
         return info.hashes[version]
     }
 
-    /// Fills an empty model with one that a store keeps.
+    /// Fills an empty model from a store's cached model.
     ///
-    /// - Parameter metadata: The store's metadata; entities whose hash cannot be computed take it from there.
+    /// - Parameter metadata: the store's metadata, which supplies version hashes that cannot be computed.
     static func fill(
         _ model: NSManagedObjectModel, cachedData: Data, store: String, metadata: [String: Any]
     ) throws {
@@ -44,9 +44,9 @@ enum ModelLoading {
         }
     }
 
-    /// Fills an empty model with one that was inferred from the tables of a store.
+    /// Fills an empty model from one inferred from a store's tables.
     ///
-    /// - Parameter metadata: The store's metadata, whose version hashes the entities take.
+    /// - Parameter metadata: the store's metadata, which supplies the version hashes.
     static func fill(
         _ model: NSManagedObjectModel, inferred document: ModelDocument, store: String, metadata: [String: Any]
     ) throws {
@@ -58,9 +58,9 @@ enum ModelLoading {
         for entity in model.entities { entity.writtenVersionHash = entity.name.flatMap { hashes[$0] } }
     }
 
-    /// The plain form of `model`.
+    /// The document of `model`.
     ///
-    /// - Throws: 134060 where a predicate or a sort is code.
+    /// - Throws: 134060 if a predicate or a sort is code.
     static func document(of model: NSManagedObjectModel) throws -> ModelDocument {
         do {
             return try ModelDisassembly.document(of: model)
@@ -69,7 +69,7 @@ enum ModelLoading {
         }
     }
 
-    /// The form in which a store keeps `model`.
+    /// The form in which a store caches `model`.
     static func cachedData(of model: NSManagedObjectModel) throws -> Data {
         do {
             return try ModelFile.writeCached(ModelDisassembly.document(of: model))
@@ -80,7 +80,7 @@ enum ModelLoading {
         }
     }
 
-    /// Runs `body`; what is wrong with a model's file becomes a `CocoaError`.
+    /// Runs `body`, and converts errors of model files to `CocoaError`s.
     static func translatingErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as ModelFileError { throw cocoaError(error) }
     }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Where a program keeps its models: beside itself, and in the resource bundles that the package manager puts there, one
-/// for each module, called `Package_Module.resources`.
+/// The places of a program's models: its folder, and the resource bundles that the package manager puts there, one
+/// per module, named `Package_Module.resources`.
 enum ModelResources {
-    /// The program's folder and the resource bundles in it, by name.
+    /// The program's folder and its resource bundles, by name.
     static var folders: [URL] { [programFolder] + bundles }
 
-    /// The folders that replace the main bundle: the program's folder and the bundle of its own module. Where no model
-    /// is in these, all bundles, since a program may have its model in a library.
+    /// The folders that replace the main bundle: the program's folder and the bundle of its own module. If these have
+    /// no model, all bundles, because a program's model may be in a library.
     static var mainFolders: [URL] {
         let own = bundles.filter { modules(of: $0).contains(programModule) }
         let folders = [Bundle.main.resourceURL, programFolder].compactMap { $0 } + own
         return folders.contains { !models(in: $0).isEmpty } ? folders : folders + bundles
     }
 
-    /// The models that lie in a folder, compiled ones first, each name once: a compiled model says the same as its source.
+    /// The models in a folder, compiled ones first, each name once: a compiled model equals its source.
     static func models(in folder: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         var seen: Set<String> = []
@@ -25,8 +25,8 @@ enum ModelResources {
         }
     }
 
-    /// The modules whose resources the file at `url` may be among, from the name of the bundle that it is in. A name such
-    /// as `my_league_App` does not tell where the module's name begins: all possibilities are given.
+    /// The modules to which the file at `url` may belong, from the name of its bundle. In a name such as
+    /// `my_league_App` the start of the module's name is ambiguous, so all candidates are returned.
     static func modules(around url: URL) -> [String] {
         var folder = url.standardizedFileURL
         while folder.pathComponents.count > 1 {
@@ -36,12 +36,12 @@ enum ModelResources {
         return []
     }
 
-    /// The module of the program, as far as its file's name tells.
+    /// The program's module, derived from its file name.
     static let programModule = moduleName(
         CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "")
 
-    /// The modules of a package whose tests the program runs; none in other programs. The package manager keeps the modules
-    /// beside a test bundle.
+    /// The modules of a package whose tests the program runs; empty in other programs. The package manager puts the
+    /// modules in the same folder as the test bundle.
     static let testModules: [String] = {
         guard URL(fileURLWithPath: CommandLine.arguments.first ?? "").pathExtension == "xctest" else { return [] }
         let modules = programFolder.appendingPathComponent("Modules").path

@@ -1,18 +1,18 @@
 import Foundation
 import ModelFiles
 
-/// Values between model files and the objects that the classes of the model hand out.
+/// Converts between values of model files and the objects of the public API.
 enum ModelValue {
-    /// A value as people get it; `nil` for none and for objects of unknown classes.
+    /// A value as a public object; `nil` if there is none or its class is unknown.
     ///
-    /// - Parameter type: The type of the attribute whose default it is; decides the kind of number.
+    /// - Parameter type: the attribute type of a default value, which determines the number type.
     static func object(_ value: ValueDocument, type: NSAttributeType = .undefinedAttributeType) -> Any? {
         value.object(of: kind(type))
     }
 
-    /// A value in the form of a model file; `unknown` for objects that files cannot hold.
+    /// A value in model-file form; `unknown` for objects that files cannot hold.
     ///
-    /// - Parameter type: The type of the attribute whose default it is; decides the kind of number.
+    /// - Parameter type: the attribute type of a default value, which determines the number type.
     static func document(_ value: Any?, type: NSAttributeType = .undefinedAttributeType) -> ValueDocument {
         ValueDocument(object: value, of: kind(type))
     }
@@ -21,7 +21,7 @@ enum ModelValue {
         AttributeKind(rawValue: type.rawValue) ?? .undefined
     }
 
-    /// A limit in the form in which values are kept.
+    /// A limit as a slot value.
     static func slotValue(_ value: ValueDocument) -> SlotValue? {
         switch value {
         case .integer(let number): .integer(number)
@@ -31,7 +31,7 @@ enum ModelValue {
         }
     }
 
-    /// A limit in the form of a model file.
+    /// A limit in model-file form.
     static func document(_ value: SlotValue, type: NSAttributeType) -> ValueDocument {
         switch value {
         case .integer(let number): .integer(number)
@@ -41,14 +41,14 @@ enum ModelValue {
         }
     }
 
-    /// A user info as people get it.
+    /// A user info as public objects.
     static func userInfo(_ entries: [String: ValueDocument]) -> [AnyHashable: Any] {
         var result: [AnyHashable: Any] = [:]
         for (key, value) in entries { result[key] = object(value) }
         return result
     }
 
-    /// A user info in the form of a model file; entries whose key is no text are left out.
+    /// A user info in model-file form. Omits entries whose key is not a text.
     static func document(userInfo: [AnyHashable: Any]?) -> [String: ValueDocument] {
         var result: [String: ValueDocument] = [:]
         for (key, value) in userInfo ?? [:] {

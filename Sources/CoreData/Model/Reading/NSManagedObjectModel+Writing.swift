@@ -1,22 +1,22 @@
 import Foundation
 import ModelFiles
 
-// Writing models. Apple's framework leaves this to Xcode and its compiler; these members are additions.
+// Additions that write models. On Apple's platforms Xcode and its compiler do this.
 extension NSManagedObjectModel {
     /// The model as the text of a source model: the `contents` file of an `.xcdatamodel`, as Xcode writes it.
     ///
-    /// - Returns: The bytes of the file, and what it cannot say, a line each.
-    /// - Throws: 134060 where a predicate or a sort is code.
+    /// - Returns: the bytes of the file, and the parts that it cannot hold, one line each.
+    /// - Throws: 134060 if a predicate or a sort is code.
     public final func sourceContents() throws -> (data: Data, omissions: [String]) {
         let document = try ModelLoading.document(of: self)
         return (SourceModelWriter.write(document.decompiled()), document.unwritableInSource)
     }
 
-    /// Writes the model: as a source model where the name ends in `.xcdatamodel` or `.xcdatamodeld`, as a compiled one
-    /// where it ends in `.mom` or `.momd`. A model of the same form that stands there is replaced when the new one is whole.
+    /// Writes the model: a source model if the name ends in `.xcdatamodel` or `.xcdatamodeld`, a compiled one if it
+    /// ends in `.mom` or `.momd`. An existing model of the same form is replaced once the new one is complete.
     ///
-    /// - Returns: What that form cannot say, a line each.
-    /// - Throws: 134060 where a predicate or a sort is code, or the name has another ending; a `CocoaError` of the
+    /// - Returns: the parts that the form cannot hold, one line each.
+    /// - Throws: 134060 if a predicate or a sort is code, or for another name extension; a `CocoaError` of the
     ///   file-writing range.
     @discardableResult
     public final func write(to url: URL) throws -> [String] {
@@ -44,12 +44,12 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// Compiles a source model, all its versions, as Xcode's compiler does.
+    /// Compiles all versions of a source model, as Xcode's compiler does.
     ///
     /// - Parameters:
-    ///   - source: A `.xcdatamodeld`, or an `.xcdatamodel`.
-    ///   - target: A `.momd`, or for the current version alone a `.mom`.
-    /// - Returns: What was passed over, a line each.
+    ///   - source: an `.xcdatamodeld` or an `.xcdatamodel`.
+    ///   - target: a `.momd`, or a `.mom` for the current version only.
+    /// - Returns: the parts that were skipped, one line each.
     /// - Throws: a `CocoaError` of the file-reading or file-writing range.
     public class func compileModel(at source: URL, to target: URL) throws -> [String] {
         try ModelLoading.translatingErrors { try CompiledModelBundle.compile(source, to: target) }

@@ -1,18 +1,18 @@
 import Foundation
 import ModelFiles
 
-/// Finds the models that a store was written with, among files of which most are others: it goes by the version hashes that
-/// stand beside compiled models, and reads only what it needs.
+/// Finds the models with which a store was written, among files that are mostly unrelated. Compares the version
+/// hashes stored with compiled models, and reads only the files it needs.
 struct StoreModelSearch {
     let metadata: [String: Any]
 
     private struct Candidate {
         let url: URL
-        /// The version hashes in the file beside the model; `nil` where there is none.
+        /// The version hashes in the model's hash file; `nil` if there is none.
         let hashes: [String: Data]?
     }
 
-    /// The models among the resources of `bundles`, in all their versions, that the store may have been written with.
+    /// All versions of models in `bundles` that the store may have been written with.
     func models(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
         guard let wanted = ModelMerging.versionHashes(in: metadata) else { return [] }
         let candidates = candidates(in: bundles)
@@ -20,7 +20,7 @@ struct StoreModelSearch {
         let choice = ModelMerging.choose(wanted, from: told.map { $0.hashes ?? [:] })
         if choice.isComplete, !wanted.isEmpty {
             let models = choice.chosen.compactMap { NSManagedObjectModel(contentsOf: told[$0].url) }
-            // The hashes beside a file may be wrong.
+            // The stored hashes may be wrong.
             if models.count == choice.chosen.count { return models }
         }
         func all(where hasEntity: ([String: Data]) -> Bool) -> [NSManagedObjectModel] {
@@ -31,11 +31,11 @@ struct StoreModelSearch {
         }
         let likely = all { hashes in wanted.contains { hashes[$0.key] == $0.value } }
         if !likely.isEmpty { return likely }
-        // A store or a model of an earlier version has other hashes of composite attributes.
+        // A store or model written by an earlier framework version has other hashes for composite attributes.
         return all { hashes in wanted.keys.contains { hashes[$0] != nil } }
     }
 
-    /// The files of the models among the resources of `bundles`, each version once.
+    /// The files of all model versions in `bundles`, each once.
     func files(in bundles: [Bundle]?) -> [URL] { candidates(in: bundles).map(\.url) }
 
     private func candidates(in bundles: [Bundle]?) -> [Candidate] {
