@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// The constants of comparisons: each becomes a value of the attribute's kind, or is refused with a clear line.
+/// Constants of comparisons: each is converted to the attribute's kind, or refused with an error.
 extension PredicateResolver {
     func resolve(_ tree: ComparisonTree) throws -> ComparisonTree {
         var tree = tree
@@ -13,7 +13,7 @@ extension PredicateResolver {
         if tree.comparison == .between, right?.isMany == true {
             throw refusedToMany("BETWEEN needs two bounds, and \(FormatPrinter.string(tree.right)) has no order")
         }
-        // IN with a single value on its right looks for a text in a text.
+        // IN with a single value on its right searches for a text in a text.
         let isSearch = tree.comparison == .in
         if let left {
             let isSearched = isSearch && !tree.right.isGivenCollection
@@ -23,14 +23,14 @@ extension PredicateResolver {
         return tree
     }
 
-    /// What a constant is compared with.
+    /// The other side of a comparison with a constant.
     enum Target {
         case attribute(NSAttributeDescription)
         case relationship(NSRelationshipDescription)
         case object(NSEntityDescription)
     }
 
-    /// Where one side ends in the model; `isMany` if it goes over a to-many relationship.
+    /// The end of one side's key path in the model; `isMany` if it crosses a to-many relationship.
     private func target(of tree: ExpressionTree) throws -> (target: Target, isMany: Bool)? {
         let keys: [String]
         let source: NSEntityDescription
@@ -65,7 +65,7 @@ extension PredicateResolver {
         }
     }
 
-    /// A to-many side can stand on the left of CONTAINS, on the right of IN, and beside another collection.
+    /// A to-many side is valid on the left of CONTAINS, on the right of IN, and with another collection.
     private func refuseToMany(
         _ tree: ComparisonTree, left: (target: Target, isMany: Bool)?, right: (target: Target, isMany: Bool)?
     ) throws {
@@ -92,7 +92,7 @@ extension PredicateResolver {
 
     // MARK: Fitting
 
-    /// The expression with its constant as a value of the target's kind.
+    /// The expression with its constant converted to the target's kind.
     private func fitted(
         _ tree: ExpressionTree, to other: (target: Target, isMany: Bool), _ comparison: ComparisonTree,
         _ isSearched: Bool
@@ -155,7 +155,7 @@ extension PredicateResolver {
 }
 
 extension ComparisonTree {
-    /// `{a, b} CONTAINS x` as `x IN {a, b}`, which fits and translates each of the values; other comparisons as they are.
+    /// `{a, b} CONTAINS x` as `x IN {a, b}`, which converts and translates each value; other comparisons unchanged.
     fileprivate var asMembership: ComparisonTree {
         guard comparison == .contains, left.isGivenCollection else { return self }
         return ComparisonTree(left: right, right: left, comparison: .in, options: options)
@@ -163,7 +163,7 @@ extension ComparisonTree {
 }
 
 extension ExpressionTree {
-    /// A list in the predicate's text or a constant collection.
+    /// True for a list in the predicate's text and for a constant collection.
     fileprivate var isGivenCollection: Bool {
         switch self {
         case .aggregate: return true
@@ -176,7 +176,7 @@ extension ExpressionTree {
 }
 
 extension ComparisonOperator {
-    /// Whether the operator looks into texts. CONTAINS and IN do so or look into collections.
+    /// True if the operator searches in texts. CONTAINS and IN search in texts or in collections.
     fileprivate var isOfTexts: Bool {
         switch self {
         case .beginsWith, .endsWith, .like, .matches: true
@@ -186,12 +186,12 @@ extension ComparisonOperator {
 }
 
 extension ComparisonOperator {
-    /// Whether values are compared without an order.
+    /// True if the operator compares values without an order.
     fileprivate var isOfEquality: Bool { self == .equalTo || self == .notEqualTo || self == .in }
 }
 
 extension NSAttributeDescription {
-    /// Whether the values may be of any type.
+    /// True if the values may be of any type.
     fileprivate var isOpaque: Bool {
         switch attributeType {
         case .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType, .objectIDAttributeType: true
@@ -199,7 +199,7 @@ extension NSAttributeDescription {
         }
     }
 
-    /// What the attribute is, with its article, for a person.
+    /// A name of the attribute's kind for messages, with its article.
     fileprivate var kindName: String {
         switch attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "an integer"
@@ -215,7 +215,7 @@ extension NSAttributeDescription {
         }
     }
 
-    /// The value as one of the attribute's kind; `nil` if it is none and does not spell one.
+    /// The value converted to the attribute's kind; `nil` if this is not possible.
     fileprivate func fitted(
         _ value: PredicateValue, by comparison: ComparisonOperator, _ isSearched: Bool
     ) -> PredicateValue? {
@@ -246,7 +246,7 @@ extension NSAttributeDescription {
         }
     }
 
-    /// A number as the text that it may equal: so the column of a text is compared at Apple's.
+    /// A number as the text that it may equal. Apple's stores compare a text column in this way.
     private static func digits(of value: PredicateValue) -> PredicateValue? {
         switch value {
         case .integer, .real, .decimal: Casts.string(value).map { .text($0) }

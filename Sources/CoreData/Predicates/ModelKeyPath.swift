@@ -1,6 +1,6 @@
 import Foundation
 
-/// A key path, looked up in the model: the to-one relationships that it follows, and what it ends at.
+/// A key path resolved in the model: the to-one relationships it follows, and its end.
 struct ModelKeyPath {
     enum End {
         /// The object itself: `SELF`, `objectID`.
@@ -9,14 +9,14 @@ struct ModelKeyPath {
         case entity
         case attribute(NSAttributeDescription)
         case toOne(NSRelationshipDescription)
-        /// A to-many relationship and what follows it: `@count`, `@sum.x`, `name`, …
+        /// A to-many relationship and the rest of the path: `@count`, `@sum.x`, `name`, …
         case toMany(NSRelationshipDescription, rest: [String])
         case fetched(NSFetchedPropertyDescription, rest: [String])
-        /// A value of a composite attribute, and the names that lead to it from there.
+        /// A value of a composite attribute, with its path from there.
         case element(NSCompositeAttributeDescription, path: [String], NSAttributeDescription)
-        /// Something of an attribute's value: a text's `length`, a key of an object.
+        /// A part of an attribute's value: a text's `length`, or a key of an object.
         case member(NSAttributeDescription, rest: [String])
-        /// A state of the managed object that no store knows, such as `isDeleted`.
+        /// A property of the managed object that stores do not have, such as `isDeleted`.
         case state(String)
     }
 
@@ -28,7 +28,7 @@ struct ModelKeyPath {
         "managedObjectContext",
     ]
 
-    /// - Throws: a `CocoaError` that names the key, the entity and the nearest key it has, for an unknown key.
+    /// - Throws: a `CocoaError` for an unknown key; it names the key, the entity and the nearest known key.
     init(_ keys: [String], from entity: NSEntityDescription) throws {
         var toOnes: [NSRelationshipDescription] = []
         var current = entity
@@ -95,7 +95,7 @@ struct ModelKeyPath {
         end = .object
     }
 
-    /// The properties on the way, up to a to-many relationship.
+    /// The properties on the path, up to a to-many relationship.
     var properties: [NSPropertyDescription] {
         switch end {
         case .object, .entity, .state: toOnes
@@ -119,7 +119,7 @@ struct ModelKeyPath {
         )
     }
 
-    /// Why a fetch cannot look at a fetched property: it would fetch once for each row.
+    /// The error for a fetched property in a fetch: it would run one fetch per row.
     static func refusal(of property: NSFetchedPropertyDescription) -> NSError {
         let entity = property.entity.name ?? "?"
         return CoreDataError.make(
@@ -137,7 +137,7 @@ struct ModelKeyPath {
 }
 
 extension NSEntityDescription {
-    /// The property under `key`, inherited ones included. One hash look-up.
+    /// The property of that name, own or inherited. One hash lookup.
     func property(named key: String) -> NSPropertyDescription? {
         let layout = layout
         return layout.place(of: key).map(layout.property(at:))
@@ -145,10 +145,10 @@ extension NSEntityDescription {
 }
 
 extension NSAttributeDescription {
-    /// Whether the attribute's values are kept as text.
+    /// True if the attribute's values are stored as text.
     var holdsText: Bool { attributeType == .stringAttributeType || attributeType == .URIAttributeType }
 
-    /// Whether a key path may go on behind the attribute with `rest`.
+    /// True if a key path may continue with `rest` after the attribute.
     fileprivate func hasMember(_ rest: [String]) -> Bool {
         switch attributeType {
         case .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType: true
@@ -158,9 +158,9 @@ extension NSAttributeDescription {
     }
 }
 
-/// Finds the name that was probably meant.
+/// Finds the name that a misspelt name probably means.
 enum NearestName {
-    /// The name at the smallest edit distance from `name`, letter case apart, if it is near enough to be meant.
+    /// The name with the smallest edit distance from `name`, ignoring case, if it is near enough.
     static func of(_ name: String, among names: [String]) -> String? {
         let wanted = Array(name.lowercased().unicodeScalars)
         let limit = max(1, wanted.count / 3)

@@ -2,16 +2,16 @@ import CoreDataPredicates
 import Foundation
 import PredicateSyntax
 
-// An expression can be made on any thread.
+// Expressions can be created on any thread.
 extension NSExpression {
-    /// Reads an expression format string. For text from outside the program use ``parse(format:arguments:)``.
+    /// Parses an expression format string. For text from outside the program use ``parse(format:arguments:)``.
     ///
     /// - Precondition: the text is an expression and the arguments fit.
     public convenience init(format expressionFormat: String, _ arguments: Any?...) {
         self.init(format: expressionFormat, argumentArray: arguments)
     }
 
-    /// Reads an expression format string with its arguments in an array.
+    /// Parses an expression format string with its arguments in an array.
     ///
     /// - Precondition: the text is an expression and the arguments fit.
     public convenience init(format expressionFormat: String, argumentArray arguments: [Any?]) {
@@ -22,7 +22,7 @@ extension NSExpression {
         }
     }
 
-    /// Reads an expression format string with arguments of C, as `withVaList(_:_:)` makes them.
+    /// Parses an expression format string with C arguments, as `withVaList(_:_:)` makes them.
     ///
     /// - Precondition: the text is an expression and the arguments fit.
     public convenience init(format expressionFormat: String, arguments argList: CVaListPointer) {
@@ -34,9 +34,9 @@ extension NSExpression {
         }
     }
 
-    /// Reads an expression format string and throws where it is none. An addition to Apple's interface. On any thread.
+    /// Parses an expression format string, and throws if it is malformed. An addition to Apple's API. On any thread.
     ///
-    /// - Throws: ``PredicateFormatError``, with the place of the mistake.
+    /// - Throws: ``PredicateFormatError``, with the position of the error.
     public static func parse(format: String, arguments: [Any?] = []) throws -> NSExpression {
         do {
             return NSExpression(try FormatParser.expression(format, arguments: FormatArgument.list(arguments)))
@@ -45,13 +45,13 @@ extension NSExpression {
         }
     }
 
-    /// A constant; `nil`, `NSNull` and an optional without a value are all `nil`.
+    /// A constant. `nil`, `NSNull` and an empty optional all become `nil`.
     public convenience init(forConstantValue obj: Any?) {
         self.init(.constant(obj is NSNull ? nil : obj.flatMap(OptionalValues.unwrapped)))
     }
-    /// The value of the variable of that name: `$name` in a format.
+    /// The value of a variable: `$name` in a format.
     public convenience init(forVariable string: String) { self.init(.variable(string)) }
-    /// The value at a key path; one that begins with `$` is that of a variable.
+    /// The value at a key path. A path that begins with `$` reads a variable.
     public convenience init(forKeyPath keyPath: String) {
         let keys = keyPath.split(separator: ".").map(String.init)
         guard let first = keys.first, first.hasPrefix("$"), keys.count > 1 else {
@@ -61,10 +61,10 @@ extension NSExpression {
         self.init(.keyPathOf(.variable(String(first.dropFirst())), Array(keys.dropFirst())))
     }
 
-    /// The value at the key path that a Swift key path of managed properties stands for. To find its keys the first time
-    /// takes a trial on an object of the class.
+    /// The value at the key path of a Swift key path of managed properties. The first use of a key path finds its
+    /// keys by a trial on an object of the class.
     ///
-    /// - Precondition: it stands for one: the class has an entity in a model that is in use.
+    /// - Precondition: the key path has a key, and the class has an entity in a model in use.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let key = (Root.self as? any KeyPathNaming.Type)?.key(of: keyPath) else {
             preconditionFailure("\(keyPath) stands for no key of a managed object")
@@ -72,9 +72,9 @@ extension NSExpression {
         self.init(forKeyPath: key)
     }
 
-    /// A function of arguments, such as `sum:`. Arguments that are no expressions are constants.
+    /// A function of arguments, such as `sum:`. Arguments other than expressions become constants.
     ///
-    /// - Precondition: the function is one of Apple's list.
+    /// - Precondition: the function is in Apple's list.
     public convenience init(forFunction name: String, arguments parameters: [Any]) {
         precondition(Functions.exists(name), "Unknown function \(name)")
         self.init(.function(name, parameters.map(Self.tree(of:))))
@@ -85,42 +85,42 @@ extension NSExpression {
         self.init(.functionOn(target.tree, name, (parameters ?? []).map(Self.tree(of:))))
     }
 
-    /// A list: `{a, b}` in a format. Elements that are no expressions are constants.
+    /// A list: `{a, b}` in a format. Elements other than expressions become constants.
     public convenience init(forAggregate subexpressions: [Any]) {
         self.init(.aggregate(subexpressions.map(Self.tree(of:))))
     }
 
-    /// The members of one collection and of the other: `a UNION b`.
+    /// The union of two collections: `a UNION b`.
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(.set(.union, left.tree, right.tree))
     }
 
-    /// The members that both collections have: `a INTERSECT b`.
+    /// The intersection of two collections: `a INTERSECT b`.
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
         self.init(.set(.intersect, left.tree, right.tree))
     }
 
-    /// The members of the left collection that the right one does not have: `a MINUS b`.
+    /// The elements of the left collection that are not in the right one: `a MINUS b`.
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
         self.init(.set(.minus, left.tree, right.tree))
     }
 
-    /// The members of a collection that match: `SUBQUERY(collection, $variable, predicate)`.
+    /// The elements of a collection that match: `SUBQUERY(collection, $variable, predicate)`.
     public convenience init(
         forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate
     ) {
         self.init(.subquery(expression.tree, variable: variable, predicate: predicate.syntaxTree))
     }
 
-    /// One expression where a predicate holds, and another where it does not: `TERNARY(predicate, a, b)`.
+    /// One expression if a predicate is true, and another if it is false: `TERNARY(predicate, a, b)`.
     public convenience init(
         forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
     ) {
         self.init(.conditional(predicate.syntaxTree, trueExpression.tree, falseExpression.tree))
     }
 
-    /// An expression that is code: it can be evaluated, but a store cannot translate it. The block is called on the thread
-    /// that evaluates the expression.
+    /// A block expression: it can be evaluated, but a store cannot translate it. The block runs on the thread that
+    /// evaluates the expression.
     @preconcurrency
     public convenience init(
         block: @escaping @Sendable (Any?, [NSExpression], NSMutableDictionary?) -> Any, arguments: [NSExpression]?

@@ -1,31 +1,31 @@
 import Foundation
 import PredicateSyntax
 
-/// Makes `NSPredicate` from format strings.
+/// Adds format strings to `NSPredicate`.
 ///
 /// Foundation on Linux has the class but not the format strings. A convenience initialiser in an extension could only
-/// make a plain `NSPredicate`; an initialiser of a protocol may hand out any instance, so that, as at Apple's, a format
-/// string gives an ``NSComparisonPredicate`` or an `NSCompoundPredicate`, with all that they override.
+/// make a plain `NSPredicate`. A protocol's initialiser may return any instance, so that, as on Apple's platforms, a
+/// format string makes an ``NSComparisonPredicate`` or an `NSCompoundPredicate` with its overrides.
 ///
-/// The initialisers may be called on any thread. What they make never changes, and is safe on any thread as far as the
-/// objects in it are.
+/// The initialisers may be called on any thread. The predicates are immutable, and safe on any thread if the objects
+/// in them are.
 public protocol PredicateFormatInitializable {}
 
 extension NSPredicate: PredicateFormatInitializable {}
 
 extension PredicateFormatInitializable {
-    /// Reads a predicate format string.
+    /// Parses a predicate format string.
     ///
     /// - Parameters:
     ///   - predicateFormat: the text, with placeholders (`%@`, `%K`, `%d` …) and variables (`$name`).
-    ///   - arguments: what takes the place of the placeholders. `nil` and `NSNull` stand for `nil`.
-    /// - Precondition: the text is a predicate and the arguments fit, as Apple's raises an exception otherwise. For text
-    ///   from outside the program use `NSPredicate.parse(format:arguments:)`.
+    ///   - arguments: values for the placeholders. `NSNull` means `nil`.
+    /// - Precondition: the text is a predicate and the arguments fit. Apple's framework raises an exception
+    ///   otherwise. For text from outside the program use `NSPredicate.parse(format:arguments:)`.
     public init(format predicateFormat: String, _ arguments: Any?...) {
         self.init(format: predicateFormat, argumentArray: arguments)
     }
 
-    /// Reads a predicate format string with its arguments in an array.
+    /// Parses a predicate format string with its arguments in an array.
     ///
     /// - Precondition: the text is a predicate and the arguments fit.
     public init(format predicateFormat: String, argumentArray arguments: [Any?]?) {
@@ -40,7 +40,7 @@ extension PredicateFormatInitializable {
         }
     }
 
-    /// Reads a predicate format string with arguments of C, as `withVaList(_:_:)` makes them.
+    /// Parses a predicate format string with C arguments, as `withVaList(_:_:)` makes them.
     ///
     /// - Precondition: the text is a predicate and the arguments fit.
     public init(format predicateFormat: String, arguments argList: CVaListPointer) {
@@ -53,13 +53,13 @@ extension PredicateFormatInitializable {
 }
 
 extension NSPredicate {
-    /// Reads a predicate format string and throws where it is none. An addition to Apple's interface. On any thread.
+    /// Parses a predicate format string, and throws if it is malformed. An addition to Apple's API. On any thread.
     ///
     /// - Parameters:
     ///   - format: the text, with placeholders (`%@`, `%K`, `%d` …) and variables (`$name`).
-    ///   - arguments: what takes the place of the placeholders. `nil` and `NSNull` stand for `nil`.
+    ///   - arguments: values for the placeholders. `NSNull` means `nil`.
     /// - Returns: an ``NSComparisonPredicate``, an `NSCompoundPredicate` or, for a constant, a plain predicate.
-    /// - Throws: ``PredicateFormatError``, with the place of the mistake.
+    /// - Throws: ``PredicateFormatError``, with the position of the error.
     public static func parse(format: String, arguments: [Any?] = []) throws -> NSPredicate {
         do {
             return make(try FormatParser.predicate(format, arguments: FormatArgument.list(arguments)))
@@ -68,19 +68,19 @@ extension NSPredicate {
         }
     }
 
-    /// A predicate with the values of `variables` in the place of its `$variables`; variables without a value stay. On any
-    /// thread.
+    /// A copy of the predicate with `$variables` replaced by the values of `variables`; other variables remain. On
+    /// any thread.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
         NSPredicate.make(Substitution.apply(variables, to: syntaxTree))
     }
 
-    /// Allows a predicate from a secure archive to be evaluated. On Linux every predicate may be: does nothing, on any
-    /// thread.
+    /// Allows a predicate from a secure archive to be evaluated. Has no effect on Linux, where every predicate may be
+    /// evaluated. On any thread.
     public func allowEvaluation() {}
 }
 
 extension FormatArgument {
-    /// The arguments of a user's call; expressions take part in the tree.
+    /// The arguments of a call. Expressions become parts of the tree.
     static func list(_ arguments: [Any?]) -> [FormatArgument] {
         arguments.map { argument in
             if let expression = argument as? NSExpression { return .expression(expression.tree) }

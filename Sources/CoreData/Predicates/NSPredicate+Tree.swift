@@ -3,7 +3,7 @@ import PredicateSyntax
 import Synchronization
 
 extension NSPredicate {
-    /// The predicate as a value. A block predicate is opaque.
+    /// The predicate as a syntax tree. A block predicate is opaque.
     var syntaxTree: PredicateTree {
         switch self {
         case let predicate as NSComparisonPredicate: return .comparison(predicate.tree)
@@ -26,7 +26,7 @@ extension NSPredicate {
         }
     }
 
-    /// The predicate of a tree, of the class that Apple's would be.
+    /// The predicate of a tree, in the class that Apple's framework would use.
     static func make(_ tree: PredicateTree) -> NSPredicate {
         switch tree {
         case .constant(let value): NSPredicate(value: value)
@@ -38,12 +38,12 @@ extension NSPredicate {
         }
     }
 
-    /// The predicate as a format string that parses back, also where Foundation's own `predicateFormat` does not know:
-    /// for compound predicates made in a file that imports Foundation alone. An addition to Apple's interface.
+    /// The predicate as a format string that parses back. Also works for compound predicates created in a file that
+    /// imports only Foundation, for which `predicateFormat` does not. An addition to Apple's API.
     public var formatString: String { FormatPrinter.string(syntaxTree) }
 }
 
-/// Reaches Foundation's `predicateFormat`, which tells a constant predicate from a block.
+/// Calls Foundation's `predicateFormat`, which distinguishes a constant predicate from a block.
 private enum FoundationFormat {
     static func of(_ predicate: any Formatted) -> String { predicate.predicateFormat }
 }
@@ -51,9 +51,9 @@ private enum FoundationFormat {
 private protocol Formatted { var predicateFormat: String { get } }
 extension NSPredicate: Formatted {}
 
-/// A predicate that is evaluated as its tree says, and in no way of a subclass's own.
+/// A predicate that is evaluated by its tree, without overrides in a subclass.
 protocol TreePredicate {
-    /// `nil` for an object of a subclass.
+    /// The evaluator and the tree; `nil` for an object of a subclass.
     var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? { get }
 }
 
@@ -76,25 +76,26 @@ extension NSComparisonPredicate: TreePredicate {
     }
 }
 
-/// The evaluation of a predicate on any object, compiled at the first use. Safe on any thread.
-// SAFETY: the lock guards what was compiled; `first` is an atomic, and what it leads to lives as long as the evaluator.
+/// Evaluates a predicate on any object. Compiles it at the first use. Safe on any thread.
+// SAFETY: the lock guards what was compiled; `first` is an atomic, and its target lives as long as the evaluator.
 final class LazyEvaluator: @unchecked Sendable {
     private let lock = NSLock()
     private var compiled: CompiledPredicate?
-    /// The predicate for the entity whose object came first: usually all objects are of it. Kept by the evaluator, so
-    /// that its users need not retain it.
+    /// The predicate compiled for the entity of the first object, which is usually that of all. The evaluator holds
+    /// it, so that its users need not retain it.
     private let first = Atomic<UInt>(0)
-    /// What `first` names. Guarded by the lock.
+    /// The target of `first`. Guarded by the lock.
     private var kept: ForLayout?
-    /// The predicates for the entities that came later, which they keep. Guarded by the lock.
+    /// The predicates compiled for later entities. Guarded by the lock.
     private var others: [ObjectIdentifier: ForLayout] = [:]
-    /// How many these are at most: a predicate may outlive the models of its objects.
+    /// Maximum number of `others`: a predicate may outlive the models of its objects.
     private static let mostOthers = 64
 
     // SAFETY: the predicate is immutable, and the caller holds the value that a reference is taken from.
     private final class ForLayout: Sendable {
         let layout: EntityLayout
-        /// The static type of the first object, if it is a class of managed objects: all values of that type are objects then.
+        /// The static type of the first object, if it is a class of managed objects. All values of that type are then
+        /// objects.
         let declared: DeclaredClass<NSManagedObject>
         nonisolated(unsafe) private let predicate: CompiledPredicate
         private let program: SlotProgram?
@@ -106,7 +107,7 @@ final class LazyEvaluator: @unchecked Sendable {
             program = predicate.program(for: object.layout)
         }
 
-        /// `nil` where `object` is of another entity.
+        /// True if `object` matches; `nil` if it is of another entity.
         @inline(__always)
         func evaluate(_ object: NSManagedObject) -> Bool? {
             guard object.has(layout) else { return nil }
@@ -114,8 +115,8 @@ final class LazyEvaluator: @unchecked Sendable {
         }
     }
 
-    /// Whether `object` matches, where it is of the entity of the first one that came, and was put into a value of any type
-    /// as one of the same class; `nil` otherwise.
+    /// True if `object` matches; `nil` unless it has the entity of the first object, and was put into the `Any` as
+    /// the same class.
     // SAFETY: `first` is 0 or names `kept`, which is set once and stays while the evaluator lives.
     @inline(__always)
     func evaluateKnown(_ object: Any?) -> Bool? {
@@ -123,7 +124,7 @@ final class LazyEvaluator: @unchecked Sendable {
         return evaluate(opened: object, by: Unretained<ForLayout>(address: first))
     }
 
-    /// `nil` where `value` is of another type than the first, or its object of another entity.
+    /// True if `value` matches; `nil` if it is of another type than the first object, or of another entity.
     // SAFETY: the evaluator holds `known`, and the caller the value.
     @inline(__always)
     private func evaluate<Value>(opened value: Value, by known: Unretained<ForLayout>) -> Bool? {
@@ -131,15 +132,15 @@ final class LazyEvaluator: @unchecked Sendable {
         return reference.with { object in known.with { $0.evaluate(object) } }
     }
 
-    /// Whether `object` matches.
+    /// True if `object` matches.
     ///
-    /// - Precondition: as that of the other.
+    /// - Precondition: as for `evaluate(_:with:variables:)`.
     @inline(__always)
     func evaluate(_ tree: @autoclosure () -> PredicateTree, on object: NSManagedObject) -> Bool {
         evaluateFirst(object) ?? evaluate(tree(), with: object, variables: nil)
     }
 
-    /// The same for an object.
+    /// True if `object` matches; `nil` if it is not of the first object's entity.
     // SAFETY: `first` is 0 or names `kept`, which is set once and stays while the evaluator lives.
     @inline(__always)
     private func evaluateFirst(_ object: NSManagedObject) -> Bool? {
@@ -147,8 +148,8 @@ final class LazyEvaluator: @unchecked Sendable {
         return Unretained<ForLayout>(address: first).with { $0.evaluate(object) }
     }
 
-    /// - Precondition: the predicate can be evaluated: its functions exist, its regular expressions are well formed, as
-    ///   Apple's raises an exception otherwise.
+    /// - Precondition: the functions exist and the regular expressions are well formed. Apple's framework raises an
+    ///   exception otherwise.
     func evaluate(_ tree: PredicateTree, with object: Any?, variables: [String: Any]?) -> Bool {
         if variables == nil, let row = object as? NSManagedObject {
             if let known = evaluateFirst(row) ?? forLayout(of: row, in: object, tree).evaluate(row) {
@@ -158,14 +159,14 @@ final class LazyEvaluator: @unchecked Sendable {
         return untyped(tree).evaluate(any: object, variables: variables ?? [:])
     }
 
-    /// What was compiled for objects of that layout. Under the lock.
+    /// The predicate compiled for that layout. Call under the lock.
     private func known(for layout: EntityLayout) -> ForLayout? {
         if let kept, kept.layout === layout { return kept }
         return others[ObjectIdentifier(layout)]
     }
 
     /// The predicate that reads the values of such objects by slot.
-    // SAFETY: `kept` holds what `first` names.
+    // SAFETY: `kept` holds the target of `first`.
     private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
         let layout = object.layout
         if let known = lock.withLock({ known(for: layout) }) { return known }
@@ -183,7 +184,7 @@ final class LazyEvaluator: @unchecked Sendable {
         }
     }
 
-    /// Compiled outside of the lock, as the constants of a program's own types are compared and hashed for it.
+    /// Compiles outside the lock, because this compares and hashes constants of a program's own types.
     private func untyped(_ tree: PredicateTree) -> CompiledPredicate {
         if let known = lock.withLock({ compiled }) { return known }
         do {

@@ -1,35 +1,34 @@
 import Foundation
 
-/// Makes `NSSortDescriptor` from keys.
+/// Adds keys to `NSSortDescriptor`.
 ///
-/// Foundation on Linux sorts by Swift key paths only. As with predicates, an initialiser of a protocol hands out an
-/// instance of a subclass that knows its key.
+/// Foundation on Linux sorts only by Swift key paths. As for predicates, a protocol's initialiser returns an instance
+/// of a subclass with a key.
 ///
-/// The initialisers may be called on any thread. What they make never changes, and is safe on any thread as far as its
-/// comparator is.
+/// The initialisers may be called on any thread. The descriptors are immutable, and safe on any thread if their
+/// comparators are.
 public protocol SortKeyInitializable {}
 
 extension NSSortDescriptor: SortKeyInitializable {}
 
-/// How the values under a sort descriptor's key are compared: Apple's comparison selectors by name. A value, safe on any
-/// thread.
+/// The comparison of a sort descriptor's values: Apple's comparison selectors by name. A value, safe on any thread.
 public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
     let comparison: StoreSortKey.Comparison
 
-    /// `compare:`: numbers and dates by value, texts by their code points.
+    /// `compare:`: numbers and dates by value, texts by code points.
     public static let compare = SortSelector(comparison: .plain)
-    /// `caseInsensitiveCompare:`: texts without regard to case.
+    /// `caseInsensitiveCompare:`: texts, ignoring case.
     public static let caseInsensitiveCompare = SortSelector(comparison: .caseInsensitive)
     /// `localizedCompare:`: texts by the rules of the current locale.
     public static let localizedCompare = SortSelector(comparison: .localized)
-    /// `localizedCaseInsensitiveCompare:`: texts by the rules of the current locale, without regard to case.
+    /// `localizedCaseInsensitiveCompare:`: texts by the rules of the current locale, ignoring case.
     public static let localizedCaseInsensitiveCompare = SortSelector(comparison: .localizedCaseInsensitive)
-    /// `localizedStandardCompare:`: texts as lists of files order them, with numbers in them by value.
+    /// `localizedStandardCompare:`: texts as in file lists, with numbers in them by value.
     public static let localizedStandardCompare = SortSelector(comparison: .localizedStandard)
 
     init(comparison: StoreSortKey.Comparison) { self.comparison = comparison }
 
-    /// The selector of that name, with its colon; `nil` for a name that is none of the five.
+    /// The selector of that name, with its colon; `nil` for a name other than the five.
     public init?(_ name: String) {
         switch name {
         case "compare:": self = .compare
@@ -41,7 +40,7 @@ public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    /// The selector of the name that a literal spells, with its colon.
+    /// The selector named by a literal, with its colon.
     ///
     /// - Precondition: the name is one of the five.
     public init(stringLiteral name: String) {
@@ -63,34 +62,35 @@ public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// A type whose Swift key paths stand for keys. Managed objects answer it, so that
-/// `NSSortDescriptor(keyPath: \Team.wins, ascending: true)` reaches a store.
+/// A type whose Swift key paths have keys. Managed objects conform, so that a store can sort by
+/// `NSSortDescriptor(keyPath: \Team.wins, ascending: true)`.
 protocol KeyPathNaming {
-    /// The key, or keys with dots, that `keyPath` reads; `nil` if it reads no modelled property.
+    /// The dotted key path for `keyPath`; `nil` if it does not read a modelled property.
     static func key(of keyPath: AnyKeyPath) -> String?
 }
 
 extension SortKeyInitializable {
-    /// Sorts by the values under `key`, a key path with dots, in the order of `compare:`; `nil` sorts the objects themselves.
+    /// Sorts by the values of `key`, a dotted key path, in the order of `compare:`; `nil` sorts the objects
+    /// themselves.
     public init(key: String?, ascending: Bool) {
         self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: .plain))
     }
 
-    /// Sorts by the values under `key`, a key path with dots, compared as `selector` says; `nil` compares as `compare:` does.
+    /// Sorts by the values of `key`, a dotted key path, compared with `selector`; `nil` means `compare:`.
     public init(key: String?, ascending: Bool, selector: SortSelector?) {
         self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: selector?.comparison ?? .plain))
     }
 
-    /// Sorts by the values under `key`, a key path with dots, compared by code. No store can do it: the objects are sorted in
-    /// memory. The code is called on the thread that sorts; in a fetch that may be under the coordinator's lock.
+    /// Sorts by the values of `key`, a dotted key path, with a comparator. Stores cannot run it, so objects are
+    /// sorted in memory. It is called on the sorting thread; during a fetch this may be under the coordinator's lock.
     public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
         self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: .custom, code: comparator))
     }
 
-    /// Sorts as `sortDescriptor` does, by the key that its key path stands for. Texts are compared by their code points, as
-    /// Foundation's descriptors do on this system.
+    /// Sorts as `sortDescriptor` does, by the key of its key path. Texts are compared by code points, as Foundation's
+    /// descriptors do on this system.
     ///
-    /// - Precondition: its key path is of a modelled property.
+    /// - Precondition: its key path is that of a modelled property.
     public init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
         let naming = Compared.self as? any KeyPathNaming.Type
         guard let keyPath = sortDescriptor.keyPath, let key = naming?.key(of: keyPath) else {
@@ -107,20 +107,20 @@ extension SortKeyInitializable {
 }
 
 extension NSSortDescriptor {
-    /// Sorts by a property that cannot be compared as Swift values are, an optional one for example. On any thread.
+    /// Sorts by a property whose values Swift cannot compare, such as an optional one. On any thread.
     public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self.init(
             keyPath: keyPath, ascending: ascending,
             comparator: { ValueOrder.compare(PredicateValue($0), PredicateValue($1)) ?? .orderedSame })
     }
 
-    /// The key that the descriptor sorts by; `nil` if it sorts the objects themselves.
+    /// The key of the descriptor; `nil` if it sorts the objects themselves.
     public var key: String? {
         if let descriptor = self as? KeySortDescriptor { return descriptor.text }
         return (type(of: keyPath).rootType as? any KeyPathNaming.Type)?.key(of: keyPath)
     }
 
-    /// The selector that compares the values; `nil` where code does.
+    /// The selector that compares the values; `nil` if a comparator does.
     public var selector: SortSelector? {
         switch storeSortKey.comparison {
         case .plain: .compare
@@ -134,35 +134,35 @@ extension NSSortDescriptor {
 
     /// The descriptor as a value for stores.
     ///
-    /// A descriptor with a Swift key path counts as a plain comparison: Foundation does not tell whether the program
-    /// gave it code of its own.
+    /// A descriptor with a Swift key path counts as a plain comparison, because Foundation does not show whether it
+    /// has a comparator.
     var storeSortKey: StoreSortKey {
         if let descriptor = self as? KeySortDescriptor { return descriptor.storeKey }
         guard let key else { return StoreSortKey(keyPath: ["self"], ascending: ascending, comparison: .custom) }
         return StoreSortKey(keyPath: key.split(separator: ".").map(String.init), ascending: ascending)
     }
 
-    /// Whether it is made of a key path of Swift that stands for no key: its code compares values that only an object has. The
-    /// object itself and its ID need no key.
+    /// True if it has a Swift key path without a key, whose values only the object can supply. The object itself and
+    /// its ID need no key.
     var isOfNoKey: Bool {
         guard !(self is KeySortDescriptor), key == nil else { return false }
         let path = type(of: keyPath)
         return path.valueType != NSManagedObjectID.self && path.valueType != path.rootType
     }
 
-    /// The code that compares values under the key, where the descriptor has some.
+    /// The comparator of the values, if there is one.
     var customComparator: Comparator? {
         if let descriptor = self as? KeySortDescriptor { return descriptor.code }
         return key == nil ? comparator : nil
     }
 }
 
-/// Foundation's class, with a key.
+/// A Foundation sort descriptor with a key.
 final class KeySortDescriptor: NSSortDescriptor {
-    /// The key with its dots.
+    /// The dotted key path.
     let text: String?
     let storeKey: StoreSortKey
-    /// For `.custom`.
+    /// The comparator, for `.custom`.
     let code: Comparator?
 
     init(key: String?, ascending: Bool, comparison: StoreSortKey.Comparison, code: Comparator? = nil) {
@@ -178,7 +178,7 @@ final class KeySortDescriptor: NSSortDescriptor {
             })
     }
 
-    /// Compares two objects: managed objects or dictionaries by the key, other values as they are.
+    /// Compares two objects: managed objects and dictionaries by the key, other values directly.
     override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         let result: ComparisonResult
         if let code {
@@ -193,7 +193,7 @@ final class KeySortDescriptor: NSSortDescriptor {
     }
 
     private func read(_ object: Any) -> PredicateValue {
-        // The frequent case without a search for what the value is.
+        // The common case, without checks for other types.
         if text != nil, let row = object as? NSManagedObject {
             if let key = onlyKey { return KeyReader.read(key, of: row) }
             return KeyReader.read(storeKey.keyPath, of: .object(row))
@@ -201,7 +201,7 @@ final class KeySortDescriptor: NSSortDescriptor {
         return text == nil ? PredicateValue(object) : KeyReader.read(storeKey.keyPath, of: PredicateValue(object))
     }
 
-    /// The key, where it is a property's name.
+    /// The key, if it is a single property name.
     private var onlyKey: String? {
         guard storeKey.keyPath.count == 1, let text, !text.hasPrefix("@") else { return nil }
         return text
@@ -228,7 +228,7 @@ final class KeySortDescriptor: NSSortDescriptor {
 }
 
 extension ComparisonResult {
-    /// The result, turned round for a descending order.
+    /// The result, reversed for descending order.
     func directed(_ ascending: Bool) -> ComparisonResult {
         ascending ? self : ComparisonResult(rawValue: -rawValue) ?? self
     }

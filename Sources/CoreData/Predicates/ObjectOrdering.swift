@@ -1,18 +1,18 @@
 import Foundation
 
-/// The order of an entity's objects under sort keys, exactly as the store's SQL gives it.
+/// The order of an entity's objects by sort keys, identical to the order of the store's SQL.
 ///
-/// `nil` is first in ascending order; numbers and dates by value, texts by the bytes of their UTF-8 or as their comparison
-/// says, the identity last: objects without permanent ID stand behind the others, in the order of their insertion. So the
-/// order is total: two objects are never the same in it.
+/// `nil` is first in ascending order. Numbers and dates are ordered by value, texts by their UTF-8 bytes or by their
+/// comparison, and equal objects by identity. Objects without a permanent ID follow the others, in order of
+/// insertion. The order is total: no two objects are equal in it.
 struct ObjectOrdering {
-    /// How the values of one key are compared. Nothing in it has to be retained: it is looked at for each comparison.
+    /// The comparison for one key. It has no reference to retain, because each comparison reads it.
     private struct Rule {
         let isAscending: Bool
         let comparison: StoreSortKey.Comparison
         let hasCode: Bool
 
-        /// Whether values are compared as they are, and not by code or a language's rules.
+        /// True if values are compared directly, not by a comparator or locale rules.
         var isByValue: Bool { !hasCode && (comparison == .plain || comparison == .caseInsensitive) }
     }
 
@@ -22,16 +22,16 @@ struct ObjectOrdering {
         case identity
     }
 
-    /// What was compiled.
+    /// The compiled sort keys.
     let sortKeys: [StoreSortKey]
-    // For each key one.
+    // One for each key.
     private let rules: [Rule]
     private let accesses: [Access]
     private let comparators: [Comparator?]
-    /// Whether all values lie in slots of the rows themselves and are compared as they are there.
+    /// True if all values are in slots of the rows and are compared directly.
     let isBySlots: Bool
 
-    /// - Throws: a `CocoaError` for a key that the entity does not have, and for a key path of Swift that is of none.
+    /// - Throws: a `CocoaError` for an unknown key, and for a Swift key path without a key.
     init(_ descriptors: [NSSortDescriptor], entity: NSEntityDescription) throws {
         for descriptor in descriptors where descriptor.isOfNoKey {
             throw CoreDataError.make(
@@ -42,8 +42,8 @@ struct ObjectOrdering {
         try self.init(descriptors.map(\.storeSortKey), comparators: descriptors.map(\.customComparator), entity: entity)
     }
 
-    /// - Parameter sortKeys: none of them `custom`, whose code only its descriptor knows.
-    /// - Throws: 134060 for a key path that is of no modelled property.
+    /// - Parameter sortKeys: none may be `custom`, whose comparator only its descriptor has.
+    /// - Throws: 134060 for a key path that does not read a modelled property.
     init(sortKeys: [StoreSortKey], entity: NSEntityDescription) throws {
         try self.init(sortKeys, comparators: sortKeys.map { _ in nil }, entity: entity)
     }
@@ -71,10 +71,10 @@ struct ObjectOrdering {
 
     // MARK: Values
 
-    /// Room for the values of `count` rows.
+    /// Storage for the values of `count` rows.
     func values(ofRows count: Int) -> SortValues { SortValues(width: rules.count, capacity: count) }
 
-    /// Adds the values by which a row is ordered, one for each sort key. Reading them may fire a fault.
+    /// Appends the values that order a row, one for each sort key. May fire a fault.
     func read(_ row: any RowReadable, into values: inout SortValues) {
         for index in accesses.indices { values.append(value(of: row, index)) }
         values.endRow()
@@ -87,14 +87,14 @@ struct ObjectOrdering {
         case .identity: value = .reference(row.objectID)
         case .path(let path): value = SlotValue(KeyReader.read(path, of: .object(row)))
         }
-        // The fold is what is compared: made once for each object instead of in every comparison.
+        // The folded text is compared. It is computed once per object rather than in every comparison.
         if rules[index].comparison == .caseInsensitive, case .text(let text) = value {
             return .data(Data(TextFolding.bytes(of: text, .caseInsensitive)))
         }
         return value
     }
 
-    /// The order of two rows by their values, given by their numbers in the list, without the identity.
+    /// The order of two rows by value, given by their numbers in the list. Ignores identity.
     // SAFETY: the numbers of rows are below the count of `values`, which outlives the closure.
     func compare(_ values: SortValues, _ left: Int, _ right: Int) -> ComparisonResult {
         values.all.withUnsafeBufferPointer { compare($0, left, right) }
@@ -113,14 +113,14 @@ struct ObjectOrdering {
 
     // MARK: Slots
 
-    /// The slots of the sort keys in a layout, -1 for one that it does not have. Only where the order is by slots.
+    /// The slots of the sort keys in a layout; -1 for a missing key. Only for an order by slots.
     func slots(in layout: EntityLayout) -> [Int] {
         accesses.map { access in if case .slot(let slot) = access { slot.slot(in: layout) } else { -1 } }
     }
 
-    /// The order of an object, of which no more is read than is needed, and a row by its values, without the identity.
+    /// The order of an object and a row by value. Reads only the values it needs, and ignores identity.
     ///
-    /// - Parameter slots: those in the object's layout.
+    /// - Parameter slots: the sort keys' slots in the object's layout.
     func compare(_ object: some RowReadable, _ slots: [Int], _ values: SortValues, _ row: Int) -> ComparisonResult {
         for index in slots.indices {
             let value = slots[index] < 0 ? .null : object.slotValue(slots[index])
@@ -132,7 +132,7 @@ struct ObjectOrdering {
 
     // MARK: Objects
 
-    /// The order of two objects; `orderedSame` only for one and the same.
+    /// The order of two objects; `orderedSame` only for the same object.
     func compare(_ left: any RowReadable, _ right: any RowReadable) -> ComparisonResult {
         var values = values(ofRows: 2)
         read(left, into: &values)
@@ -141,8 +141,8 @@ struct ObjectOrdering {
         return result == .orderedSame ? Self.compare(left.objectID, right.objectID) : result
     }
 
-    /// The places of `objects` in order. The values of later keys are read only where the earlier ones do not tell; of
-    /// objects that are the same as far as was read, all values are read once more.
+    /// The indexes of `objects` in sorted order. Values of later keys are read only if earlier keys are equal. For
+    /// objects that are equal so far, all values are read again.
     func places(of objects: [some RowReadable]) -> [Int] {
         var words = SortWords(count: objects.count)
         for (index, rule) in rules.enumerated() {
@@ -161,7 +161,7 @@ struct ObjectOrdering {
         return order.map(\.place)
     }
 
-    /// Calls `body` with the places of words that stand next to each other and are the same.
+    /// Calls `body` with each range of equal adjacent words.
     private static func forEachRun(of words: [UInt64], _ body: (Range<Int>) -> Void) {
         var start = 0
         for place in words.indices.dropFirst() where words[place] != words[start] {
@@ -171,17 +171,17 @@ struct ObjectOrdering {
         if words.count - start > 1 { body(start..<words.count) }
     }
 
-    /// The numbers of rows in their order.
+    /// The row numbers in sorted order.
     ///
-    /// Most comparisons of a sort are between values that differ early, so each row gets the beginning of its first value
-    /// as a number; only where these are equal the values themselves are looked at.
+    /// Most values differ early, so each row gets the beginning of its first value as a number. The values themselves
+    /// are compared only if these numbers are equal.
     ///
-    /// - Parameter id: the identity of a row, asked for where all values are equal.
+    /// - Parameter id: returns the identity of a row if all values are equal.
     func sortedPlaces(of values: SortValues, id: (Int) -> NSManagedObjectID) -> [Int] {
         sortedPlaces(of: values, id: id, check: {})
     }
 
-    /// The same, ended by what `check` throws, which is called before each longer comparison and now and then between others.
+    /// Sorts the rows. Calls `check` before long comparisons and periodically between others, and rethrows its error.
     // SAFETY: places are those of `values`, which outlives the closure.
     func sortedPlaces(
         of values: SortValues, id: (Int) -> NSManagedObjectID, check: () throws -> Void
@@ -206,7 +206,7 @@ struct ObjectOrdering {
         return order.map(\.place)
     }
 
-    /// The order of identities, always ascending: permanent ones by their number, then temporary ones by theirs.
+    /// The order of identities, always ascending: permanent IDs by number, then temporary IDs by theirs.
     static func compare(_ left: NSManagedObjectID, _ right: NSManagedObjectID) -> ComparisonResult {
         switch (left.reference, right.reference) {
         case (.permanent(let left), .permanent(let right)): ValueOrder.order(left, right)
@@ -235,7 +235,7 @@ struct ObjectOrdering {
         return PredicateValue(value, isDate: false).foundationValue ?? NSNull()
     }
 
-    /// Two values of one key: `nil` first, then by value.
+    /// Compares two values of one key: `nil` first, then by value.
     private static func compare(
         _ left: SlotValue, _ right: SlotValue, _ comparison: StoreSortKey.Comparison
     ) -> ComparisonResult {
@@ -253,14 +253,14 @@ struct ObjectOrdering {
     }
 }
 
-/// A value that has no form in a slot of its own, as a sort key's value.
+/// A sort key's value that does not fit a slot.
 private final class OrderedValue: NSObject {
     let value: PredicateValue
     init(_ value: PredicateValue) { self.value = value }
 }
 
 extension PredicateValue {
-    /// The value that a slot holds, whatever its property.
+    /// The value in a slot of any property.
     fileprivate init(_ slot: SlotValue) {
         if case .object(let box as OrderedValue) = slot {
             self = box.value
@@ -287,14 +287,14 @@ extension SlotValue {
     }
 }
 
-/// How the values of an attribute are ordered in a store, and that they are.
+/// The order of an attribute's values in a store.
 enum SlotOrder {
     case number
     case text
     case bytes
 
-    /// `nil` for an attribute whose values have no order there: a transient, transformable, composite or undefined one, or
-    /// data that may lie outside the store's file.
+    /// `nil` if the attribute's values have no order in a store: it is transient, transformable, composite or
+    /// undefined, or its data may be outside the store's file.
     init?(_ attribute: NSAttributeDescription) {
         if attribute.isTransient { return nil }
         switch attribute.attributeType {

@@ -1,10 +1,10 @@
 import Foundation
 import PredicateSyntax
 
-// What a predicate looks at: key paths of the object it is evaluated for, and whether it gives the same answer again.
+// The key paths that a predicate reads, and whether its result is repeatable.
 
 extension PredicateTree {
-    /// The key paths of the evaluated object that the predicate looks at.
+    /// The key paths of the evaluated object that the predicate reads.
     var keyPaths: [[String]] {
         switch self {
         case .constant, .opaque: []
@@ -24,7 +24,7 @@ extension ExpressionTree {
         case .function(_, let arguments), .aggregate(let arguments): arguments.flatMap(\.keyPaths)
         case .functionOn(let target, _, let arguments): target.keyPaths + arguments.flatMap(\.keyPaths)
         case .subquery(let collection, let variable, let predicate):
-            // What the predicate looks at in the collection's elements is looked at behind the collection.
+            // Paths read from the collection's elements are appended to the collection's path.
             collection.keyPaths.flatMap { path in
                 predicate.keyPaths(of: variable).map { path + $0 }
                     + [predicate.looksOverKeyPathsOnly ? path : path + ["@any"]]
@@ -41,7 +41,7 @@ extension ExpressionTree {
         return false
     }
 
-    /// The key paths that the expression takes from a variable.
+    /// The key paths that the expression reads from a variable.
     fileprivate func keyPaths(of name: String) -> [[String]] {
         switch self {
         case .keyPathOf(.variable(name), let keys): [keys]
@@ -50,7 +50,8 @@ extension ExpressionTree {
         }
     }
 
-    /// True if ``keyPaths(of:)`` gives all that the expression looks at: objects themselves count as such, not by their values.
+    /// True if ``keyPaths(of:)`` covers everything the expression reads. Objects are compared by identity, not by
+    /// their values.
     fileprivate var looksOverKeyPathsOnly: Bool {
         switch self {
         case .evaluatedObject, .constant, .variable, .keyPath, .keyPathOf(.variable, _): true
@@ -84,8 +85,8 @@ extension PredicateTree {
 }
 
 extension PredicateTree {
-    /// Whether the same object gives the same answer in another process and at another time: there is no code in it, and
-    /// nothing that depends on the clock or on chance.
+    /// True if the same object gives the same result in another process and at another time. The predicate has no
+    /// code, and does not depend on the clock or on random numbers.
     var isStable: Bool {
         switch self {
         case .constant: true
@@ -98,7 +99,7 @@ extension PredicateTree {
 }
 
 extension PredicateTree {
-    /// Whether a part of it is the time of the evaluation.
+    /// True if a part of it depends on the time of evaluation.
     var looksAtClock: Bool {
         var found = false
         _ = rewritten { part in
@@ -133,7 +134,7 @@ extension ExpressionTree {
         return false
     }
 
-    /// Whether the printed form of a constant tells all of it.
+    /// True if the printed form of a constant is complete.
     private static func isPrintable(_ value: Any?) -> Bool {
         switch value {
         case nil, is String, is NSNumber, is Date, is UUID, is URL: true

@@ -1,22 +1,21 @@
 import Foundation
 import PredicateSyntax
 
-/// Why `NSPredicate.parse(format:arguments:)` refused a format string. An addition to Apple's interface,
-/// for programs that let people type predicates: where Apple's framework raises an exception, this says what is wrong
-/// and where. A value, safe on any thread.
+/// The error of `NSPredicate.parse(format:arguments:)`: the reason and position of a syntax error. An addition to
+/// Apple's API, for programs in which people type predicates; Apple's framework raises an exception instead. A value,
+/// safe on any thread.
 public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringConvertible, Hashable, Sendable {
-    /// The place of the mistake as a number of characters from the start of the text: 0 is the first character, the
-    /// length of the text is its end.
+    /// The position of the error in characters from the start of the text: 0 is the first character, the length of
+    /// the text is its end.
     public let characterOffset: Int
 
-    /// What was expected there and what was found, as one line: `expected a value after ==, found the end`.
+    /// The expected and the found syntax in one line: `expected a value after ==, found the end`.
     public let message: String
 
-    /// What the grammar allows there, without the rest of the line: `a value after ==`. For programs that say it in another
-    /// language.
+    /// The syntax allowed at this position: `a value after ==`. For programs that translate the message.
     public let expected: String
 
-    /// What the text has there: `the end`.
+    /// The text at this position: `the end`.
     public let found: String
 
     init(_ error: FormatError) {
@@ -26,7 +25,7 @@ public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringC
         found = error.found
     }
 
-    /// The message with the place, counted from 1 as a person counts.
+    /// The message with the position, counted from 1.
     public var description: String { "\(message) (at character \(characterOffset + 1))" }
 
     public var errorDescription: String? { description }

@@ -1,16 +1,16 @@
 import Foundation
 import PredicateSyntax
 
-/// Looks a predicate up in the model before it is evaluated or translated: every key exists, every constant fits what it is
-/// compared with. A text that spells a number, a date or a UUID becomes one where it is compared with one; `now()` and other
-/// functions of constants become constants. Both evaluators start from the same resolved tree.
+/// Checks a predicate against the model before evaluation or translation: every key exists, and every constant fits
+/// its comparison. A text that spells a number, a date or a UUID becomes one if it is compared with one. `now()` and
+/// other functions of constants become constants. Both evaluators start from the same resolved tree.
 struct PredicateResolver {
     let entity: NSEntityDescription
-    /// The entities of the variables of the subqueries around; `nil` where an entity is not known.
+    /// The entities of the variables of the enclosing subqueries; `nil` if an entity is unknown.
     private var variables: [String: NSEntityDescription?] = [:]
-    /// Called with each property that is looked at; throws to refuse it.
+    /// Called with each property that is read; throws to refuse it.
     var look: ((NSPropertyDescription) throws -> Void)?
-    /// The same with keys of objects whose entity is not known.
+    /// Called with the keys of objects whose entity is unknown; throws to refuse them.
     var lookAtKeys: (([String]) throws -> Void)?
 
     init(entity: NSEntityDescription) { self.entity = entity }
@@ -62,7 +62,7 @@ struct PredicateResolver {
         }
     }
 
-    /// A function of constants becomes its value.
+    /// Replaces a function of constants by its value.
     private func function(_ name: String, _ arguments: [ExpressionTree]) throws -> ExpressionTree {
         let tree = ExpressionTree.function(name, arguments)
         let isConstant = arguments.allSatisfy { if case .constant = $0 { true } else { false } }
@@ -75,7 +75,7 @@ struct PredicateResolver {
         return .constant(try CompiledExpression.value(of: tree, object: nil, variables: [:]))
     }
 
-    /// Keys of a value that is known, such as `$FETCH_SOURCE.name` once the variable has its object.
+    /// Reads keys of a known value, such as `$FETCH_SOURCE.name` after the variable was replaced.
     private func read(_ keys: [String], of value: Any) throws -> Any? {
         if let object = value as? any RowReadable { try check(keys, of: object.rowLayout.entity) }
         return try CompiledExpression.value(of: .keyPathOf(.constant(value), keys), object: nil, variables: [:])
@@ -92,7 +92,8 @@ struct PredicateResolver {
         }
     }
 
-    /// What follows a to-many relationship: keys of the destination, and a collection operator before or behind them.
+    /// Checks the keys after a to-many relationship: keys of the destination, with a collection operator before or
+    /// after them.
     private func check(_ rest: [String], behind relationship: NSRelationshipDescription, in keys: [String]) throws {
         guard !rest.isEmpty, let destination = relationship.destinationEntity else { return }
         guard let place = rest.firstIndex(where: { $0.hasPrefix("@") }) else { return try check(rest, of: destination) }
@@ -104,7 +105,7 @@ struct PredicateResolver {
         try check(Array(rest[..<place] + (rest[place] == "@count" ? [] : rest[(place + 1)...])), of: destination)
     }
 
-    /// The entity of the objects that an expression gives, or of the elements of its collection; `nil` where it is not known.
+    /// The entity of an expression's objects, or of its collection's elements; `nil` if unknown.
     func entity(of tree: ExpressionTree) -> NSEntityDescription? {
         switch tree {
         case .evaluatedObject: entity

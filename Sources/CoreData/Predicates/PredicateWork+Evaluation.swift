@@ -5,16 +5,16 @@ import CoreDataPredicates
 import Foundation
 import PredicateSyntax
 
-/// The class itself. Named here too, so that `CoreData.NSExpression` and `import class CoreData.NSExpression` do not find
-/// Foundation's as well.
+/// An alias for the class itself. With it, `CoreData.NSExpression` and `import class CoreData.NSExpression` do not
+/// also match Foundation's class.
 @_documentation(visibility: internal)
 public typealias NSExpression = CoreDataPredicates.NSExpression
 
-/// The class itself. Named here too, so that `CoreData.NSComparisonPredicate` does not find Foundation's as well.
+/// An alias for the class itself. With it, `CoreData.NSComparisonPredicate` does not also match Foundation's class.
 @_documentation(visibility: internal)
 public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
 
-/// The class itself. Named here too, so that `CoreData.NSCompoundPredicate` does not find Foundation's as well.
+/// An alias for the class itself. With it, `CoreData.NSCompoundPredicate` does not also match Foundation's class.
 @_documentation(visibility: internal)
 public typealias NSCompoundPredicate = CoreDataPredicates.NSCompoundPredicate
 

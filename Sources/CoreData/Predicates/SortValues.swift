@@ -1,11 +1,11 @@
-/// The values by which rows are ordered, of many rows: one after the other in one list, so that a row costs no array.
+/// The sort values of many rows in one list, so that no row needs its own array.
 ///
-/// Made and read by an ``ObjectOrdering``; a row is known by its number, in the order in which the rows were added.
+/// Made and read by an ``ObjectOrdering``. A row's number is its position in order of addition.
 struct SortValues {
-    /// How many values each row has: one for each sort key.
+    /// The number of values per row: one for each sort key.
     let width: Int
     private(set) var all: [SlotValue] = []
-    /// How many rows there are.
+    /// The number of rows.
     private(set) var count = 0
 
     init(width: Int, capacity: Int) {
@@ -16,6 +16,6 @@ struct SortValues {
     @inline(__always)
     mutating func append(_ value: SlotValue) { all.append(value) }
 
-    /// The values of a row are complete.
+    /// Marks the values of a row as complete.
     mutating func endRow() { count += 1 }
 }

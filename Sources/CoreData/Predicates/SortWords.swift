@@ -1,20 +1,20 @@
-/// The values of rows under several sort keys, as far as they go into one number for each row: where two of the numbers
-/// differ, so do the values, in the same order.
+/// Packs the values of each row under several sort keys into one number. If two numbers differ, they have the order
+/// of the values.
 ///
-/// Most of what is sorted has few different values, or texts that begin alike: a section's name, a number of wins and a date
-/// take no more bits than they need to be told apart.
+/// Most sorted data has few different values, or texts with common prefixes. A section's name, a number of wins and a
+/// date use only the bits that distinguish them.
 struct SortWords {
     private(set) var all: [UInt64]
-    /// How many of the keys the numbers tell wholly.
+    /// Number of keys that the words represent exactly.
     private(set) var toldCount = 0
     private var room = UInt64.bitWidth
 
     init(count: Int) { all = Array(repeating: 0, count: count) }
 
-    /// Puts the values of the next key behind those that are there.
+    /// Appends the values of the next key.
     ///
-    /// - Parameter values: one for each row, compared as they are.
-    /// - Returns: whether the key is told wholly, so that the next one may follow.
+    /// - Parameter values: one per row, compared directly.
+    /// - Returns: True if the key is represented exactly, so that the next key may follow.
     mutating func append(_ values: [SlotValue], isAscending: Bool) -> Bool {
         guard let ordinals = SortOrdinals(values) else { return false }
         let width = min(ordinals.width, room)
@@ -30,22 +30,22 @@ struct SortWords {
     }
 }
 
-/// How the values of one key become numbers of few bits in the same order: all are of one kind, or `null`.
+/// Maps the values of one key to short numbers with the same order. All values are of one kind, or `null`.
 private struct SortOrdinals {
-    /// How many bits the greatest of them has.
+    /// The bit width of the greatest number.
     private(set) var width = 0
-    /// Whether different values have different numbers.
+    /// True if different values have different numbers.
     private(set) var isExact = true
     private var kind = Kind.null
-    /// The smallest number, and what is added to leave 0 to `null`.
+    /// The smallest number, and the offset that reserves 0 for `null`.
     private var least: UInt64 = 0
     private var offset: UInt64 = 0
-    /// How many bytes all texts begin with.
+    /// The length in bytes of the texts' common prefix.
     private var commonCount = 0
 
     private enum Kind { case null, number, bytes }
 
-    /// `nil` for values that are of several kinds, or of one whose order no number tells.
+    /// `nil` if the values are of several kinds, or of a kind that numbers cannot order.
     init?(_ values: [SlotValue]) {
         var hasNull = false
         var numbers: (least: UInt64, greatest: UInt64)?
@@ -116,12 +116,12 @@ private struct SortOrdinals {
     }
 }
 
-/// What texts have in common.
+/// The common prefix and other properties of a list of texts.
 private struct ByteSurvey {
     private var first: [UInt8]?
     private(set) var commonCount = 0
     private(set) var greatestCount = 0
-    /// Whether there are bytes that a shorter text could be filled up with.
+    /// True if a text contains a zero byte, which would collide with the padding of shorter texts.
     private(set) var hasZero = false
 
     // SAFETY: the caller holds the bytes during the call; what is kept is a copy.

@@ -1,13 +1,13 @@
 /// One sort descriptor as a value.
 struct StoreSortKey: Hashable, Sendable {
-    /// How values are compared; the names follow Apple's comparison selectors.
+    /// The comparison of values; the names follow Apple's comparison selectors.
     enum Comparison: Hashable, Sendable {
         case plain
         case caseInsensitive
         case localized
         case localizedCaseInsensitive
         case localizedStandard
-        /// A comparator that only its sort descriptor knows: no store can do it.
+        /// A comparator that only its sort descriptor has. Stores cannot run it.
         case custom
     }
 

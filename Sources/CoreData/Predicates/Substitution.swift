@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// Puts values into the place of variables.
+/// Replaces variables by values.
 enum Substitution {
     static func apply(_ variables: [String: Any], to tree: PredicateTree) -> PredicateTree {
         switch tree {

@@ -1,8 +1,8 @@
 import PredicateSyntax
 
 extension ExpressionTree {
-    /// The tree with parts replaced: `change` is asked for each part, the whole first; where it answers `nil` the part stays,
-    /// and its own parts are asked about.
+    /// The tree with parts replaced. Calls `change` for each part, starting with the whole. If it returns `nil`, the
+    /// part remains and its own parts are visited.
     func rewritten(_ change: (ExpressionTree) throws -> ExpressionTree?) rethrows -> ExpressionTree {
         if let changed = try change(self) { return changed }
         switch self {

@@ -1,12 +1,12 @@
-/// The first sixteen bytes of a value as a number that is ordered as the value is: where two differ, so do the values, in
-/// the same order. Where they are equal, nothing is known.
+/// The first sixteen bytes of a value as a number. If two numbers differ, they have the order of the values; if they
+/// are equal, the order is unknown.
 struct ValueBeginning: Comparable {
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
-    /// The beginnings of the first value of each row; all equal where they would not tell the order.
+    /// The beginnings of the first value of each row; all equal if they cannot show the order.
     ///
-    /// - Parameter isKnown: whether the values are compared as they are, and not by code or a language's rules.
+    /// - Parameter isKnown: True if the values are compared directly, not by a comparator or locale rules.
     static func list(of values: SortValues, isAscending: Bool, _ isKnown: Bool) -> [ValueBeginning] {
         let none = ValueBeginning()
         guard isKnown else { return Array(repeating: none, count: values.count) }
@@ -25,7 +25,7 @@ struct ValueBeginning: Comparable {
 
     private enum Kind { case null, integer, real, text, bytes }
 
-    /// `nil` for a value of a kind whose order no number tells. Nothing is before 0, which stands for `null`.
+    /// `nil` for a kind of value that numbers cannot order. 0 is `null` and sorts first.
     // SAFETY: the bytes are looked at during the call, while `value` holds them.
     private static func of(_ value: SlotValue) -> (ValueBeginning, Kind)? {
         switch value {
@@ -52,14 +52,14 @@ struct ValueBeginning: Comparable {
 }
 
 extension SlotValue {
-    /// A number as bits whose order as an unsigned number is its own; `nil` for other values, and for what is no number.
+    /// A number as an unsigned integer with the same order; `nil` for NaN and other values.
     @inline(__always)
     var orderedBits: UInt64? {
         switch self {
         case .integer(let number): return UInt64(bitPattern: number) ^ 1 << 63
         case .real(let number):
             guard !number.isNaN else { return nil }
-            // Negative numbers are ordered the other way round by their bits; -0 is 0.
+            // The bits of negative numbers have the reverse order; -0 becomes 0.
             let bits = (number + 0).bitPattern
             return bits >> 63 == 1 ? ~bits : bits | 1 << 63
         default: return nil

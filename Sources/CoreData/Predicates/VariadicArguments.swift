@@ -1,25 +1,25 @@
 import Foundation
 import PredicateSyntax
 
-/// Reads the arguments of C that `withVaList` hands out, as the placeholders of a predicate format name them.
+/// Reads C arguments from `withVaList`, as the placeholders of a predicate format specify them.
 enum VariadicArguments {
-    /// The arguments for the placeholders of `format`, in their order.
+    /// The arguments for the placeholders of `format`, in order.
     ///
-    /// The C library alone knows how a `va_list` is laid out. It prints all of them at once: objects and integers as
-    /// digits, floating-point numbers as hexadecimal ones, which lose nothing.
+    /// Only the C library knows the layout of a `va_list`. It prints all arguments at once: objects and integers as
+    /// decimal digits, floating-point numbers in hexadecimal, without loss.
     ///
-    /// - Throws: where the text is no format.
+    /// - Throws: an error if the text is not a format.
     static func list(_ format: String, _ arguments: CVaListPointer) throws(FormatError) -> [Any?] {
         let kinds = try FormatPlaceholders.conversions(in: format).map(Kind.init)
         guard !kinds.isEmpty else { return [] }
         var buffer = [CChar](repeating: 0, count: kinds.count * 64)
-        // SAFETY: the conversions take what the placeholders of the format promise, as at Apple's; the buffer has room.
+        // SAFETY: the conversions match the format's placeholders, as on Apple's platforms; the buffer has room.
         let length = vsnprintf(&buffer, buffer.count, kinds.map(\.conversion).joined(separator: " "), arguments)
         let printed = String(decoding: buffer.prefix(max(0, Int(length))).map(UInt8.init(bitPattern:)), as: UTF8.self)
         return zip(kinds, printed.split(separator: " ")).map { kind, text in kind.value(of: text) }
     }
 
-    /// A number as `%a` prints it, whose point is that of the process's locale: a comma, or more than one byte.
+    /// A number printed with `%a`. Its decimal separator is that of the process's locale: a comma, or several bytes.
     static func real(_ text: Substring) -> Double? {
         if let number = Double(text) { return number }
         let parts = text.split { !"0123456789abcdefABCDEFxXpP+-".contains($0) }
@@ -57,7 +57,7 @@ enum VariadicArguments {
         func value(of text: Substring) -> Any? {
             switch self {
             case .object:
-                // SAFETY: who writes %@ or %K hands over an object, which the list of arguments keeps while it is read.
+                // SAFETY: the caller supplies an object for %@ or %K, and the argument list holds it during the call.
                 UnsafeRawPointer(bitPattern: UInt(text) ?? 0)
                     .map { Unretained<AnyObject>(address: $0).object }
                     .map { ($0 as? VariadicValue)?.value ?? $0 }

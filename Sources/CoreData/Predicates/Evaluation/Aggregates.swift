@@ -1,15 +1,15 @@
 import Foundation
 
-/// Functions of many values. Elements without a value are left out, as SQL does.
+/// Functions of many values. They ignore `nil`, as SQL does.
 enum Aggregates {
-    /// 0 for no elements.
+    /// The sum; 0 if there are no elements.
     @Sendable static func sum(_ values: [PredicateValue]) -> PredicateValue {
         var total = PredicateValue.integer(0)
         for value in values where !value.isNull { total = Arithmetic.add(total, value) }
         return total
     }
 
-    /// `nil` for no elements.
+    /// The average; `nil` if there are no elements.
     @Sendable static func average(_ values: [PredicateValue]) -> PredicateValue {
         let present = values.filter { !$0.isNull }
         if present.isEmpty { return .null }
@@ -29,7 +29,7 @@ enum Aggregates {
         return best
     }
 
-    /// The middle value, or the mean of the two in the middle.
+    /// The median: the middle value, or the mean of the two middle values.
     static func median(_ values: [PredicateValue]) -> PredicateValue {
         let numbers = numbers(values).sorted()
         if numbers.isEmpty { return .null }
@@ -37,7 +37,7 @@ enum Aggregates {
         return .real(numbers.count % 2 == 1 ? numbers[middle] : (numbers[middle - 1] + numbers[middle]) / 2)
     }
 
-    /// The values that occur most often, in their order.
+    /// The most frequent values, in order.
     static func mode(_ values: [PredicateValue]) -> PredicateValue {
         var counts: [Double: Int] = [:]
         for number in numbers(values) { counts[number, default: 0] += 1 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Arithmetic with SQLite's rules, so that both evaluators agree: integers that overflow become real, a division of integers
-/// is cut off, a division by zero and a result that is no number are `nil`, and what is no number makes the result `nil`.
-/// Decimals stay decimals among themselves and integers.
+/// Arithmetic with SQLite's rules, so that both evaluators agree. Integers that overflow become real, and integer
+/// division truncates. The result is `nil` after a division by zero, for NaN, and if an operand is not a number.
+/// Decimals with each other and with integers stay decimals.
 enum Arithmetic {
     static func add(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
         calculate(left, right, { $0.addingReportingOverflow($1) }, +, { $0 + $1 })
@@ -21,7 +21,7 @@ enum Arithmetic {
         return calculate(left, right, { $0.dividedReportingOverflow(by: $1) }, /, { $0 / $1 })
     }
 
-    /// The rest of a division, with the sign of the dividend.
+    /// The remainder of a division, with the sign of the dividend.
     static func modulus(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
         guard let left = left.number, let right = right.number, right.double != 0 else { return .null }
         if case .integer(let left) = left, case .integer(let right) = right {
@@ -30,7 +30,7 @@ enum Arithmetic {
         return real(fmod(left.double, right.double))
     }
 
-    /// An integer where both are and the result is one, else real.
+    /// An integer if both operands and the result are integers, else a real.
     static func raise(_ base: PredicateValue, _ exponent: PredicateValue) -> PredicateValue {
         guard let base = base.number, let exponent = exponent.number else { return .null }
         if case .integer(let base) = base, case .integer(let exponent) = exponent, 0...64 ~= exponent {
@@ -59,7 +59,7 @@ enum Arithmetic {
     static func and(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, &) }
     static func or(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, |) }
     static func xor(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, ^) }
-    /// Swift's smart shifts are SQLite's: by a negative number in the other direction, the sign kept.
+    /// Swift's smart shifts match SQLite's: a negative count shifts in the other direction, and the sign is kept.
     static func shiftLeft(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, <<) }
     static func shiftRight(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, >>) }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `CAST(value, "type")`. What cannot be cast is `nil`.
+/// `CAST(value, "type")`. Returns `nil` if the value cannot be cast.
 enum Casts {
     static func cast(_ value: PredicateValue, to type: PredicateValue) -> PredicateValue {
         guard case .text(let type) = type, !value.isNull else { return .null }
@@ -35,7 +35,7 @@ enum Casts {
         }
     }
 
-    /// A date becomes its seconds since 2001.
+    /// Converts a date to its seconds since 2001.
     private static func number(_ value: PredicateValue) -> PredicateValue {
         switch value {
         case .text(let text): Int64(text).map { .integer($0) } ?? Double(text).map { .real($0) } ?? .null
@@ -56,9 +56,10 @@ enum Casts {
     }
 }
 
-/// Dates as people type them, read without Foundation's formatters, which are slow to start.
+/// Parses dates as people type them, without Foundation's formatters, which are slow to start.
 enum DateText {
-    /// The seconds since 2001 of `2024-06-11`, `2024-06-11 18:30`, `2024-06-11T18:30:15.5Z` or `…+02:00`; UTC without a zone.
+    /// Seconds since 2001 of `2024-06-11`, `2024-06-11 18:30`, `2024-06-11T18:30:15.5Z` or `…+02:00`; UTC without a
+    /// zone.
     static func seconds(_ text: String) -> Double? {
         let pattern = #/(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?)?\s*(Z|[+-]\d{2}:?\d{2})?/#
         guard let match = text.wholeMatch(of: pattern), let year = Int(match.1), let month = Int(match.2),
@@ -87,7 +88,7 @@ enum DateText {
         }
     }
 
-    /// The Gregorian calendar, counted from March so that the leap day is the last of its year.
+    /// Gregorian days, counted in years that begin in March, so that the leap day is the last day.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

@@ -1,62 +1,62 @@
 import Foundation
 import PredicateSyntax
 
-/// What a predicate or expression is evaluated for.
+/// The object and variables of one evaluation.
 struct EvaluationFrame {
     /// `SELF`.
     let subject: PredicateValue
-    /// The variables of subqueries and of the caller.
+    /// Variables of subqueries and of the caller.
     var variables: [String: PredicateValue] = [:]
 }
 
-/// A predicate, compiled to closures once and evaluated many times.
+/// A predicate compiled to closures, for many evaluations.
 ///
-/// For an entity, its keys are looked up in the model once and its values are read by slot; comparing an attribute with a
-/// constant then allocates nothing. Without an entity it reads any object by key.
+/// With an entity, keys are resolved in the model once and values are read by slot. Comparing an attribute with a
+/// constant then does not allocate. Without an entity, the predicate reads any object by key.
 ///
-/// The rules for `nil`, the same as of the SQL translation: `nil` equals `nil` and nothing else, so `a != 1` holds where `a`
-/// is `nil`; `nil` is neither less nor greater, begins with nothing and contains nothing; NOT turns exactly that round.
+/// Rules for `nil`, as in the SQL translation: `nil` equals only `nil`, so `a != 1` is true if `a` is `nil`. `nil` is
+/// neither less nor greater, begins with nothing and contains nothing. NOT negates exactly these results.
 struct CompiledPredicate {
     private let test: PredicateTest
 
     /// - Parameters:
-    ///   - tree: the predicate; variables that are not substituted are looked up at evaluation.
-    ///   - entity: the entity of the objects (or a parent of theirs), where it is known.
-    /// - Throws: a `CocoaError` that says which key the entity does not have, which constant is of a wrong type, which
-    ///   function does not exist or which regular expression is malformed.
+    ///   - tree: the predicate; remaining variables are looked up at evaluation.
+    ///   - entity: the entity of the objects, or an ancestor of it, if known.
+    /// - Throws: a `CocoaError` that names the unknown key, the constant of a wrong type, the unknown function or the
+    ///   malformed regular expression.
     init(_ tree: PredicateTree, entity: NSEntityDescription? = nil) throws {
         var compiler = PredicateCompiler(entity: entity)
         test = try compiler.predicate(entity.map { try PredicateResolver(entity: $0).resolve(tree) } ?? tree)
     }
 
-    /// The same as ``init(_:entity:)`` without an entity, only that values of objects of `entity` are read by slot:
-    /// constants stay what they are, and keys need not exist.
+    /// Compiles as ``init(_:entity:)`` without an entity does, but reads objects of `entity` by slot. Constants are
+    /// not converted, and keys need not exist.
     ///
-    /// - Returns: `nil` where it cannot be compiled so.
+    /// - Returns: `nil` if the tree cannot be compiled in this way.
     init?(_ tree: PredicateTree, readingSlotsOf entity: NSEntityDescription) {
         var compiler = PredicateCompiler(entity: entity)
         guard let test = try? compiler.predicate(tree) else { return nil }
         self.test = test
     }
 
-    /// `nil` where more than slots of `SELF` is looked at.
+    /// The predicate as slot tests; `nil` if it reads anything other than slots of `SELF`.
     var ofSlots: SlotTree? { test.ofSlots }
 
-    /// Whether `object` matches.
+    /// True if `object` matches.
     func evaluate(_ object: any RowReadable) -> Bool { test(EvaluationFrame(subject: .object(object))) }
 
-    /// Whether any value matches as `SELF`.
+    /// True if the predicate matches with any value as `SELF`.
     func evaluate(any object: Any?, variables: [String: Any] = [:]) -> Bool {
         test(EvaluationFrame(subject: PredicateValue(object), variables: variables.mapValues { PredicateValue($0) }))
     }
 }
 
-/// An expression, compiled.
+/// A compiled expression.
 struct CompiledExpression {
     let evaluate: (EvaluationFrame) -> PredicateValue
-    /// The value, where it is the same for every object.
+    /// The value, if it is the same for every object.
     var constant: PredicateValue?
-    /// Where the value stands in a row, for an attribute or to-one relationship of `SELF`.
+    /// The slot of the value, for an attribute or to-one relationship of `SELF`.
     var slot: SlotAccess?
 
     init(slot: SlotAccess? = nil, _ evaluate: @escaping (EvaluationFrame) -> PredicateValue) {
@@ -69,7 +69,7 @@ struct CompiledExpression {
         evaluate = { _ in constant }
     }
 
-    /// The value of an expression for one object, as a user gets it.
+    /// The public value of an expression for one object.
     static func value(of tree: ExpressionTree, object: Any?, variables: [String: Any]) throws -> Any? {
         var compiler = PredicateCompiler(entity: nil)
         let frame = EvaluationFrame(
@@ -78,9 +78,9 @@ struct CompiledExpression {
     }
 }
 
-/// Where the value of a property stands in the rows of an entity and of its descendants.
+/// The slot of a property in the rows of an entity and its descendants.
 ///
-/// A slot's number depends on the concrete entity; it is looked up by the number of the row's entity, without hashing.
+/// The slot depends on the concrete entity. It is looked up by the index of the row's entity, without hashing.
 struct SlotAccess {
     let isDate: Bool
     let isToOne: Bool
@@ -101,7 +101,7 @@ struct SlotAccess {
         isDate = (property as? NSAttributeDescription)?.attributeType == .dateAttributeType
     }
 
-    /// `-1` for a row of an entity that does not belong.
+    /// The slot; `-1` if the row's entity is not in the hierarchy.
     @inline(__always)
     func slot(in layout: EntityLayout) -> Int {
         let index = layout.index

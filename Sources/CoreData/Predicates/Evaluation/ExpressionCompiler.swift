@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// Expressions: each kind here, the functions in their own files.
+/// Compiles expressions. Functions are in separate files.
 extension PredicateCompiler {
     mutating func expression(_ tree: ExpressionTree) throws -> CompiledExpression {
         switch tree {
@@ -51,7 +51,7 @@ extension PredicateCompiler {
         if keys.count == 1, let access = SlotAccess(keys[0], of: entity) {
             return CompiledExpression(slot: access) { KeyReader.read(keys, of: $0.subject) }
         }
-        // Over one to-one relationship, the common case: both steps by slot.
+        // The common case of one to-one relationship: reads both steps by slot.
         if keys.count == 2, let first = SlotAccess(keys[0], of: entity), first.isToOne,
             let destination = entity.relationship(named: keys[0])?.destinationEntity,
             let second = SlotAccess(keys[1], of: destination), !second.isToOne
@@ -79,7 +79,7 @@ extension PredicateCompiler {
         return CompiledExpression { frame in .collection(values.map { $0(frame) }) }
     }
 
-    /// The elements for which the predicate holds, with the element under the variable; `SELF` is the outer object.
+    /// The elements that match the predicate, in which the variable is the element and `SELF` the outer object.
     private mutating func subquery(
         _ collection: ExpressionTree, _ variable: String, _ tree: PredicateTree
     ) throws -> CompiledExpression {
@@ -134,7 +134,7 @@ extension PredicateCompiler {
 }
 
 extension NSEntityDescription {
-    /// The relationship under `key`, inherited ones included.
+    /// The relationship of that name, own or inherited.
     func relationship(named key: String) -> NSRelationshipDescription? {
         property(named: key) as? NSRelationshipDescription
     }

@@ -1,13 +1,13 @@
 import PredicateSyntax
 
-/// A context, for expressions that fetch.
+/// A context that runs fetch expressions.
 protocol FetchAnswering: AnyObject {
-    /// What a fetch request finds: an array, or the count as an `NSNumber`; `nil` where the fetch fails.
+    /// The result of a fetch request: an array, or the count as an `NSNumber`; `nil` if the fetch fails.
     func answer(toFetch request: Any, countOnly: Bool) -> Any?
 }
 
 extension PredicateCompiler {
-    /// `FETCH(request, context, countOnly)`: evaluated each time, as the answer may differ.
+    /// `FETCH(request, context, countOnly)`. Runs at each evaluation, because the result may change.
     mutating func fetch(_ arguments: [ExpressionTree]) throws -> CompiledExpression {
         let (request, context, count) = (
             try expression(arguments[0]), try expression(arguments[1]), try expression(arguments[2])

@@ -1,12 +1,12 @@
 import Foundation
 import PredicateSyntax
 
-/// The functions of expressions, by Apple's names.
+/// The functions of expressions, under Apple's names.
 enum Functions {
     typealias Unary = @Sendable (PredicateValue) -> PredicateValue
     typealias Binary = @Sendable (PredicateValue, PredicateValue) -> PredicateValue
 
-    /// Functions of one collection, or of several values.
+    /// Functions of one collection or of several values.
     static let ofCollections: [String: @Sendable ([PredicateValue]) -> PredicateValue] = [
         "sum:": { Aggregates.sum($0) }, "count:": { .integer(Int64($0.count)) }, "min:": { Aggregates.minimum($0) },
         "max:": { Aggregates.maximum($0) }, "average:": { Aggregates.average($0) },
@@ -73,19 +73,19 @@ enum Functions {
 }
 
 extension Int64 {
-    /// The nearest integer that there is; 0 for NaN.
+    /// The nearest representable integer; 0 for NaN.
     init(clampedReal value: Double) {
         self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value < -0x1p63 ? .min : Int64(value)
     }
 }
 
-/// The functions of texts, which the store's SQL calls too, by their raw value.
+/// Text functions. The store's SQL calls them by raw value.
 enum TextFunction: Int64 {
     case uppercase = 0
     case lowercase = 1
-    /// Without case and diacritics.
+    /// Removes case and diacritics.
     case canonical = 2
-    /// In UTF-16 code units.
+    /// The length in UTF-16 code units.
     case length = 3
 
     init?(_ name: String) {
@@ -137,7 +137,7 @@ extension PredicateCompiler {
         } else {
             throw Functions.unknown(name, argumentCount: arguments.count)
         }
-        // A function of constants is constant, but for the random ones.
+        // A function of constants is constant, except for random functions.
         if !name.hasPrefix("random"), compiled.allSatisfy({ $0.constant != nil }) {
             return CompiledExpression(constant: result.evaluate(EvaluationFrame(subject: .null)))
         }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Reads key paths of values whose type is not known beforehand, as key-value coding does.
+/// Reads key paths of values of unknown type, as key-value coding does.
 ///
-/// A collection is read element by element, nested collections are flattened; an element without a value gives `nil`. What a
-/// value does not have reads as `nil`.
+/// Collections are read element by element, and nested collections are flattened; an element without a value gives
+/// `nil`. Unknown keys read as `nil`.
 enum KeyReader {
     static func read(_ keys: [String], of value: PredicateValue) -> PredicateValue { read(keys[...], of: value) }
 
@@ -33,7 +33,7 @@ enum KeyReader {
         }
     }
 
-    /// `self`, which every value has.
+    /// The value itself for the key `self`; `nil` for other keys.
     private static func own(_ key: String, of value: PredicateValue) -> PredicateValue {
         key == "self" || key == "SELF" ? value : .null
     }
@@ -45,7 +45,7 @@ enum KeyReader {
         return own(key, of: .other(object))
     }
 
-    /// One key of a managed object.
+    /// The value of one key of a managed object.
     static func read(_ key: String, of row: any RowReadable) -> PredicateValue {
         let layout = row.rowLayout
         switch layout.place(of: key) {
@@ -67,7 +67,7 @@ enum KeyReader {
     }
 }
 
-/// `@count`, `@sum` and the others.
+/// The collection operators: `@count`, `@sum` and others.
 enum CollectionOperators {
     private static let names: [String: @Sendable ([PredicateValue]) -> PredicateValue] = [
         "@sum": Aggregates.sum, "@avg": Aggregates.average, "@min": Aggregates.minimum, "@max": Aggregates.maximum,
@@ -78,14 +78,15 @@ enum CollectionOperators {
         "@distinctUnionOfSets": { .collection(Aggregates.distinct($0)) },
     ]
 
-    /// The functions that do the same for the rows of a group.
+    /// The equivalent functions for the rows of a group.
     static let functions = [
         "@count": "count:", "@sum": "sum:", "@avg": "average:", "@min": "min:", "@max": "max:",
     ]
 
     static func exists(_ name: String) -> Bool { name == "@count" || names[name] != nil }
 
-    /// `collection.@operator.rest`. An operator that does not exist, or a value that is no collection, gives `nil`.
+    /// Evaluates `collection.@operator.rest`. Returns `nil` for an unknown operator or a value that is not a
+    /// collection.
     static func apply(_ name: String, rest: ArraySlice<String>, to value: PredicateValue) -> PredicateValue {
         if name == "@count" {
             guard case .collection(let elements) = value else { return value.isNull ? .integer(0) : .null }

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// LIKE: `?` stands for one Unicode scalar, `*` for any number, `\` takes its meaning from the next one.
+/// LIKE: `?` matches one Unicode scalar, `*` any number of them, and `\` escapes the next scalar.
 enum LikeRelation {
     static func relation(_ options: ComparisonOptions, right: PredicateValue?) -> PredicateCompiler.Relation {
         if case .text(let pattern) = right {
@@ -18,7 +18,7 @@ enum LikeRelation {
     }
 }
 
-/// A pattern of LIKE, prepared.
+/// A prepared LIKE pattern.
 final class LikePattern: Sendable {
     private enum Step: Equatable, Sendable {
         case scalar(Unicode.Scalar)
@@ -59,8 +59,8 @@ final class LikePattern: Sendable {
         self.steps = steps
     }
 
-    /// Whether the whole text matches. Cost: at worst the product of both lengths.
-    // SAFETY: the caller holds the bytes during the call, and none is kept.
+    /// True if the whole text matches. Worst-case cost: the product of both lengths.
+    // SAFETY: the caller holds the bytes during the call, and no pointer is kept.
     func matches(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
         let folded = TextFolding.bytes(of: utf8, options)
         let text = Array(String(decoding: folded, as: UTF8.self).unicodeScalars)
@@ -75,7 +75,7 @@ final class LikePattern: Sendable {
                 position += 1
                 step += 1
             } else if let again = retry {
-                // The last `*` takes one scalar more.
+                // Retry with the last `*` matching one scalar more.
                 retry = (again.position + 1, again.step)
                 position = again.position + 1
                 step = again.step

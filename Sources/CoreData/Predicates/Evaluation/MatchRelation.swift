@@ -1,10 +1,10 @@
 import Foundation
 import PredicateSyntax
 
-/// MATCHES: the whole text matches an ICU regular expression. With `[d]`, text and pattern are compared without their marks.
+/// MATCHES: an ICU regular expression matches the whole text. `[d]` removes the marks from text and pattern.
 enum MatchRelation {
-    /// - Throws: a `CocoaError` for a constant pattern that is malformed. One that is malformed for a single object
-    ///   matches nothing.
+    /// - Throws: a `CocoaError` for a malformed constant pattern. A malformed pattern of a single object matches
+    ///   nothing.
     static func relation(_ options: ComparisonOptions, right: PredicateValue?) throws -> PredicateCompiler.Relation {
         if case .text(let pattern) = right {
             let pattern = try TextPattern(pattern, options)
@@ -20,7 +20,7 @@ enum MatchRelation {
     }
 }
 
-/// A regular expression of MATCHES, prepared.
+/// A prepared regular expression of MATCHES.
 // SAFETY: immutable, and `NSRegularExpression` is safe on any thread.
 final class TextPattern: @unchecked Sendable {
     private let expression: NSRegularExpression
@@ -29,7 +29,7 @@ final class TextPattern: @unchecked Sendable {
     init(_ pattern: String, _ options: ComparisonOptions) throws {
         dropsMarks = options.contains(.diacriticInsensitive)
         do {
-            // The pattern by itself first: it must be whole without the frame that anchors it.
+            // Checks the pattern alone: it must be valid without the group that anchors it.
             let bare = dropsMarks ? TextFolding.folded(pattern, .diacriticInsensitive) : pattern
             _ = try NSRegularExpression(pattern: bare)
             expression = try NSRegularExpression(

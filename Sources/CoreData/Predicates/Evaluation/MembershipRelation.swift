@@ -1,6 +1,6 @@
 import PredicateSyntax
 
-/// IN and CONTAINS: elements of collections, and parts of texts.
+/// IN and CONTAINS: elements of collections, and substrings.
 enum MembershipRelation {
     static func isIn(_ options: ComparisonOptions, right: PredicateValue?) -> PredicateCompiler.Relation {
         switch right {

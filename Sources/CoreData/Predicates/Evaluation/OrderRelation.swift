@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// `<`, `<=`, `>`, `>=` and BETWEEN. Values without an order among each other, `nil` for one, never stand in it.
+/// `<`, `<=`, `>`, `>=` and BETWEEN. False for values that have no order, such as `nil`.
 enum OrderRelation {
     static func relation(
         _ options: ComparisonOptions, _ holds: @escaping (ComparisonResult) -> Bool
@@ -9,7 +9,7 @@ enum OrderRelation {
         { left, right in ValueOrder.compare(left, right, options).map(holds) ?? false }
     }
 
-    /// The right side is a collection of two: both bounds belong to the range.
+    /// BETWEEN. The right side is a collection of two values, both included in the range.
     static func between(_ options: ComparisonOptions) -> PredicateCompiler.Relation {
         { value, bounds in
             guard case .collection(let bounds) = bounds, bounds.count == 2,

@@ -1,11 +1,11 @@
 import Foundation
 import PredicateSyntax
 
-/// Turns trees into closures: logic here, comparisons and expressions in the files of their families.
+/// Compiles trees to closures: logic in this file, comparisons and expressions in the files of their families.
 struct PredicateCompiler {
     typealias Relation = (PredicateValue, PredicateValue) -> Bool
 
-    /// The entity of `SELF`, where it is known.
+    /// The entity of `SELF`, if known.
     let entity: NSEntityDescription?
 
     mutating func predicate(_ tree: PredicateTree) throws -> PredicateTest {
@@ -49,7 +49,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// The relation of an operator; `right` is its right side where that is constant, to be prepared once.
+    /// The relation of an operator. `right` is its right side if constant, to be prepared once.
     private static func relation(
         _ comparison: ComparisonOperator, _ options: ComparisonOptions, right: PredicateValue?
     ) throws -> Relation {
@@ -77,6 +77,6 @@ struct PredicateCompiler {
 }
 
 extension CoreDataError {
-    /// `NSCoreDataError`: what Apple's raises as an invalid argument.
+    /// `NSCoreDataError`. Apple's framework raises an invalid-argument exception instead.
     static let invalidPredicate = 134060
 }

@@ -1,7 +1,7 @@
-/// A compiled predicate or part of one.
+/// A compiled predicate, or a part of one.
 struct PredicateTest {
     let ofFrame: (EvaluationFrame) -> Bool
-    /// The same where nothing but slots of `SELF` is looked at: to be made into a ``SlotProgram``.
+    /// The same test for a ``SlotProgram``, if it reads only slots of `SELF`.
     let ofSlots: SlotTree?
 
     init(ofSlots: SlotTree? = nil, ofFrame: @escaping (EvaluationFrame) -> Bool) {
@@ -39,14 +39,14 @@ struct PredicateTest {
         return PredicateTest(ofSlots: test.ofSlots.map(SlotTree.not)) { !ofFrame($0) }
     }
 
-    /// `nil` unless all look at nothing else.
+    /// The slot trees of `tests`; `nil` unless all have one.
     private static func slots(of tests: [PredicateTest]) -> [SlotTree]? {
         let trees = tests.compactMap(\.ofSlots)
         return trees.count == tests.count ? trees : nil
     }
 }
 
-/// A predicate that looks at nothing but slots of `SELF`.
+/// A predicate that reads only slots of `SELF`.
 indirect enum SlotTree {
     case constant(Bool)
     case condition(SlotAccess, any SlotCondition)

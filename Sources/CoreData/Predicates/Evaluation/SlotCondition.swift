@@ -1,8 +1,8 @@
-/// What a slot is compared with.
+/// A condition on the value of a slot.
 protocol SlotCondition {
     func holds(_ slot: SlotValue) -> Bool
 
-    /// The same for the usual values, in a form that is looked at where the values lie.
+    /// The equivalent condition for common values, which can be checked directly in memory.
     var shortcut: SlotShortcut { get }
 }
 
@@ -10,15 +10,15 @@ extension SlotCondition {
     var shortcut: SlotShortcut { .none }
 }
 
-/// The usual conditions.
+/// Common conditions.
 enum SlotShortcut {
     case none
     case compare(Int64, ComparisonResults)
-    /// The text is of ASCII, and of that many bytes.
+    /// The text is ASCII and has `count` bytes.
     case equal(String, count: Int, isEqual: Bool)
 }
 
-/// Which results of a comparison are wanted.
+/// The comparison results that satisfy a condition.
 struct ComparisonResults: OptionSet {
     let rawValue: UInt8
     static let ascending = ComparisonResults(rawValue: 1)

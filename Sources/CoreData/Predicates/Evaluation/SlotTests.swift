@@ -1,9 +1,9 @@
 import Foundation
 import PredicateSyntax
 
-/// The fast path: an attribute or to-one relationship of `SELF` compared with a constant, without leaving the slot.
+/// The fast path: compares an attribute or to-one relationship of `SELF` with a constant, directly in the slot.
 enum SlotTests {
-    /// `nil` where the comparison is of another form.
+    /// A slot test for the comparison; `nil` if it has another form.
     static func test(
         _ tree: ComparisonTree, left: CompiledExpression, right: CompiledExpression
     ) -> PredicateTest? {

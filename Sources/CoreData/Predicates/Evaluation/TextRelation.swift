@@ -1,13 +1,13 @@
 import PredicateSyntax
 
-/// BEGINSWITH, ENDSWITH and CONTAINS of texts. What is no text begins with nothing.
+/// BEGINSWITH, ENDSWITH and CONTAINS of texts. False for other values.
 enum TextRelation {
     enum Kind: Int64 {
         case contains = 0
         case beginsWith = 1
         case endsWith = 2
 
-        // SAFETY: the caller holds the bytes during the call, and none is kept.
+        // SAFETY: the caller holds the bytes during the call, and no pointer is kept.
         func holds(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
             switch self {
             case .contains: TextBytes.contains(text, part)
@@ -34,7 +34,7 @@ enum TextRelation {
     }
 }
 
-/// The search for one text, prepared. Looks at UTF-8 in place; ASCII is folded on the way.
+/// A prepared search for one text. Reads UTF-8 in place, and folds ASCII while it searches.
 final class TextSearch: Sendable {
     private let kind: TextRelation.Kind
     private let options: ComparisonOptions
@@ -46,7 +46,7 @@ final class TextSearch: Sendable {
         self.part = TextFolding.bytes(of: part, options)
     }
 
-    // SAFETY: the caller holds the bytes during the call, and none is kept.
+    // SAFETY: the caller holds the bytes during the call, and no pointer is kept.
     func finds(in text: UnsafeBufferPointer<UInt8>) -> Bool {
         part.withUnsafeBufferPointer { part in
             guard TextFolding.isNeeded(options) else { return kind.holds(text, part) }

@@ -1,9 +1,9 @@
 import Foundation
 import PredicateSyntax
 
-/// The right side of IN, prepared for one look-up per value.
+/// The right side of IN, prepared for one lookup per value.
 struct ValueSet {
-    /// A value in a form whose hash and equality are those of ``ValueOrder``.
+    /// A value whose hash and equality match those of ``ValueOrder``.
     private enum Key: Hashable {
         case null
         case integer(Int64)
@@ -15,7 +15,7 @@ struct ValueSet {
     }
 
     private var keys: Set<Key> = []
-    /// What has no such form.
+    /// Values without such a key.
     private var others: [PredicateValue] = []
     private let options: ComparisonOptions
 
@@ -31,7 +31,7 @@ struct ValueSet {
         return keys.contains(key)
     }
 
-    /// - Returns: whether the value was not there yet.
+    /// - Returns: True if the value was inserted, false if already present.
     @discardableResult
     mutating func insert(_ value: PredicateValue) -> Bool {
         if let key = key(of: value) { return keys.insert(key).inserted }
@@ -56,7 +56,7 @@ struct ValueSet {
         }
     }
 
-    /// A real number that is whole is the integer that it equals.
+    /// The key of a real number: an integer key if the number is whole.
     private static func key(of number: Double) -> Key {
         Int64(exactly: number).map { .integer($0) } ?? .real(number)
     }

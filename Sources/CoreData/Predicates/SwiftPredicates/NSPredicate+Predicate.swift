@@ -2,15 +2,16 @@ import Foundation
 import PredicateSyntax
 
 extension PredicateFormatInitializable {
-    /// The predicate that `predicate`, made with `#Predicate`, stands for; `nil` where it has no such form.
+    /// Converts a predicate made with `#Predicate`; `nil` if it cannot be converted.
     ///
-    /// What can be said of a modelled property can be converted: comparisons, `&&`, `||`, `!`, arithmetic, `??`, `?.` and
-    /// `!`, conditions, `contains`, `starts(with:)`, ranges, `isEmpty`, `count`, `first`, `filter`, `contains(where:)` and
-    /// `allSatisfy` of to-many relationships. Casts and subscripts with a key cannot. Use `NSPredicate.parse(_:)` to learn
-    /// the reason. On any thread; to find the keys of a key path the first time takes a trial on an object of its class.
+    /// Supported for modelled properties: comparisons, `&&`, `||`, `!`, arithmetic, `??`, `?.` and `!`, conditions,
+    /// `contains`, `starts(with:)`, ranges, `isEmpty`, `count`, `first`, `filter`, `contains(where:)` and
+    /// `allSatisfy` of to-many relationships. Casts and subscripts with a key are not. Use `NSPredicate.parse(_:)` to
+    /// get the reason. On any thread. The first use of a key path finds its keys by a trial on an object of its
+    /// class.
     ///
-    /// - Parameter predicate: its input is a class of managed objects whose entity is in a model that is in use: the key behind
-    ///   a key path is found by the model.
+    /// - Parameter predicate: its input is a class of managed objects whose entity is in a model in use, because the
+    ///   model supplies the keys of key paths.
     public init?<Input>(_ predicate: Predicate<Input>) where Input: NSObject {
         guard let made = try? NSPredicate.parse(predicate) as? Self else { return nil }
         self = made
@@ -18,11 +19,11 @@ extension PredicateFormatInitializable {
 }
 
 extension NSPredicate {
-    /// Converts a predicate made with `#Predicate`, and throws where it has no such form. An addition to Apple's interface.
-    /// On any thread; to find the keys of a key path the first time takes a trial on an object of its class.
+    /// Converts a predicate made with `#Predicate`, and throws if this is not possible. An addition to Apple's API.
+    /// On any thread. The first use of a key path finds its keys by a trial on an object of its class.
     ///
-    /// - Parameter predicate: its input is a class of managed objects whose entity is in a model that is in use.
-    /// - Returns: the predicate, as a format string would make it.
+    /// - Parameter predicate: its input is a class of managed objects whose entity is in a model in use.
+    /// - Returns: the predicate that the equivalent format string would make.
     /// - Throws: `CocoaError` with code 2048, which names the part that cannot be converted.
     public static func parse<Input>(_ predicate: Predicate<Input>) throws -> NSPredicate where Input: NSObject {
         let translation = SwiftPredicateTranslation(input: predicate.variable.key)
@@ -31,10 +32,10 @@ extension NSPredicate {
 }
 
 extension NSExpression {
-    /// The expression that `expression`, made with `#Expression`, stands for; `nil` where it has no such form. What can be
-    /// converted is what the initialiser of `NSPredicate` from a `Predicate` names.
+    /// Converts an expression made with `#Expression`; `nil` if it cannot be converted. Supports the same operations
+    /// as `NSPredicate`'s initialiser for a `Predicate`.
     ///
-    /// - Parameter expression: its input is a class of managed objects whose entity is in a model that is in use.
+    /// - Parameter expression: its input is a class of managed objects whose entity is in a model in use.
     public convenience init?<Input, Output>(_ expression: Expression<Input, Output>) where Input: NSObject {
         let translation = SwiftPredicateTranslation(input: expression.variable.key)
         guard let tree = try? translation.value(expression.expression) else { return nil }

@@ -1,28 +1,28 @@
 import Foundation
 import PredicateSyntax
 
-/// A node of a `#Predicate` that has a form in Core Data's predicates.
+/// A `#Predicate` node with an equivalent in Core Data's predicates.
 protocol TranslatablePredicateExpression {
     func translated(_ translation: SwiftPredicateTranslation) throws -> TranslatedNode
 }
 
-/// What a node becomes: a condition where Swift's has a Boolean operator, else a value.
+/// The translation of a node: a condition for Swift's Boolean operators, otherwise a value.
 enum TranslatedNode {
-    /// `isNilWhere` holds where the condition, an optional Boolean in Swift, is `nil`.
+    /// A condition. `isNilWhere` is true if the condition, an optional Boolean in Swift, is `nil`.
     case condition(PredicateTree, isNilWhere: PredicateTree?)
     case value(ExpressionTree)
-    /// The order of two texts, which becomes a condition where it is compared with a `ComparisonResult`.
+    /// The order of two texts. It becomes a condition in a comparison with a `ComparisonResult`.
     case order(ExpressionTree, ExpressionTree, ComparisonOptions)
 
     static func condition(_ tree: PredicateTree) -> TranslatedNode { .condition(tree, isNilWhere: nil) }
 }
 
-/// Turns the nodes of one `#Predicate` into a tree, and keeps what its variables stand for.
+/// Translates the nodes of one `#Predicate` to a tree, and keeps the meanings of its variables.
 final class SwiftPredicateTranslation {
     private var meanings: [PredicateExpressions.VariableID: ExpressionTree]
     private var variableCount = 0
 
-    /// - Parameter input: the variable that stands for the object that is looked at.
+    /// - Parameter input: the variable for the evaluated object.
     init(input: PredicateExpressions.VariableID) { meanings = [input: .evaluatedObject] }
 
     func translate(_ node: Any) throws -> TranslatedNode {
@@ -30,7 +30,7 @@ final class SwiftPredicateTranslation {
         return try node.translated(self)
     }
 
-    /// `node` as a condition; a value is true where it equals `true`.
+    /// `node` as a condition; a value is compared with `true`.
     func predicate(_ node: Any) throws -> PredicateTree {
         switch try translate(node) {
         case .condition(let tree, _): tree
@@ -40,7 +40,7 @@ final class SwiftPredicateTranslation {
         }
     }
 
-    /// `node` as a value; a condition is `true` or `false`.
+    /// `node` as a value; a condition becomes `true` or `false`.
     func value(_ node: Any) throws -> ExpressionTree {
         switch try translate(node) {
         case .condition(let tree, nil): .conditional(tree, .constant(true), .constant(false))
@@ -51,13 +51,13 @@ final class SwiftPredicateTranslation {
         }
     }
 
-    /// What a variable of the predicate stands for.
+    /// The expression that a variable of the predicate represents.
     func meaning(of variable: PredicateExpressions.VariableID) throws -> ExpressionTree {
         guard let meaning = meanings[variable] else { throw Self.unsupported("a variable of another predicate") }
         return meaning
     }
 
-    /// Runs `body` while `variable` stands for `meaning`.
+    /// Runs `body` with `variable` representing `meaning`.
     func with<Result>(
         _ variable: PredicateExpressions.VariableID, as meaning: ExpressionTree, _ body: () throws -> Result
     ) rethrows -> Result {
@@ -66,7 +66,7 @@ final class SwiftPredicateTranslation {
         return try body()
     }
 
-    /// The elements of `sequence` for which `test` holds, as `SUBQUERY`.
+    /// The elements of `sequence` that satisfy `test`, as a `SUBQUERY`.
     func subquery(
         _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool = false
     ) throws -> ExpressionTree {
@@ -86,7 +86,7 @@ final class SwiftPredicateTranslation {
             ])
     }
 
-    /// The name of a node's type without its module and parameters.
+    /// The name of a node's type without module and generic parameters.
     private static func name(_ node: Any) -> String {
         let type = String(reflecting: type(of: node))
         let bare = type.prefix { $0 != "<" }
@@ -108,7 +108,7 @@ extension PredicateTree {
 }
 
 extension ExpressionTree {
-    /// The value under `keys` of this one.
+    /// The value at `keys` of this expression.
     func appending(_ keys: [String]) -> ExpressionTree {
         switch self {
         case .evaluatedObject: .keyPath(keys)

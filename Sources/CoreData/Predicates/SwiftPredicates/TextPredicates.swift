@@ -1,21 +1,21 @@
 import Foundation
 import PredicateSyntax
 
-// `#Predicate` allows these methods of texts, but Foundation has their nodes on Apple's systems only. The macro names the
-// functions below by their place in `PredicateExpressions`.
+// `#Predicate` allows these text methods, but only on Apple's systems does Foundation have their nodes. The macro
+// refers to the functions below by their names in `PredicateExpressions`.
 extension PredicateExpressions {
-    /// `root.localizedStandardContains(other)` in a `#Predicate`. A value, safe on any thread where its parts are.
+    /// `root.localizedStandardContains(other)` in a `#Predicate`. A value, safe on any thread if its parts are.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
         /// The result of the method.
         public typealias Output = Bool
-        /// The text that is searched.
+        /// The text to search in.
         public let root: Root
-        /// The text that is looked for.
+        /// The text to search for.
         public let other: Other
 
-        /// Whether the text contains the other one, without regard to case and diacritics.
+        /// True if the text contains the other one, ignoring case and diacritics.
         ///
         /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
         public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
@@ -23,7 +23,7 @@ extension PredicateExpressions {
         }
     }
 
-    /// `root.caseInsensitiveCompare(other)` in a `#Predicate`. A value, safe on any thread where its parts are.
+    /// `root.caseInsensitiveCompare(other)` in a `#Predicate`. A value, safe on any thread if its parts are.
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -34,7 +34,7 @@ extension PredicateExpressions {
         /// The text on the right.
         public let other: Other
 
-        /// The order of the two texts without regard to case.
+        /// The order of the two texts, ignoring case.
         ///
         /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
@@ -42,7 +42,7 @@ extension PredicateExpressions {
         }
     }
 
-    /// `root.localizedCompare(other)` in a `#Predicate`. A value, safe on any thread where its parts are.
+    /// `root.localizedCompare(other)` in a `#Predicate`. A value, safe on any thread if its parts are.
     public struct StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
         /// The result of the method.
@@ -60,17 +60,17 @@ extension PredicateExpressions {
         }
     }
 
-    /// What `#Predicate` makes of `root.localizedStandardContains(other)`. On any thread.
+    /// Builds the node for `root.localizedStandardContains(other)`; called by `#Predicate`. On any thread.
     public static func build_localizedStandardContains<Root, Other>(_ root: Root, _ other: Other)
         -> StringLocalizedStandardContains<Root, Other>
     { StringLocalizedStandardContains(root: root, other: other) }
 
-    /// What `#Predicate` makes of `root.caseInsensitiveCompare(other)`. On any thread.
+    /// Builds the node for `root.caseInsensitiveCompare(other)`; called by `#Predicate`. On any thread.
     public static func build_caseInsensitiveCompare<Root, Other>(_ root: Root, _ other: Other)
         -> StringCaseInsensitiveCompare<Root, Other>
     { StringCaseInsensitiveCompare(root: root, other: other) }
 
-    /// What `#Predicate` makes of `root.localizedCompare(other)`. On any thread.
+    /// Builds the node for `root.localizedCompare(other)`; called by `#Predicate`. On any thread.
     public static func build_localizedCompare<Root, Other>(_ root: Root, _ other: Other)
         -> StringLocalizedCompare<Root, Other>
     { StringLocalizedCompare(root: root, other: other) }

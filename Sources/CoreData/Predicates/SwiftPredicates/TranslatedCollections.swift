@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-// To-many relationships, lists of constants, ranges, and texts as collections of characters.
+// Translates to-many relationships, lists of constants, ranges, and texts as collections of characters.
 
 extension PredicateExpressions.SequenceContains: TranslatablePredicateExpression {
     func translated(_ translation: SwiftPredicateTranslation) throws -> TranslatedNode {
@@ -69,13 +69,13 @@ extension PredicateExpressions.RangeExpressionContains: TranslatablePredicateExp
     }
 }
 
-/// One end of a range: how an element compares with it.
+/// One bound of a range: the comparison that its elements satisfy.
 struct RangeBound {
     let comparison: ComparisonOperator
     let value: ExpressionTree
 }
 
-/// A range of constants, or one whose ends are nodes.
+/// A range of constants or of nodes.
 protocol TranslatableRange {
     func bounds(_ translation: SwiftPredicateTranslation) throws -> [RangeBound]?
 }

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-// Boolean operators, comparisons and arithmetic.
+// Translates Boolean operators, comparisons and arithmetic.
 
 extension PredicateExpressions.Conjunction: TranslatablePredicateExpression {
     func translated(_ translation: SwiftPredicateTranslation) throws -> TranslatedNode {
@@ -39,7 +39,7 @@ extension PredicateExpressions.NotEqual: TranslatablePredicateExpression {
 }
 
 extension SwiftPredicateTranslation {
-    /// Where two nodes are equal. A condition that is compared with a constant stays a condition.
+    /// Equality of two nodes. A condition compared with a constant remains a condition.
     fileprivate func equality(_ left: Any, _ right: Any) throws -> PredicateTree {
         if let order = try orderOfTexts(left, right) ?? orderOfTexts(right, left) { return order }
         if let condition = try condition(left, is: right) ?? condition(right, is: left) { return condition }
@@ -54,7 +54,7 @@ extension SwiftPredicateTranslation {
         return .and([.not(isNil), expected ? tree : .not(tree)])
     }
 
-    /// `a.caseInsensitiveCompare(b) == .orderedSame` and its like.
+    /// `a.caseInsensitiveCompare(b) == .orderedSame` and similar comparisons.
     private func orderOfTexts(_ node: Any, _ constant: Any) throws -> PredicateTree? {
         guard case .order(let left, let right, let options) = try translate(node),
             case .value(.constant(let number as Int)) = try translate(constant),

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-// Variables, constants and key paths.
+// Translates variables, constants and key paths.
 
 extension PredicateExpressions.Variable: TranslatablePredicateExpression {
     func translated(_ translation: SwiftPredicateTranslation) throws -> TranslatedNode {
@@ -54,7 +54,7 @@ extension PredicateExpressions.KeyPath: TranslatablePredicateExpression {
         }
     }
 
-    /// Whether the key path is `count` of one of Foundation's collections.
+    /// True if the key path is `count` of a Foundation collection.
     private func isCount(of owner: Any.Type) -> Bool {
         switch owner {
         case is NSSet.Type: keyPath == \NSSet.count

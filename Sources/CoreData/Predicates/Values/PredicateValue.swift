@@ -1,24 +1,24 @@
 import Foundation
 import PredicateSyntax
 
-/// A value while a predicate or an expression is evaluated.
+/// A value during the evaluation of a predicate or an expression.
 enum PredicateValue {
     case null
-    /// Every integer and Boolean.
+    /// An integer or Boolean.
     case integer(Int64)
     case real(Double)
     case decimal(Decimal)
-    /// Seconds since 2001. Compares with numbers as its seconds do.
+    /// Seconds since 2001. Compared with numbers by its seconds.
     case date(Double)
     case text(String)
     case data(Data)
     case uuid(UUID)
     case object(any RowReadable)
-    /// A managed object of which only the identity is known.
+    /// A managed object known only by its ID.
     case reference(NSManagedObjectID)
     case entity(NSEntityDescription)
     case collection([PredicateValue])
-    /// Anything else; equal by `isEqual`.
+    /// Any other value, compared with `isEqual`.
     case other(Any)
 
     var isNull: Bool {
@@ -35,7 +35,7 @@ enum PredicateValue {
         }
     }
 
-    /// The values over which ANY, ALL and the aggregate functions go: a collection's elements, else the value itself.
+    /// The values for ANY, ALL and aggregate functions: a collection's elements, or the value itself.
     var elements: [PredicateValue] {
         switch self {
         case .collection(let elements): elements
@@ -48,7 +48,7 @@ enum PredicateValue {
 // MARK: From and to Foundation
 
 extension PredicateValue {
-    /// A value of whatever type, as users hand them in.
+    /// A value of any type from the public API.
     init(_ value: Any?) {
         guard let value else {
             self = .null
@@ -109,7 +109,7 @@ extension PredicateValue {
         }
     }
 
-    /// The value in a slot whose property is known.
+    /// The value in a slot of a known property.
     init(_ slot: SlotValue, isDate: Bool) {
         switch slot {
         case .null: self = .null
@@ -124,7 +124,7 @@ extension PredicateValue {
         }
     }
 
-    /// The value as users get it: numbers are `NSNumber`s, collections arrays.
+    /// The public form of the value: `NSNumber`s for numbers, arrays for collections.
     var foundationValue: Any? {
         switch self {
         case .null: nil

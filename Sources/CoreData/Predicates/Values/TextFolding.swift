@@ -1,17 +1,17 @@
 import Foundation
 import PredicateSyntax
 
-/// Takes letter case and diacritics out of texts, for the options `[c]` and `[d]`.
+/// Removes case and diacritics from texts, for the options `[c]` and `[d]`.
 ///
-/// Two texts are the same under the options when their folded bytes are the same, one is found in the other when its folded
-/// bytes are. Without `[d]` the fold ends in the composed form (NFC), so that `e` is not found in `é`; with `[d]` in the
-/// decomposed one (NFD) without marks. Case is folded by upper-casing and lower-casing every scalar, which maps `ß` to
-/// `ss`, `ς` to `σ` and `K` (Kelvin) to `k`, in no particular language. ASCII needs no tables.
+/// Under the options, two texts are equal if their folded bytes are equal, and one contains the other if its folded
+/// bytes do. Without `[d]` the result is in composed form (NFC), so that `e` does not match in `é`. With `[d]` it is
+/// in decomposed form (NFD) without marks. Case folding upper-cases and then lower-cases every scalar, independent of
+/// language: `ß` becomes `ss`, `ς` becomes `σ`, and `K` (Kelvin) becomes `k`. ASCII needs no tables.
 ///
-/// The store's SQL functions call the same code: both evaluators agree by construction.
-// SAFETY: callers hold the bytes during the call, and none is kept; each look is bounded by the count.
+/// The store's SQL functions call the same code, so both evaluators agree.
+// SAFETY: callers hold the bytes during the call, and no pointer is kept; each access is bounded by the count.
 enum TextFolding {
-    /// Whether the options change anything: without `[c]` and `[d]` bytes are compared as they are.
+    /// True if the options require folding. Without `[c]` and `[d]` bytes are compared directly.
     static func isNeeded(_ options: ComparisonOptions) -> Bool {
         options.contains(.caseInsensitive) || options.contains(.diacriticInsensitive)
     }
@@ -30,7 +30,7 @@ enum TextFolding {
         return Array(folded(String(decoding: utf8, as: UTF8.self), options).utf8)
     }
 
-    /// The order of texts without regard to case: of their folded bytes.
+    /// The order of texts ignoring case, by their folded bytes.
     static func compareCaseInsensitive(
         _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
     ) -> ComparisonResult {
@@ -50,7 +50,7 @@ enum TextFolding {
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 0x20 : byte }
 
     static func isASCII(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
-        // Eight bytes at a time: the test stands before every comparison.
+        // Eight bytes at a time, because this test precedes every comparison.
         var index = 0
         if let base = UnsafeRawPointer(utf8.baseAddress) {
             while index + 8 <= utf8.count {
@@ -82,7 +82,7 @@ enum TextFolding {
         return String(scalars)
     }
 
-    /// Whether normalisation leaves the scalar alone, whatever stands beside it that is as inert.
+    /// True if normalisation does not change the scalar in a sequence of such scalars.
     private static func isInert(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x80 || 0x4E00...0x9FFF ~= scalar.value
     }
@@ -93,7 +93,7 @@ enum TextFolding {
             if scalar.value < 0x80 {
                 scalars.append(Unicode.Scalar(lowercased(UInt8(scalar.value))))
             } else if scalar == "ı" || !scalar.properties.isCased {
-                // The dotless i has an upper case that it shares with i, but is another letter.
+                // The dotless i shares its upper case with i, but is a different letter.
                 scalars.append(scalar)
             } else {
                 for upper in scalar.properties.uppercaseMapping.unicodeScalars {
@@ -104,8 +104,8 @@ enum TextFolding {
         return String(scalars)
     }
 
-    /// Whether the scalar is a mark that `[d]` overlooks: accents, Hebrew points, Arabic vowel marks. Marks that are letters
-    /// of their script, such as Indic vowel signs, Thai vowels and the Japanese voiced sign, stay.
+    /// True if `[d]` ignores the mark: accents, Hebrew points, Arabic vowel marks. Marks that are letters of their
+    /// script are kept, such as Indic vowel signs, Thai vowels and the Japanese voiced sign.
     private static func isStrippable(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value >= 0x300, scalar.properties.generalCategory == .nonspacingMark else { return false }
         switch scalar.properties.canonicalCombiningClass.rawValue {

@@ -1,12 +1,12 @@
 import Foundation
 import PredicateSyntax
 
-/// Equality and order of values: the rule for both evaluators.
+/// Equality and order of values, the same in both evaluators.
 ///
-/// - `nil` equals `nil`, and a to-many relationship without objects; it is neither less nor greater than anything.
-/// - Numbers of all types, Booleans and dates compare by value, integers with reals exactly.
-/// - Texts compare by the bytes of their UTF-8, data and UUIDs by their bytes.
-/// - Values of different kinds are not equal, and have no order.
+/// - `nil` equals `nil` and an empty to-many relationship; it is neither less nor greater than anything.
+/// - Numbers of all types, Booleans and dates compare by value; integers compare with reals exactly.
+/// - Texts compare by their UTF-8 bytes, data and UUIDs by their bytes.
+/// - Values of different kinds are unequal and have no order.
 enum ValueOrder {
     // MARK: Equality
 
@@ -29,7 +29,7 @@ enum ValueOrder {
         }
     }
 
-    /// In any order: of two collections it matters only how often each has an element.
+    /// Compares two collections as multisets.
     private static func haveSameElements(_ left: [PredicateValue], _ right: [PredicateValue]) -> Bool {
         guard left.count == right.count else { return false }
         var rest = right
@@ -45,7 +45,7 @@ enum ValueOrder {
         return (left as AnyObject) === (right as AnyObject)
     }
 
-    /// Equality under comparison options, which matter for texts only.
+    /// Equality under comparison options, which affect only texts.
     static func areEqual(_ left: PredicateValue, _ right: PredicateValue, _ options: ComparisonOptions) -> Bool {
         guard TextFolding.isNeeded(options), case .text(let leftText) = left, case .text(let rightText) = right else {
             return areEqual(left, right)
@@ -55,7 +55,7 @@ enum ValueOrder {
 
     // MARK: Order
 
-    /// `nil` where there is no order.
+    /// The order of two values; `nil` if they have none.
     static func compare(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult? {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): return order(left, right)
@@ -71,7 +71,7 @@ enum ValueOrder {
         }
     }
 
-    /// Order under comparison options, which matter for texts only.
+    /// Order under comparison options, which affect only texts.
     // SAFETY: the arrays outlive the closures.
     static func compare(
         _ left: PredicateValue, _ right: PredicateValue, _ options: ComparisonOptions
@@ -93,7 +93,7 @@ enum ValueOrder {
 
     // MARK: Sorting
 
-    /// A total order for sorting: `nil` first, then by value; kinds that have no order among each other by kind.
+    /// A total order for sorting: `nil` first, then by value. Kinds without an order between them are sorted by kind.
     static func compareForSorting(
         _ left: PredicateValue, _ right: PredicateValue, _ comparison: StoreSortKey.Comparison
     ) -> ComparisonResult {
@@ -107,7 +107,7 @@ enum ValueOrder {
 }
 
 extension PredicateValue {
-    /// The kinds in the order in which SQLite sorts them.
+    /// The rank of a kind in SQLite's sort order.
     fileprivate var rank: Int {
         switch self {
         case .null: 0
@@ -119,7 +119,7 @@ extension PredicateValue {
         }
     }
 
-    /// The value as an integer or a real number; `nil` for what is no number.
+    /// The value as an integer or a real; `nil` if it is not a number.
     var number: Number? {
         switch self {
         case .integer(let number): .integer(number)
@@ -130,7 +130,7 @@ extension PredicateValue {
     }
 }
 
-/// An integer or a real number, as SQLite calculates with them.
+/// An integer or a real, as in SQLite's arithmetic.
 enum Number {
     case integer(Int64)
     case real(Double)
@@ -142,7 +142,7 @@ enum Number {
         }
     }
 
-    /// The order of numbers, exact also where an integer has no equal `Double`; `nil` for NaN.
+    /// The order of numbers, exact even if an integer has no equal `Double`; `nil` for NaN.
     static func compare(_ left: Number, _ right: Number) -> ComparisonResult? {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): return ValueOrder.order(left, right)
@@ -162,14 +162,15 @@ enum Number {
         return ValueOrder.order(0, right - Double(whole))
     }
 
-    /// The integer that the decimal is, else the nearest `Double`, read from its digits: what a store keeps of it.
+    /// Converts a decimal to an equal integer, or else to the nearest `Double`, read from its digits. Stores keep the
+    /// same number.
     init(_ decimal: Decimal) {
         let text = NSDecimalNumber(decimal: decimal).stringValue
         self = Int64(text).map { .integer($0) } ?? .real(Double(text) ?? NSDecimalNumber(decimal: decimal).doubleValue)
     }
 }
 
-/// The orders of texts that sort descriptors can ask for.
+/// The text orders of sort descriptors.
 enum LocalizedOrder {
     static func compare(_ left: String, _ right: String, _ comparison: StoreSortKey.Comparison) -> ComparisonResult {
         switch comparison {
