@@ -1,44 +1,44 @@
 import Foundation
 
-/// What a batch deletion answers.
+/// The form of a batch deletion's result.
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
-    /// Whether it succeeded, as a Bool.
+    /// A Bool: true if the deletion succeeded.
     case resultTypeStatusOnly = 0
-    /// The IDs of the deleted rows, as `[NSManagedObjectID]`: with those that delete rules took along.
+    /// The IDs of the deleted rows, as `[NSManagedObjectID]`. Includes rows deleted by delete rules.
     case resultTypeObjectIDs = 1
-    /// How many rows were deleted, as an Int: with those that delete rules took along.
+    /// The number of deleted rows, as an Int. Includes rows deleted by delete rules.
     case resultTypeCount = 2
 }
 
-/// Deletes rows in the stores, in one transaction each, without making objects of them.
+/// Deletes rows in the stores, in one transaction each, without creating objects.
 ///
-/// Delete rules apply: cascades are followed, references to deleted rows become nil, and what Deny forbids is error 1600.
-/// No object is validated and no method of an object is called. A row that would lose a to-one relationship that is not
-/// optional is error 1570. Contexts hear nothing of it: merge the IDs with
-/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. The history gets a transaction.
+/// Delete rules apply: Cascade deletes related rows, Nullify clears references to deleted rows, and a Deny rule that
+/// matches is error 1600. Objects are not validated and their methods are not called. Clearing a required to-one
+/// relationship is error 1570. Contexts are not notified: merge the IDs with
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. The history records a transaction.
 ///
-/// Belongs to the queue that made it, as every request does.
+/// Used on the queue that created it, like every request.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private var storedRequest = NSFetchRequest<NSFetchRequestResult>()
-    /// What to delete, where it was given by IDs.
+    /// The rows to delete, if given by IDs.
     private(set) final var objectIDs: [NSManagedObjectID]?
 
-    /// What to answer; the status only by default.
+    /// The form of the result; status only by default.
     open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
 
     /// A request without rows; executing it is error 134060.
     public required init() {}
 
-    /// Deletes what `fetch` finds: entity, predicate, subentities and, with the order, limit and offset count. Unsaved changes
-    /// do not.
+    /// Deletes the rows that `fetch` finds. Uses its entity, predicate, subentities, order, limit and offset. Ignores
+    /// unsaved changes.
     ///
-    /// - Parameter fetch: copied. Of any result type: no cast is needed.
+    /// - Parameter fetch: copied. May have any result type, so no cast is needed.
     public convenience init<Result: NSFetchRequestResult>(fetchRequest fetch: NSFetchRequest<Result>) {
         self.init()
         takeOver(fetch)
     }
 
-    /// Deletes what `fetch` finds, as the initialiser for requests of any result type does, where the call names no such type:
+    /// Deletes the rows that `fetch` finds. This overload serves calls that do not name a result type:
     /// `NSBatchDeleteRequest(fetchRequest: .init(entityName: "Team"))`.
     ///
     /// - Parameter fetch: copied.
@@ -49,7 +49,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     /// Deletes the rows of `objects`.
     ///
-    /// - Parameter objects: permanent IDs, all of one entity; executing a request with others is error 134060.
+    /// - Parameter objects: permanent IDs of one entity. Executing a request with other IDs is error 134060.
     public convenience init(objectIDs objects: [NSManagedObjectID]) {
         self.init()
         objectIDs = objects
@@ -63,7 +63,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         affectedStores = fetch.affectedStores
     }
 
-    /// What is deleted: a copy of what the request was made with.
+    /// The request for the rows to delete: a copy of the request passed to the initialiser.
     open var fetchRequest: NSFetchRequest<NSFetchRequestResult> {
         (storedRequest.copy() as? any ErasableFetchRequest)?.erased ?? storedRequest
     }
@@ -80,11 +80,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a batch deletion. Immutable, safe on any thread.
+/// The result of a batch deletion. Immutable, safe on any thread.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?
-    /// What `result` is.
+    /// The form of `result`.
     public let resultType: NSBatchDeleteRequestResultType
 
     init(_ result: Any?, type: NSBatchDeleteRequestResultType) {

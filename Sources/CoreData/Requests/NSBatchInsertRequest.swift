@@ -1,27 +1,27 @@
 import Foundation
 
-/// What a batch insertion answers.
+/// The form of a batch insertion's result.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
-    /// Whether it succeeded, as a Bool.
+    /// A Bool: true if the insertion succeeded.
     case statusOnly = 0
-    /// The IDs of the rows, as `[NSManagedObjectID]`: the new ones, and those that a merge policy changed.
+    /// The IDs of the rows, as `[NSManagedObjectID]`: new rows, and rows changed by a merge policy.
     case objectIDs = 1
-    /// How many rows were inserted or changed by a merge policy, as an Int.
+    /// The number of rows inserted, or changed by a merge policy, as an Int.
     case count = 2
 }
 
-/// Inserts rows into a store, in one transaction, without making objects of them.
+/// Inserts rows into a store, in one transaction, without creating objects.
 ///
-/// Attributes that are not given have their default values, unknown keys are left alone, and a required attribute without a
-/// value is error 1570; nothing else is validated. A to-one relationship takes a saved object or its ID. Where a row has the unique
-/// values of another one, the context's merge policy says what becomes of it: the error policy fails with 133021 and inserts
-/// nothing, object trump writes the given values into the row that is there, overwrite writes all of them, store trump and
-/// rollback leave that row as it is.
+/// Missing attributes get their default values, unknown keys are ignored, and a required attribute without a value is
+/// error 1570. Nothing else is validated. A to-one relationship takes a saved object or its ID. If a row has the
+/// unique values of an existing row, the context's merge policy decides: the error policy fails with 133021 and
+/// inserts nothing, object trump writes the given values into the existing row, overwrite writes all values, and
+/// store trump and rollback leave the existing row unchanged.
 ///
-/// Contexts hear nothing of it: merge the IDs with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. The
-/// history gets a transaction. Memory does not grow with the number of rows, but for IDs that are asked for.
+/// Contexts are not notified: merge the IDs with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
+/// The history records a transaction. Memory does not grow with the number of rows, except for requested IDs.
 ///
-/// Belongs to the queue that made it, as every request does.
+/// Used on the queue that created it, like every request.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private var knownEntity: NSEntityDescription?
     private var requestedName = ""
@@ -29,38 +29,38 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// The entity's name.
     open var entityName: String { knownEntity?.name ?? requestedName }
 
-    /// The entity; `nil` for a request made with a name, until a context executed it.
+    /// The entity; `nil` for a request created with a name, until a context has executed it.
     open var entity: NSEntityDescription? { knownEntity }
 
-    /// The values of each row by the names of its properties.
+    /// The values of each row, by property name.
     open var objectsToInsert: [[String: Any]]?
 
-    /// Fills in the values of the next row and returns `false`, or returns `true` when there are no more. Called on the thread
-    /// of the execution, while the store is locked. The dictionary is empty each time, and used again.
+    /// Fills in the values of the next row and returns `false`, or returns `true` at the end. Called on the executing
+    /// thread while the store is locked. The dictionary is empty at each call, and is reused.
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
 
-    /// Fills in the next row by an object of the entity's class that no context has, and returns `false`, or returns `true`
-    /// when there are no more. Called on the thread of the execution, while the store is locked.
+    /// Fills in the next row through an object of the entity's class without a context, and returns `false`, or
+    /// returns `true` at the end. Called on the executing thread while the store is locked.
     ///
-    /// Attributes of the object count; its relationships do not. It may be used again: do not keep it. Where a row with the
-    /// same unique values is there already and the merge policy lets the request win, values that are those of a new object
-    /// leave that row's alone: say in a dictionary what shall be written even if it is a default value.
+    /// Only the object's attributes are used, not its relationships. The object may be reused: do not keep it. If a
+    /// row with the same unique values exists and the merge policy lets the request win, values equal to a new
+    /// object's values are not written. To write a default value, use a dictionary.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
 
-    /// What to answer; the status only by default.
+    /// The form of the result; status only by default.
     open var resultType = NSBatchInsertRequestResultType.statusOnly
 
     /// A request without an entity; executing it is error 134060.
     public required init() {}
 
-    /// Inserts a row for each of `dictionaries`, values by the names of properties, into the entity of that name.
+    /// Inserts one row for each dictionary of property values into the named entity.
     public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
         self.init()
         requestedName = entityName
         objectsToInsert = dictionaries
     }
 
-    /// Inserts a row for each of `dictionaries`, values by the names of properties, into `entity`.
+    /// Inserts one row for each dictionary of property values into `entity`.
     public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
         self.init()
         knownEntity = entity
@@ -99,7 +99,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         managedObjectHandler = handler
     }
 
-    /// Remembers which entity the name means in the model of the executing context.
+    /// Sets the entity that the name refers to in the model of the executing context.
     final func resolve(_ entity: NSEntityDescription) { if knownEntity == nil { knownEntity = entity } }
 
     open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
@@ -117,11 +117,11 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a batch insertion. Immutable, safe on any thread.
+/// The result of a batch insertion. Immutable, safe on any thread.
 open class NSBatchInsertResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?
-    /// What `result` is.
+    /// The form of `result`.
     public let resultType: NSBatchInsertRequestResultType
 
     init(_ result: Any?, type: NSBatchInsertRequestResultType) {

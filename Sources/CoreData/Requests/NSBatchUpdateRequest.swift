@@ -1,23 +1,23 @@
 import Foundation
 
-/// What a batch update answers.
+/// The form of a batch update's result.
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
-    /// Whether it succeeded, as a Bool.
+    /// A Bool: true if the update succeeded.
     case statusOnlyResultType = 0
     /// The IDs of the updated rows, as `[NSManagedObjectID]`.
     case updatedObjectIDsResultType = 1
-    /// How many rows were updated, as an Int.
+    /// The number of updated rows, as an Int.
     case updatedObjectsCountResultType = 2
 }
 
-/// Changes rows in the stores, in one transaction each, without making objects of them.
+/// Changes rows in the stores, in one transaction each, without creating objects.
 ///
-/// Nothing is validated and no method of an object is called; unique constraints and derived attributes are kept by the
-/// store. The rows' versions are raised, so that a save of what was read before meets a conflict. Contexts hear nothing of it:
-/// merge the IDs with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`, or refresh objects. The history gets
-/// a transaction.
+/// Objects are not validated and their methods are not called. The store enforces unique constraints and updates
+/// derived attributes. Row versions are incremented, so that saving objects read earlier causes a conflict. Contexts
+/// are not notified: merge the IDs with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`, or
+/// refresh objects. The history records a transaction.
 ///
-/// Belongs to the queue that made it, as every request does.
+/// Used on the queue that created it, like every request.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     private var knownEntity: NSEntityDescription?
     private var requestedName = ""
@@ -27,8 +27,8 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 
     /// The entity whose rows are updated.
     ///
-    /// - Precondition: The request was made with the entity, or a context has executed it: before that a name alone does not
-    ///   say which model it is of.
+    /// - Precondition: the request was created with the entity, or a context has executed it. Until then, a name does
+    ///   not determine the model.
     open var entity: NSEntityDescription {
         guard let knownEntity else {
             preconditionFailure("The batch update of '\(requestedName)' learns its entity when it is executed.")
@@ -36,17 +36,18 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         return knownEntity
     }
 
-    /// Whether rows of descendants of the entity are updated too. `true` by default.
+    /// True if rows of subentities are updated too. `true` by default.
     open var includesSubentities = true
 
-    /// Which rows to update; `nil` means all.
+    /// The condition for the rows to update; `nil` means all rows.
     open var predicate: NSPredicate?
 
-    /// What to answer; the status only by default.
+    /// The form of the result; status only by default.
     open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
 
-    /// The new values: by the names of attributes and to-one relationships, or their descriptions. A value is a constant, `nil`
-    /// (`NSNull`), an object or an ID for a relationship, or an `NSExpression` that is worked out for each row from the values
+    /// The new values, by name or description of attributes and to-one relationships. A value is a constant, `nil`
+    /// (`NSNull`), an object or ID for a relationship, or an `NSExpression` that is evaluated for each row with its
+    /// old values.
     /// before the update.
     open var propertiesToUpdate: [AnyHashable: Any]?
 
@@ -65,7 +66,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         knownEntity = entity
     }
 
-    /// Remembers which entity the name means in the model of the executing context.
+    /// Sets the entity that the name refers to in the model of the executing context.
     final func resolve(_ entity: NSEntityDescription) { if knownEntity == nil { knownEntity = entity } }
 
     open override var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
@@ -83,11 +84,11 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a batch update. Immutable, safe on any thread.
+/// The result of a batch update. Immutable, safe on any thread.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?
-    /// What `result` is.
+    /// The form of `result`.
     public let resultType: NSBatchUpdateRequestResultType
 
     init(_ result: Any?, type: NSBatchUpdateRequestResultType) {

@@ -1,33 +1,33 @@
 import Foundation
 import ModelFiles
 
-/// Which objects to find, in which order, and in which form to give them.
+/// A query for objects, with a condition, an order and a result form.
 ///
-/// `ResultType` says what `fetch(_:)` returns: a subclass of `NSManagedObject`, `NSManagedObjectID`, `NSDictionary` or
-/// `NSNumber`, in agreement with `resultType`. Nothing of it is stored, so a typed request is also an erased one
-/// (``erased``). A request belongs to the queue that made it, and may be used again and again.
+/// `ResultType` is the element type of `fetch(_:)`: a subclass of `NSManagedObject`, `NSManagedObjectID`,
+/// `NSDictionary` or `NSNumber`, in agreement with `resultType`. No value of that type is stored, so a typed request
+/// is also an erased one (``erased``). A request is used on the queue that created it, and may be executed
+/// repeatedly.
 open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
-    /// The entity as it was set, or as a context resolved it from `entityName`.
+    /// The entity as set, or as a context resolved it from `entityName`.
     private var entityDescription: NSEntityDescription?
     private var requestedEntityName: String?
 
-    /// A request without an entity: set `entity` before it is executed.
+    /// Creates a request without an entity. Set `entity` before it is executed.
     public required init() {}
 
-    /// A request for the objects of the entity of that name in the model of the context that executes it.
+    /// Creates a request for the named entity in the model of the executing context.
     public convenience init(entityName: String) {
         self.init()
         requestedEntityName = entityName
     }
 
-    /// A copy of the fetch request of that name in the model of `entity`, its variables replaced by values: what the
-    /// methods of generated classes make.
+    /// Copies a fetch request template and replaces its variables by values. Methods of generated classes call this.
     ///
     /// - Parameters:
     ///   - name: the name of the template.
-    ///   - entity: an entity of the model that has it.
-    ///   - variables: the values by the names of the variables, without `$`; `NSNull` stands for `nil`.
-    /// - Precondition: The model has a fetch request of that name.
+    ///   - entity: an entity of the template's model.
+    ///   - variables: the values by variable name, without `$`; `NSNull` means `nil`.
+    /// - Precondition: the model has a fetch request of that name.
     public convenience init(
         template name: String, of entity: NSEntityDescription, substitutionVariables variables: [String: Any] = [:]
     ) {
@@ -41,8 +41,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// The entity whose objects are wanted. `nil` for a request made with `init(entityName:)`, until a context
-    /// executed it.
+    /// The entity to fetch. `nil` for a request created with `init(entityName:)`, until a context has executed it.
     open var entity: NSEntityDescription? {
         get { entityDescription }
         set {
@@ -51,68 +50,68 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
         }
     }
 
-    /// The name of the entity whose objects are wanted.
+    /// The name of the entity to fetch.
     open var entityName: String? { entityDescription?.name ?? requestedEntityName }
 
-    /// The stores to search; `nil`, the default, means every store that holds the entity.
+    /// The stores to search; `nil`, the default, means every store that has the entity.
     open override var affectedStores: [NSPersistentStore]? {
         get { super.affectedStores }
         set { super.affectedStores = newValue }
     }
 
-    /// Whether objects of descendants of the entity are found too. `true` by default.
+    /// True if objects of subentities are found too. `true` by default.
     open var includesSubentities = true
 
-    /// Which objects to find; `nil` means all.
+    /// The condition for the objects; `nil` means all.
     open var predicate: NSPredicate?
 
-    /// The order of the results; `nil` or empty leaves it to the store.
+    /// The order of the results. `nil` or empty leaves the order to the store.
     open var sortDescriptors: [NSSortDescriptor]?
 
-    /// The greatest number of results; 0, the default, means no limit.
+    /// Maximum number of results; 0, the default, means no limit.
     open var fetchLimit = 0
 
-    /// How many of the first results to leave out.
+    /// Number of leading results to skip.
     open var fetchOffset = 0
 
-    /// How many rows to read at a time when objects are touched; 0, the default, reads all at once.
+    /// Number of rows to read at a time when objects are accessed; 0, the default, reads all rows at once.
     ///
-    /// The objects of the whole result are faults, and touching one reads the rows of its whole batch with one query.
+    /// All objects of the result are faults. Accessing one reads the rows of its batch with one query.
     open var fetchBatchSize = 0
 
     /// The form of the results. Managed objects by default.
     open var resultType: NSFetchRequestResultType = .managedObjectResultType
 
-    /// Whether the context's unsaved changes count: matching new and changed objects are added, others are taken out.
-    /// `true` by default; dictionaries always come from the store alone.
+    /// True if unsaved changes of the context are included: matching new and changed objects are added, and objects
+    /// that no longer match are removed. `true` by default. Dictionaries always come only from the store.
     open var includesPendingChanges = true
 
-    /// Whether rows are read with the keys. With `false` each object reads its row when it is first touched.
+    /// True if rows are read with the keys. If `false`, each object reads its row at first access.
     open var includesPropertyValues = true
 
-    /// Whether objects come as faults. Such a fault carries its row: touching it costs no further reading.
+    /// True if objects are returned as faults. Such a fault already has its row: firing it needs no query.
     open var returnsObjectsAsFaults = true
 
-    /// Whether objects that are already in the context take over the values that the fetch read. `false` by default.
+    /// True if objects already in the context get the fetched values. `false` by default.
     open var shouldRefreshRefetchedObjects = false
 
-    /// Key paths of relationships whose destinations are read at once, one query per step.
+    /// Key paths of relationships to prefetch, with one query per step.
     open var relationshipKeyPathsForPrefetching: [String]?
 
-    /// The properties of dictionary results: names, key paths over to-one relationships, or property descriptions.
+    /// The properties in dictionary results: names, key paths over to-one relationships, or property descriptions.
     /// `nil` means all attributes and to-one relationships.
     open var propertiesToFetch: [Any]?
 
-    /// Whether equal dictionaries are given once. Needs `propertiesToFetch`.
+    /// True if equal dictionaries are returned once. Requires `propertiesToFetch`.
     open var returnsDistinctResults = false
 
     /// The properties by which dictionary results are grouped.
     open var propertiesToGroupBy: [Any]?
 
-    /// Which groups to give. Needs `propertiesToGroupBy`.
+    /// The condition for groups. Requires `propertiesToGroupBy`.
     open var havingPredicate: NSPredicate?
 
-    /// What the file of the request's model said here that is not known; it is written back with the model.
+    /// Unknown parts of the request in its model file, kept to be written back with the model.
     final var unknownParts = UnknownParts()
 
     open override func copy(with zone: NSZone? = nil) -> Any {
@@ -122,7 +121,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
         return copy
     }
 
-    /// Makes everything that is asked for what `other` asks for.
+    /// Copies all settings of `other` to this request.
     private func takeOver(_ other: NSFetchRequest<NSFetchRequestResult>) {
         entityDescription = other.entityDescription
         requestedEntityName = other.requestedEntityName
@@ -152,23 +151,23 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     }
 }
 
-/// A fetch request of any result type, for finding one among other requests.
+/// A fetch request of any result type, used to recognise one among other requests.
 protocol ErasableFetchRequest: NSPersistentStoreRequest {
     var erased: NSFetchRequest<NSFetchRequestResult> { get }
 }
 
 extension NSFetchRequest: ErasableFetchRequest {
-    /// The same request, not a copy, seen without its result type: what `as! NSFetchRequest<NSFetchRequestResult>` gives on Apple's
-    /// systems. Swift stops a program at such a cast between two result types.
+    /// The same request, not a copy, without its result type, like `as! NSFetchRequest<NSFetchRequestResult>` on
+    /// Apple's systems. Swift stops the program at such a cast between two result types.
     public var erased: NSFetchRequest<NSFetchRequestResult> { respecialised(self) }
 
-    /// The same request, not a copy, seen as one with another result type. Nothing is checked: what it finds must be of that type.
+    /// The same request, not a copy, with another result type. Nothing is checked: the results must be of that type.
     ///
     /// - Parameter type: a class of managed objects, `NSManagedObjectID`, `NSDictionary` or `NSNumber`.
     public func typed<Other: NSFetchRequestResult>(as type: Other.Type) -> NSFetchRequest<Other> {
         respecialised(self)
     }
 
-    /// A copy, seen without its result type: the copy has the exact class of the original, so no cast leads there.
+    /// A copy without its result type. The copy has the exact class of the original, so a cast cannot do this.
     var erasedCopy: NSFetchRequest<NSFetchRequestResult> { (copy() as? any ErasableFetchRequest)?.erased ?? erased }
 }

@@ -1,29 +1,30 @@
 import Foundation
 
-/// What a fetch can give back: managed objects, object IDs, dictionaries and numbers.
+/// A type of fetch results: managed objects, object IDs, dictionaries and numbers.
 ///
-/// Apple's is a protocol of Objective-C, whose existential conforms to itself, so that `NSFetchRequest<NSFetchRequestResult>`
-/// compiles. In Swift those of marker protocols do so too. Programs refine the protocol and extend it; what the compiler
-/// refuses is a conditional cast to it (`as? NSFetchRequestResult`), since it has no trace at run time.
+/// In Apple's framework this is an Objective-C protocol, whose existential conforms to itself, so that
+/// `NSFetchRequest<NSFetchRequestResult>` compiles. Swift's marker protocols behave in the same way. Programs can
+/// refine and extend the protocol. The compiler refuses only conditional casts to it (`as? NSFetchRequestResult`),
+/// because it does not exist at run time.
 @_marker public protocol NSFetchRequestResult: AnyObject {}
 
 extension NSDictionary: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
 
-/// The form in which a fetch gives its results. A value, safe on any thread.
+/// The form of a fetch's results. A value, safe on any thread.
 public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
-    /// The types as bits, with Apple's values.
+    /// The bits, with Apple's values.
     public let rawValue: UInt
 
-    /// The types of these bits.
+    /// Creates a value from these bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Managed objects: what a request gives unless told otherwise.
+    /// Managed objects, the default.
     public static var managedObjectResultType: NSFetchRequestResultType { [] }
     /// `NSManagedObjectID`s.
     public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
-    /// `NSDictionary`s: property name → value, straight from the store.
+    /// `NSDictionary`s: property name → value, read from the store.
     public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
-    /// One `NSNumber`: how many objects match.
+    /// One `NSNumber`: the number of matching objects.
     public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a request asks of a store.
+/// The kind of a store request.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
     /// A fetch.
     case fetchRequestType = 1
@@ -14,22 +14,22 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case batchDeleteRequestType = 7
 }
 
-/// A question to, or an order for, the stores of a coordinator. Abstract: use its subclasses.
+/// A query or command for the stores of a coordinator. Abstract: use its subclasses.
 ///
-/// A request belongs to the queue that made it.
+/// A request is used on the queue that created it.
 open class NSPersistentStoreRequest: NSObject, NSCopying {
-    /// The stores to ask; `nil` means every store that holds the entity.
+    /// The stores to use; `nil` means every store that has the entity.
     open var affectedStores: [NSPersistentStore]?
 
-    /// A request for every store that holds the entity.
+    /// Creates a request for every store that has the entity.
     public required override init() {}
 
-    /// What kind of request this is.
+    /// The kind of this request.
     open var requestType: NSPersistentStoreRequestType {
         preconditionFailure("\(type(of: self)) is abstract: it has no request type")
     }
 
-    /// A request of the same class with the same settings.
+    /// A copy of the same class with the same settings.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init()
         copy.affectedStores = affectedStores
@@ -37,8 +37,8 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     }
 }
 
-/// The answer to a request that `NSManagedObjectContext.execute(_:)` carried out. Abstract: what was found or done is in the
-/// members of its subclasses, such as ``NSBatchDeleteResult`` and ``NSPersistentHistoryResult``.
+/// The result of a request executed with `NSManagedObjectContext.execute(_:)`. Abstract: subclasses such as
+/// ``NSBatchDeleteResult`` and ``NSPersistentHistoryResult`` have the contents.
 open class NSPersistentStoreResult: NSObject {
     override init() {}
 }

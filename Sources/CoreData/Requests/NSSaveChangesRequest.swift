@@ -1,17 +1,17 @@
-/// The objects that a save takes to the stores. Contexts make one of every save; stores of a program's own receive it.
+/// The objects of a save. Contexts create one for every save; a program's own stores receive it.
 ///
-/// Used on the queue of the context that saves, as its objects are.
+/// Used on the queue of the saving context, like its objects.
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// The new objects.
     public private(set) final var insertedObjects: Set<NSManagedObject>?
-    /// The saved objects that were changed.
+    /// The changed objects.
     public private(set) final var updatedObjects: Set<NSManagedObject>?
-    /// The saved objects that were deleted.
+    /// The deleted objects.
     public private(set) final var deletedObjects: Set<NSManagedObject>?
-    /// The objects that must not have changed: see `NSManagedObjectContext.detectConflicts(for:)`.
+    /// The objects that must be unchanged in the store: see `NSManagedObjectContext.detectConflicts(for:)`.
     public private(set) final var lockedObjects: Set<NSManagedObject>?
 
-    /// A request that saves these objects; `nil` means none.
+    /// Creates a request that saves these objects; `nil` means none.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
@@ -23,7 +23,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
-    /// A request that saves nothing.
+    /// Creates a request that saves nothing.
     public required init() { super.init() }
 
     open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
