@@ -2,7 +2,7 @@ import Foundation
 import ModelFiles
 import PredicateSyntax
 
-/// Makes the mappings that follow from names and renaming identifiers.
+/// Infers mappings from names and renaming identifiers.
 struct InferredMappings {
     let difference: ModelDifference
 
@@ -63,7 +63,7 @@ struct InferredMappings {
                 [.constant(entity.name ?? ""), .constant("TRUEPREDICATE")]))
     }
 
-    /// What the objects became that the relationship of the source object leads to.
+    /// An expression for the migrated objects at the destination of the source object's relationship.
     static func destinations(ofRelationship name: String) -> ExpressionTree {
         .functionOn(
             .variable("manager"), MappingSelectors.relationshipDestinations,

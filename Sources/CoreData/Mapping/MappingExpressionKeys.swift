@@ -1,12 +1,12 @@
-/// The variable of a mapping model's expressions that stands for the ``NSMigrationManager``.
+/// The variable for the ``NSMigrationManager`` in mapping expressions.
 public let NSMigrationManagerKey = "manager"
-/// The variable of a mapping model's expressions that stands for the source object, which is migrated.
+/// The variable for the source object in mapping expressions.
 public let NSMigrationSourceObjectKey = "source"
-/// The variable of a mapping model's expressions that stands for the destination object, which the source becomes.
+/// The variable for the destination object, created from the source, in mapping expressions.
 public let NSMigrationDestinationObjectKey = "destination"
-/// The variable of a mapping model's expressions that stands for the ``NSEntityMapping`` at work.
+/// The variable for the current ``NSEntityMapping`` in mapping expressions.
 public let NSMigrationEntityMappingKey = "entityMapping"
-/// The variable of a mapping model's expressions that stands for the ``NSPropertyMapping`` at work.
+/// The variable for the current ``NSPropertyMapping`` in mapping expressions.
 public let NSMigrationPropertyMappingKey = "propertyMapping"
-/// The variable of a mapping model's expressions that stands for the ``NSEntityMigrationPolicy`` at work.
+/// The variable for the current ``NSEntityMigrationPolicy`` in mapping expressions.
 public let NSMigrationEntityPolicyKey = "entityPolicy"

@@ -1,9 +1,10 @@
 import Foundation
 import ModelFiles
 
-/// Mapping models in files. Errors are `CocoaError`s whose one line names the file and what is wrong.
+/// Reads and writes mapping models. Errors are `CocoaError`s with a one-line message that names the file and the
+/// problem.
 enum MappingFile {
-    /// The mapping models among the resources of `bundles`, compiled or as sources; for `nil` those of the program.
+    /// The mapping models among the resources of `bundles`, compiled or source; `nil` means those of the program.
     static func files(in bundles: [Bundle]?) -> [URL] {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
         var seen: Set<String> = []
@@ -14,7 +15,8 @@ enum MappingFile {
         }
     }
 
-    /// The mappings of the first file that has all entities of both models, else why a compiled file could not be read.
+    /// The mappings of the first file that covers all entities of both models, or the error of an unreadable compiled
+    /// file.
     static func search(
         _ bundles: [Bundle]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
     ) -> (mappings: [NSEntityMapping]?, failure: (any Error)?) {
@@ -24,14 +26,14 @@ enum MappingFile {
                 let mappings = try mappings(at: url)
                 if MappingFit(from: source, to: destination).isExact(mappings) { return (mappings, nil) }
             } catch {
-                // A source may name models that are not beside the program.
+                // A source may refer to models that are not installed with the program, so its error is ignored.
                 if url.pathExtension == "cdm" { failure = failure ?? error }
             }
         }
         return (nil, failure)
     }
 
-    /// - Parameter models: Those between which a source mapping model leads; `nil` looks for those that it holds or names.
+    /// - Parameter models: the models of a source mapping model; `nil` uses those that it contains or names.
     static func mappings(
         at url: URL, between models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)? = nil
     ) throws -> [NSEntityMapping] {

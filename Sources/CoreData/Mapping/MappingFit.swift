@@ -1,6 +1,6 @@
 import Foundation
 
-/// Compares mappings with the two models between which they shall lead.
+/// Compares mappings with their source and destination models.
 struct MappingFit {
     let source: NSManagedObjectModel
     let destination: NSManagedObjectModel
@@ -10,7 +10,7 @@ struct MappingFit {
         self.destination = destination
     }
 
-    /// Whether each entity of both models has a mapping with its version hash.
+    /// True if each entity of both models has a mapping with its version hash.
     func isExact(_ mappings: [NSEntityMapping]) -> Bool {
         let sources = Set(mappings.compactMap(\.sourceEntityVersionHash))
         let destinations = Set(mappings.compactMap(\.destinationEntityVersionHash))
@@ -23,7 +23,7 @@ struct MappingFit {
         hashes.contains(entity.versionHash) || VersionHash.earlier(entity).map(hashes.contains) ?? false
     }
 
-    /// What does not fit, as a clause for a message; `nil` where all entities that are named are there with their hashes.
+    /// The mismatch as a clause for a message; `nil` if all named entities exist with their hashes.
     func problem(of mappings: [NSEntityMapping]) -> String? {
         var names: Set<String> = []
         for mapping in mappings {

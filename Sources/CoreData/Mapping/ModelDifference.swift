@@ -1,19 +1,19 @@
 import Foundation
 
-/// What becomes of the entities and properties of one version of a model in another, as far as it can be told from names and
-/// renaming identifiers alone.
+/// Correspondence of entities and properties in two versions of a model, inferred from names and renaming identifiers
+/// only.
 ///
-/// A destination belongs to the source whose name, or whose own renaming identifier, is the destination's renaming
-/// identifier; that is its name where it has none.
+/// A destination corresponds to the source whose name or own renaming identifier equals the destination's renaming
+/// identifier, which defaults to its name.
 struct ModelDifference {
-    /// The entities of the destination in order, each with the entity it was.
+    /// The destination entities in order, each with its source entity.
     let pairs: [(source: NSEntityDescription?, destination: NSEntityDescription)]
-    /// The entities of the source that are gone.
+    /// The source entities without a destination.
     let removed: [NSEntityDescription]
     private let sources: [ObjectIdentifier: NSEntityDescription]
     private let destinations: [ObjectIdentifier: NSEntityDescription]
 
-    /// - Throws: 134190 with the reason where the destination's values do not follow from the source's rows.
+    /// - Throws: 134190 with the reason if the destination's values cannot be derived from the source's rows.
     init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) throws {
         let finder = SourceFinder(source)
         var sources: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -38,10 +38,10 @@ struct ModelDifference {
         }
     }
 
-    /// What an entity of the destination was; `nil` for a new one.
+    /// The source of a destination entity; `nil` if it is new.
     func source(of entity: NSEntityDescription) -> NSEntityDescription? { sources[ObjectIdentifier(entity)] }
 
-    /// What becomes of an entity of the source; `nil` for one that is gone.
+    /// The destination of a source entity; `nil` if it was removed.
     func destination(of entity: NSEntityDescription) -> NSEntityDescription? { destinations[ObjectIdentifier(entity)] }
 
     /// The source property of a property of the destination; `nil` if the property or its entity is new.
@@ -49,12 +49,12 @@ struct ModelDifference {
         source(of: entity).flatMap(property.source)
     }
 
-    /// Whether the entity that an attribute of the destination belongs to did not have it.
+    /// True if the source of the attribute's entity does not have the attribute.
     func isNew(_ attribute: NSAttributeDescription) -> Bool {
         attribute.owningEntity.map { source(of: attribute, in: $0) == nil } ?? false
     }
 
-    /// All that a relationship of the destination was, in the entities that have it; each relationship once.
+    /// All source relationships of a destination relationship, in the entities that have it; each once.
     func sources(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
         var seen: Set<ObjectIdentifier> = []
         return relationship.entity.family.compactMap { entity in
@@ -67,7 +67,7 @@ struct ModelDifference {
 
     // MARK: What cannot be inferred
 
-    /// The rows of one family come out of one table: rows of two would have the same keys.
+    /// The rows of one hierarchy must come from one table: rows of two tables could have the same keys.
     private func checkHierarchies() throws {
         for (_, root) in pairs where root.superentity == nil {
             let roots = root.family.compactMap { source(of: $0)?.root }
@@ -87,7 +87,7 @@ struct ModelDifference {
         case (let source as NSCompositeAttributeDescription, let composite as NSCompositeAttributeDescription):
             for leaf in composite.leaves {
                 guard let found = composite.source(of: leaf, in: source)?.attribute else { continue }
-                // Files of elements are not read: only attributes have them with Apple's framework.
+                // Files of composite elements are not read: in Apple's framework only attributes have external files.
                 let change = AttributeChange(from: found, to: leaf.attribute)
                 guard change != nil, change != .toInline else {
                     throw Self.refusal(
@@ -128,8 +128,8 @@ struct ModelDifference {
 }
 
 extension NSPropertyDescription {
-    /// The property of an entity of another version that becomes this one in inferred migrations; `nil` for a new one. An
-    /// attribute comes from an attribute only, and a relationship from a relationship.
+    /// The property of an earlier entity that this one replaces in inferred migrations; `nil` if it is new.
+    /// Attributes correspond only to attributes, and relationships only to relationships.
     package final func source(in entity: NSEntityDescription) -> NSPropertyDescription? {
         guard !isTransient else { return nil }
         let wanted = renamingIdentifier ?? name
@@ -144,7 +144,7 @@ extension NSPropertyDescription {
     }
 }
 
-/// Finds what an entity was.
+/// Finds the source of an entity.
 private struct SourceFinder {
     private let byName: [String: NSEntityDescription]
     private let byIdentifier: [String: NSEntityDescription]
@@ -162,17 +162,17 @@ private struct SourceFinder {
     }
 }
 
-/// How the values of an attribute become those of another version of it.
+/// The conversion of an attribute's values between model versions.
 enum AttributeChange {
     case same
-    /// A number of a kind that holds all values of the one before.
+    /// To a number type that can represent all old values.
     case toReal
     case toDecimal
-    /// The column's bytes get, or lose, the byte that says where the value stands.
+    /// Adds or removes the byte of the column that marks external storage.
     case toExternal
     case toInline
 
-    /// `nil` where the type changed otherwise.
+    /// `nil` for any other change of type.
     init?(from source: NSAttributeDescription, to destination: NSAttributeDescription) {
         let (old, new) = (source.attributeType, destination.attributeType)
         if old == .binaryDataAttributeType, new == old {

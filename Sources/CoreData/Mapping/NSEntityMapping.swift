@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a mapping does with the rows of its source entity. The raw values are Apple's.
+/// The treatment of the source entity's rows. The raw values are Apple's.
 public enum NSEntityMappingType: UInt, Sendable {
-    /// No kind was set.
+    /// Not set.
     case undefinedEntityMappingType = 0
-    /// The migration policy does all.
+    /// The migration policy does all the work.
     case customEntityMappingType = 1
     /// The destination entity is new.
     case addEntityMappingType = 2
-    /// The source entity is gone.
+    /// The source entity was removed.
     case removeEntityMappingType = 3
     /// The entity did not change.
     case copyEntityMappingType = 4
@@ -16,37 +16,37 @@ public enum NSEntityMappingType: UInt, Sendable {
     case transformEntityMappingType = 5
 }
 
-/// Says how the objects of one entity become those of another in a migration.
+/// Maps the objects of one entity to another in a migration.
 ///
-/// Used by one thread at a time, as the mapping model that it is in.
+/// Used by one thread at a time, like its mapping model.
 open class NSEntityMapping: NSObject {
     private var explicitName: String?
 
-    /// The name, unique in the mapping model; `Source->Destination` where none was set.
+    /// The name, unique in the mapping model. Defaults to `Source->Destination`.
     open var name: String! {
         get { explicitName ?? "\(sourceEntityName ?? "")->\(destinationEntityName ?? "")" }
         set { explicitName = newValue }
     }
 
-    /// How the entity's objects become those of the destination.
+    /// The treatment of the source entity's rows.
     open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
-    /// The entity in the source model; `nil` where the mapping adds an entity.
+    /// The entity in the source model; `nil` if the mapping adds an entity.
     open var sourceEntityName: String?
-    /// The version hash that the source entity had when the mapping was made; `nil` fits any.
+    /// The version hash of the source entity when the mapping was made; `nil` matches any.
     open var sourceEntityVersionHash: Data?
-    /// The entity in the destination model; `nil` where the mapping removes an entity.
+    /// The entity in the destination model; `nil` if the mapping removes an entity.
     open var destinationEntityName: String?
-    /// The version hash that the destination entity had when the mapping was made; `nil` fits any.
+    /// The version hash of the destination entity when the mapping was made; `nil` matches any.
     open var destinationEntityVersionHash: Data?
-    /// How attributes get their values; `nil` or none, in a mapping that copies, takes those of the same names.
+    /// The mappings of attributes. If `nil` or empty in a copy mapping, attributes are copied by name.
     open var attributeMappings: [NSPropertyMapping]?
-    /// How relationships get their objects; `nil` or none, in a mapping that copies, takes those of the same names.
+    /// The mappings of relationships. If `nil` or empty in a copy mapping, relationships are copied by name.
     open var relationshipMappings: [NSPropertyMapping]?
-    /// What gives the source objects; `nil` means all objects of the source entity itself, without its sub-entities.
+    /// The expression for the source objects; `nil` means all objects of the source entity, without its subentities.
     open var sourceExpression: NSExpression?
-    /// The class that does the mapping; `nil` means ``NSEntityMigrationPolicy`` itself.
+    /// The class that performs the mapping; `nil` means ``NSEntityMigrationPolicy``.
     open var entityMigrationPolicyClassName: String?
-    /// What belongs to the program that made the mapping, for its policy for example.
+    /// Data of the program that made the mapping, for its policy for example.
     open var userInfo: [AnyHashable: Any]?
 
     /// Two entity mappings are equal if all their properties are.

@@ -1,15 +1,15 @@
 import Foundation
 import ModelFiles
 
-/// Says how a store of one model becomes one of another: one mapping for each entity.
+/// Maps a store's model to another model: one mapping for each entity.
 ///
-/// A mapping model is used by one thread at a time; members of the class itself, and its initialisers, may be called on any.
-/// Those that read or write files keep the calling thread waiting.
+/// A mapping model is used by one thread at a time; class members and initialisers may be called on any thread.
+/// Members that read or write files block the calling thread.
 open class NSMappingModel: NSObject {
-    /// The mappings, in the order in which a migration takes them.
+    /// The mappings, in the order in which a migration runs them.
     open var entityMappings: [NSEntityMapping]! = []
 
-    /// The mappings by name; of several with one name the first.
+    /// The mappings by name. If several have the same name, the first one.
     open var entityMappingsByName: [String: NSEntityMapping] {
         Dictionary((entityMappings ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -21,12 +21,12 @@ open class NSMappingModel: NSObject {
     }
     open override var hash: Int { entityMappings?.count ?? 0 }
 
-    /// A mapping model without mappings.
+    /// Creates a mapping model without mappings.
     public override init() { super.init() }
 
     /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`).
     ///
-    /// - Returns: `nil` where there is none at `url`, or it cannot be read; ``read(from:)`` tells why.
+    /// - Returns: `nil` if there is no file at `url`, or it cannot be read. ``read(from:)`` reports the reason.
     public init?(contentsOf url: URL?) {
         guard let url, let mappings = try? MappingFile.mappings(at: url) else { return nil }
         super.init()
@@ -37,10 +37,10 @@ open class NSMappingModel: NSObject {
     /// entities.
     ///
     /// - Parameters:
-    ///   - bundles: where to look; `nil` means the program's own resources.
-    ///   - sourceModel: the model that the store was written with.
-    ///   - destinationModel: the model that the store is to have.
-    /// - Returns: `nil` where no mapping model has all entities of both models with their version hashes.
+    ///   - bundles: the bundles to search; `nil` means the program's own resources.
+    ///   - sourceModel: the model with which the store was written.
+    ///   - destinationModel: the model to migrate to.
+    /// - Returns: `nil` if no mapping model covers all entities of both models with their version hashes.
     public convenience init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
         destinationModel: NSManagedObjectModel?
@@ -52,10 +52,11 @@ open class NSMappingModel: NSObject {
         entityMappings = mappings
     }
 
-    /// As `init(from:forSourceModel:destinationModel:)` with the program's own resources.
+    /// Finds a mapping model as `init(from:forSourceModel:destinationModel:)` does, among the program's own
+    /// resources.
     ///
-    /// - Throws: where there is none, and a compiled one cannot be read, why that cannot: to go on without it may lose what it
-    ///   would keep.
+    /// - Throws: the error of an unreadable compiled file, if no other file matches. Continuing without that file
+    ///   could lose data that it would keep.
     static func found(
         from sourceModel: NSManagedObjectModel, to destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel? {
@@ -71,7 +72,7 @@ open class NSMappingModel: NSObject {
 
     /// Infers the mapping model between two versions of a model from names and renaming identifiers.
     ///
-    /// - Throws: 134190 with the reason where the destination's values do not follow from the source's rows.
+    /// - Throws: 134190 with the reason if the destination's values cannot be derived from the source's rows.
     open class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
@@ -81,22 +82,22 @@ open class NSMappingModel: NSObject {
         return model
     }
 
-    /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`). An addition to Apple's interface, whose
-    /// initialiser tells no reason.
+    /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`). An addition to Apple's API, whose
+    /// initialiser does not report errors.
     ///
-    /// - Throws: 260 where nothing is at `url`, 257 where it must not be read, 259 where it is damaged or not understood; the
-    ///   error says what is wrong where.
+    /// - Throws: 260 if there is no file at `url`, 257 if it is not readable, 259 if it is damaged or not understood.
+    ///   The error names the problem and its place.
     public static func read(from url: URL) throws -> NSMappingModel {
         let model = NSMappingModel()
         model.entityMappings = try MappingFile.mappings(at: url)
         return model
     }
 
-    /// Reads a source mapping model (`.xcmappingmodel`) whose models the caller has. Without them they are looked for where the
-    /// file names them. An addition to Apple's interface.
+    /// Reads a source mapping model (`.xcmappingmodel`) with the caller's models. Without them, the models that the
+    /// file names are used. An addition to Apple's API.
     ///
-    /// - Throws: 260 where nothing is at `url`, 257 where it must not be read, 259 where it is damaged or not understood: the
-    ///   error says what is wrong where; 134060 where a predicate of a model is code.
+    /// - Throws: 260 if there is no file at `url`, 257 if it is not readable, 259 if it is damaged or not understood
+    ///   (the error names the problem and its place); 134060 if a predicate of a model is code.
     public static func read(
         from url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
@@ -105,20 +106,21 @@ open class NSMappingModel: NSObject {
         return model
     }
 
-    /// Writes the mapping model in its compiled form, as Xcode's compiler does. An addition to Apple's interface.
+    /// Writes the mapping model in its compiled form, as Xcode's compiler does. An addition to Apple's API.
     ///
-    /// - Throws: 134060 where an expression is code, or `url` names a source; 512 where it cannot be written. What stood at
-    ///   `url` is replaced only once the new file is whole.
+    /// - Throws: 134060 if an expression is code, or `url` names a source; 512 if it cannot be written. An existing
+    ///   file is replaced only once the new one is complete.
     public func write(to url: URL) throws { try MappingFile.write(entityMappings ?? [], to: url) }
 
-    /// Writes the mapping model as a source, an `.xcmappingmodel` folder, as Xcode keeps it. An addition to Apple's interface.
+    /// Writes the mapping model as a source, an `.xcmappingmodel` folder in Xcode's format. An addition to Apple's
+    /// API.
     ///
     /// - Parameters:
-    ///   - url: A name that ends in `.xcmappingmodel`; a mapping model that stands there is replaced once the new one is
-    ///     whole.
-    ///   - sourceModel: The model from which the mappings lead. The file holds a copy of it.
-    ///   - destinationModel: The model to which they lead.
-    /// - Throws: 134060 where an expression is code or the name has another ending; 512 where it cannot be written.
+    ///   - url: a name that ends in `.xcmappingmodel`; an existing mapping model is replaced once the new one is
+    ///     complete.
+    ///   - sourceModel: the source model of the mappings. The file contains a copy of it.
+    ///   - destinationModel: the destination model of the mappings.
+    /// - Throws: 134060 if an expression is code or the name has another extension; 512 if it cannot be written.
     public func writeSource(
         to url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws {

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Says how one property of a destination entity gets its value in a migration.
+/// Computes the value of one property of a destination entity in a migration.
 ///
-/// Used by one thread at a time, as the mapping model that it is in.
+/// Used by one thread at a time, like its mapping model.
 open class NSPropertyMapping: NSObject {
     /// The name of the property in the destination entity.
     open var name: String?
-    /// What gives the value; `nil` leaves an attribute at its default and a relationship empty.
+    /// The expression for the value. If `nil`, an attribute keeps its default and a relationship stays empty.
     ///
-    /// The expression sees `$source`, `$destination`, `$manager`, `$entityMapping`, `$propertyMapping` and `$entityPolicy`.
-    /// `FUNCTION($manager, …)` calls the methods of the manager that Apple's mapping models use, and
+    /// The expression may use `$source`, `$destination`, `$manager`, `$entityMapping`, `$propertyMapping` and
+    /// `$entityPolicy`. `FUNCTION($manager, …)` calls the manager methods that Apple's mapping models use, and
     /// `FUNCTION($entityPolicy, …)` calls ``NSEntityMigrationPolicy/value(ofFunction:arguments:)``.
     open var valueExpression: NSExpression?
-    /// What belongs to the program that made the mapping.
+    /// Data of the program that made the mapping.
     open var userInfo: [AnyHashable: Any]?
 
     /// Two property mappings are equal if their names, expressions and user info are.
