@@ -69,7 +69,7 @@ enum SourceReading {
 
     init(_ bytes: [UInt8]) {
         if let offset = bytes.firstIndex(of: 0) {
-            self = .problem(Self.note(bytes, offset, "a zero byte: this is no Swift source, and is left alone"))
+            self = .problem(Self.note(bytes, offset, "a zero byte: this is not Swift source and was left as it is"))
         } else if String(validating: bytes, as: UTF8.self) == nil {
             self = .problem(Self.unread(1, "this is not UTF-8 text and was left as it is"))
         } else if let offset = Self.loneReturn(in: bytes) {
