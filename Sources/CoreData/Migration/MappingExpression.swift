@@ -2,11 +2,11 @@ import Foundation
 import ModelFiles
 import PredicateSyntax
 
-/// An expression of a mapping model, and what its variables stand for.
+/// An expression of a mapping model, with the values of its variables.
 struct MappingExpression {
     let tree: ExpressionTree
     let manager: NSMigrationManager
-    /// What has the expression, for messages.
+    /// The owner of the expression, for messages.
     let owner: () -> String
 
     init(tree: ExpressionTree, manager: NSMigrationManager, owner: @autoclosure @escaping () -> String) {
@@ -15,7 +15,7 @@ struct MappingExpression {
         self.owner = owner
     }
 
-    /// The property of the source object that is all of the expression, as of most attributes; `nil` where it is another.
+    /// The key, if the expression is a single property of the source object, as for most attributes; otherwise `nil`.
     var keyOfSource: String? {
         guard case .keyPathOf(.variable(NSMigrationSourceObjectKey), let keys) = tree, keys.count == 1 else {
             return nil
@@ -23,21 +23,22 @@ struct MappingExpression {
         return keys[0]
     }
 
-    /// - Throws: 134170 where the object has no such property.
+    /// - Throws: 134170 if the object has no such property.
     func value(of key: String, in source: NSManagedObject) throws -> Any? {
         try check(key, of: source)
         return source.value(forKey: key)
     }
 
-    /// - Parameter variables: the values by the name, without `$`.
-    /// - Throws: 134170 where the expression names what is not there; what a function of a policy throws.
+    /// - Parameter variables: the values by name, without `$`.
+    /// - Throws: 134170 if the expression refers to something unknown; the error of a policy's function.
     func value(_ variables: [String: Any]) throws -> Any? {
         if let key = keyOfSource {
             guard let source = variables[NSMigrationSourceObjectKey] as? NSManagedObject else { return nil }
             return try value(of: key, in: source)
         }
         switch tree {
-        // As Xcode writes the source of an entity mapping: the run fetches in the source context itself.
+        // The source expression of an entity mapping as Xcode writes it. The run itself fetches in the source
+        // context.
         case .function(ExpressionTree.fetchFunction, let parts) where parts.count == 3:
             return try MappingExpression(tree: parts[0], manager: manager, owner: owner()).value(variables)
         case .functionOn(let target, let selector, let arguments):
@@ -60,7 +61,7 @@ struct MappingExpression {
 
     // MARK: Key paths
 
-    /// Whether an object has the first property of a key path. Those beyond are the affair of the objects it leads to.
+    /// Checks that an object has the first property of a key path. The later objects on the path check the rest.
     private func check(_ key: String, of object: NSManagedObject) throws {
         guard object.entity.propertiesByName[key] == nil, !key.hasPrefix("@"), key != "self", key != "objectID" else {
             return
@@ -92,7 +93,7 @@ struct MappingExpression {
 
     // MARK: Calls
 
-    /// The expression with the values of its calls in their place.
+    /// The expression with its calls replaced by their values.
     private func withoutCalls(_ tree: ExpressionTree, _ variables: [String: Any]) throws -> ExpressionTree {
         func plain(_ part: ExpressionTree) throws -> ExpressionTree { try withoutCalls(part, variables) }
         switch tree {
@@ -122,7 +123,7 @@ struct MappingExpression {
         case let manager as NSMigrationManager: return try call(selector, on: manager, values)
         case let policy as NSEntityMigrationPolicy: return try policy.value(ofFunction: selector, arguments: values)
         case let object as NSManagedObject where ["valueForKey:", "valueForKeyPath:"].contains(selector):
-            // As mapping models that are made in code often say `$source.key`.
+            // Mapping models made in code often contain `$source.key`.
             guard values.count == 1, let keyPath = values[0] as? String else {
                 throw failure("calls \(selector) of $\(name) with other arguments than a key path")
             }
@@ -154,7 +155,7 @@ struct MappingExpression {
         }
     }
 
-    /// The objects in the value of a relationship, in its order.
+    /// The objects in the value of a relationship, in order.
     private func objects(_ value: Any?) -> [NSManagedObject] {
         switch value {
         case let object as NSManagedObject: [object]

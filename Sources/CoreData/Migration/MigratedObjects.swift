@@ -1,20 +1,20 @@
 import Foundation
 
-/// The objects of one side of a migration, which are read many at a time.
+/// The objects of one side of a migration, read in large groups.
 struct MigratedObjects {
     let context: NSManagedObjectContext
 
     private var store: (any RowStore)? { context.persistentStoreCoordinator?.rowStores.first }
 
-    /// The object of a row, a fault where it was not read yet.
+    /// The object of a row; a fault if it was not read yet.
     func object(_ key: RowKey) -> NSManagedObject {
         guard let store else { preconditionFailure("a side of a migration has no store") }
         return context.registry.object(for: store.operations.objectID(for: key))
     }
 
-    /// The objects with their values, in that order. One query for all.
+    /// The objects with their values, in the given order. One query for all.
     ///
-    /// - Throws: 134110 where a row is gone; what the store throws.
+    /// - Throws: 134110 if a row was deleted; the store's error.
     func objects(_ keys: some Sequence<RowKey>) throws -> [NSManagedObject] {
         let objects = keys.map(object)
         try context.fetchPipeline.readRows(of: objects)
@@ -25,19 +25,18 @@ struct MigratedObjects {
         return objects
     }
 
-    /// The least number of keys that are read at a time.
+    /// Minimum number of keys to read at a time.
     private static let leastPage = 50_000
-    /// Into how many parts the keys of a large store are cut at most: to find where a part begins, the store goes through those
-    /// before it.
+    /// Maximum number of pages for a large store: to find the start of a page, the store scans all rows before it.
     private static let mostPages = 16
 
-    /// Calls `body` with the keys of what a request for objects finds, a part of them at a time; not at all where the store does
-    /// not hold the entity.
+    /// Calls `body` with the keys that a request finds, one page at a time; not at all if the store does not have the
+    /// entity.
     func forEachPage(
         of request: NSFetchRequest<NSManagedObject>, atLeast least: Int = leastPage, _ body: ([RowKey]) throws -> Void
     ) throws {
-        // A sort would be made anew for each part. A store of a developer's need not find rows in the same order twice, nor
-        // heed a limit.
+        // A sort would run again for each page. A custom store need not return rows in the same order twice, nor
+        // respect a limit.
         let isWhole =
             store?.operations.readsRowByRow ?? false || request.fetchLimit > 0 || request.fetchOffset > 0
             || !(request.sortDescriptors ?? []).isEmpty
@@ -58,17 +57,16 @@ struct MigratedObjects {
         try context.fetchPipeline.keys(request.erased)?.keys ?? []
     }
 
-    /// Gives the memory back that objects take which are not used now. Those that a policy holds are read again when they
-    /// are touched.
+    /// Frees the memory of unused objects. Objects that a policy retains are read again at their next access.
     func letGo() {
         context.refresher.refresh(context.registry.refreshable, mergeChanges: true)
-        // Until it is told what was refreshed, all of it is held.
+        // The context retains all refreshed objects until the pending changes are processed.
         context.processPendingChanges()
     }
 
-    /// Validates all objects of all stores as a first save does.
+    /// Validates all objects of all stores, as a first save does.
     ///
-    /// - Throws: 134110 with what the validation throws beneath.
+    /// - Throws: 134110 with the validation error as the underlying error.
     func validate(_ step: () throws -> Void) throws {
         let model = context.persistentStoreCoordinator?.managedObjectModel
         for entity in model?.entities ?? [] where !entity.isAbstract {
@@ -96,7 +94,7 @@ struct MigratedObjects {
     }
 }
 
-/// How many objects of a migration are in memory at a time: the ranges of a list.
+/// The objects of a migration that are in memory at a time, as ranges of a list.
 struct MigrationBlocks: Sequence, IteratorProtocol {
     static let size = 500
 

@@ -1,24 +1,24 @@
 import Foundation
 
-/// Which destination objects were made of which source objects, for each mapping.
+/// The destination objects created from each source object, by mapping.
 ///
-/// Objects that were not saved yet are held; of all others only the keys of their rows are kept.
+/// Retains objects that are not saved yet; for saved objects only row keys are kept.
 final class MigrationAssociations {
     private struct Unsaved {
         let source: NSManagedObject
         let destination: NSManagedObject
         let mapping: String
-        /// The place of the one before with the same source, and with the same destination.
+        /// The indexes of the previous pair with the same source, and with the same destination.
         let previous: (bySource: Int?, byDestination: Int?)
     }
 
     private let sources: MigratedObjects
     private let destinations: MigratedObjects
     private var byMapping: [String: RowPairs] = [:]
-    /// The mappings in the order in which they made their first objects.
+    /// The mappings, in the order in which they created their first objects.
     private var names: [String] = []
     private var unsaved: [Unsaved] = []
-    /// The last place of each object among those.
+    /// The index of each object's last unsaved pair.
     private var lastBySource: [ObjectIdentifier: Int] = [:]
     private var lastByDestination: [ObjectIdentifier: Int] = [:]
 
@@ -36,7 +36,7 @@ final class MigrationAssociations {
         unsaved.append(Unsaved(source: source, destination: destination, mapping: mapping, previous: previous))
     }
 
-    /// Those of an object that are not saved, in the order in which they were noted.
+    /// The unsaved pairs of an object, in the order in which they were recorded.
     private func unsaved(from last: Int?, _ mapping: String?, _ previous: (Unsaved) -> Int?) -> [Unsaved] {
         guard var place = last else { return [] }
         var found: [Unsaved] = []
@@ -54,7 +54,7 @@ final class MigrationAssociations {
         lastByDestination.removeAll(keepingCapacity: true)
     }
 
-    /// Lets the objects go that have rows by now, and those that were deleted before they had any.
+    /// Releases objects that are now saved, and objects that were deleted before a save.
     func settle() {
         for pair in unsaved {
             guard let source = pair.source.rowKey, let destination = pair.destination.rowKey else { continue }
@@ -70,14 +70,14 @@ final class MigrationAssociations {
         forgetUnsaved()
     }
 
-    /// The pairs of a mapping whose objects are saved.
+    /// The saved pairs of a mapping.
     func pairs(of mapping: String) -> RowPairs { byMapping[mapping] ?? RowPairs() }
 
-    /// The objects that were made of others, saved ones first.
+    /// The objects created from others, saved ones first.
     ///
     /// - Parameters:
     ///   - mapping: `nil` means all mappings.
-    ///   - sources: `nil` means all.
+    ///   - sources: `nil` means all sources.
     func destinations(mapping: String?, of sources: [NSManagedObject]?) -> [NSManagedObject] {
         let wanted = mapping.map { [$0] } ?? names
         guard let sources else {

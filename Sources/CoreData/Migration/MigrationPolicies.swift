@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Finds the classes of migration policies by the names that mapping models have.
+/// Finds the classes of migration policies by their names in mapping models.
 enum MigrationPolicies {
     private static let registered = Mutex<[String: NSEntityMigrationPolicy.Type]>([:])
 
@@ -9,10 +9,10 @@ enum MigrationPolicies {
         registered.withLock { $0[name] = policyClass }
     }
 
-    /// A policy for the mapping.
+    /// Creates the policy of the mapping.
     ///
-    /// - Parameter modules: modules in which a class is looked for whose name has none, or another program's.
-    /// - Throws: 134170 where the class that the mapping names is not there.
+    /// - Parameter modules: modules to search if the class name has no module, or another program's.
+    /// - Throws: 134170 if the class that the mapping names does not exist.
     static func policy(for mapping: NSEntityMapping, modules: [String]) throws -> NSEntityMigrationPolicy {
         guard let name = mapping.entityMigrationPolicyClassName, !["", "NSEntityMigrationPolicy"].contains(name) else {
             return NSEntityMigrationPolicy()

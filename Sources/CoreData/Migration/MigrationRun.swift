@@ -1,10 +1,10 @@
 import Foundation
 
-/// One migration of a store by a mapping model: its steps in their order, in batches.
+/// One migration of a store by a mapping model, in batches.
 ///
-/// The destination is saved after each block without being validated, so that neither side is ever in memory as a whole: of
-/// what is not worked on there are the keys of the rows. It is validated as a whole in the end. It is a new store, which is
-/// removed where anything fails.
+/// The destination is saved after each block without validation, so that neither side is ever completely in memory;
+/// outside the current block only row keys are kept. The destination is validated as a whole at the end. It is a new
+/// store, and is removed if anything fails.
 final class MigrationRun {
     unowned let manager: NSMigrationManager
     let associations: MigrationAssociations
@@ -29,12 +29,12 @@ final class MigrationRun {
         try check()
         let modules = manager.destinationModel.classModules + manager.sourceModel.classModules
         policies = try mappings.map { try MigrationPolicies.policy(for: $0, modules: modules) }
-        // Policies may look for what they made among the registered objects.
+        // Policies may look for their new objects among the registered objects.
         manager.destinationContext.retainsRegisteredObjects = policies.contains {
             type(of: $0) != NSEntityMigrationPolicy.self
         }
         let sources = try mappings.map(self.sources)
-        // Both passes over the objects, and their validation.
+        // Two passes over the objects, and their validation.
         all = max(1, try sources.map(count).reduce(0, +) * 3)
         for ((mapping, policy), sources) in zip(zip(mappings, policies), sources) {
             try enter(mapping)
@@ -82,7 +82,7 @@ final class MigrationRun {
 
     // MARK: Instances
 
-    /// What a mapping reads.
+    /// The source objects of a mapping.
     private enum Sources {
         case none
         case found(NSFetchRequest<NSManagedObject>)
@@ -129,7 +129,7 @@ final class MigrationRun {
         }
     }
 
-    /// - Parameter objects: gives the source objects of a block.
+    /// - Parameter objects: returns the source objects of a block.
     private func createInstances(
         _ count: Int, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy,
         _ objects: (Range<Int>) throws -> [NSManagedObject]
@@ -153,7 +153,7 @@ final class MigrationRun {
         }
         for block in MigrationBlocks(count: pairs.count) {
             let pairs = pairs[block]
-            // One read for all rows of a side instead of one for each; the context holds none by itself.
+            // One read for all rows of a side instead of one per row. The context itself does not retain the objects.
             let sources = try source.objects(pairs.map(\.source))
             try withExtendedLifetime(sources) {
                 for object in try destination.objects(pairs.map(\.destination)) {
@@ -165,7 +165,7 @@ final class MigrationRun {
         }
     }
 
-    /// Whether anything can come of the second pass over the objects of a mapping.
+    /// True if the second pass over a mapping's objects can have an effect.
     private func fillsRelationships(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) -> Bool {
         if type(of: policy) != NSEntityMigrationPolicy.self { return true }
         if !(mapping.relationshipMappings ?? []).isEmpty { return true }
@@ -175,7 +175,7 @@ final class MigrationRun {
 
     // MARK: Saving
 
-    /// Saves what was made of a block of objects, and lets all of them go.
+    /// Saves the objects of a block and releases all of them.
     private func saveBlock() throws {
         try save()
         source.letGo()

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What migration policies do by themselves.
+/// The default steps of migration policies.
 struct MigrationSteps {
     unowned let manager: NSMigrationManager
 
-    /// Makes the object that a source object becomes, with the values of the attribute mappings.
+    /// Creates the destination object of a source object, with the values of the attribute mappings.
     func createInstance(
         from source: NSManagedObject, in mapping: NSEntityMapping, policy: NSEntityMigrationPolicy
     ) throws {
@@ -29,8 +29,8 @@ struct MigrationSteps {
         manager.associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
     }
 
-    /// The value of a composite attribute under the new names of its elements, if it is the one that the source has; other
-    /// values as they are.
+    /// A composite attribute's value with the new element names, if it equals the source's value; other values
+    /// unchanged.
     private static func moved(
         _ value: Any?, to attribute: NSAttributeDescription, from source: NSManagedObject
     ) -> Any? {
@@ -45,13 +45,13 @@ struct MigrationSteps {
         }
     }
 
-    /// A value that is missing where one is required by now leaves the default in its place.
+    /// Sets an attribute. If a value is now required but missing, the default remains.
     private func set(_ attribute: NSAttributeDescription, of object: NSManagedObject, to value: Any?) {
         if value == nil, !attribute.isOptional, attribute.defaultValue != nil { return }
         object.setValue(value, forKey: attribute.name)
     }
 
-    /// Fills the relationships of an object by the relationship mappings.
+    /// Sets an object's relationships by the relationship mappings.
     func createRelationships(
         of object: NSManagedObject, in mapping: NSEntityMapping, policy: NSEntityMigrationPolicy
     ) throws {
@@ -88,7 +88,7 @@ struct MigrationSteps {
 
     private struct Value { let value: Any? }
 
-    /// - Returns: `nil` where the mapping has no expression; a value that is `nil` is set.
+    /// - Returns: `nil` if the mapping has no expression. A `nil` inside the optional is set as the value.
     private func value(
         of property: NSPropertyMapping, from source: NSManagedObject, to object: NSManagedObject,
         _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
@@ -107,7 +107,7 @@ struct MigrationSteps {
 
     // MARK: Values
 
-    /// The value in the class that the attribute has; numbers become those of its kind.
+    /// The value in the class of the attribute; numbers are converted to its number type.
     private func converted(
         _ value: Any?, for attribute: NSAttributeDescription, _ mapping: NSEntityMapping
     ) throws -> Any? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Opens the two stores of a migration, and takes the new one away again where it fails.
+/// Opens the two stores of a migration, and removes the new one if it fails.
 struct MigrationStores {
     typealias Place = (url: URL, type: String, options: [AnyHashable: Any]?)
 
@@ -21,7 +21,7 @@ struct MigrationStores {
             let new = try add(destination, readOnly: false, to: writing, 134160, creation)
             defer { try? writing.remove(new) }
             let made = context(of: writing)
-            // The classes of the program, and what their hooks do, are for its own stores.
+            // The program's classes and their hooks are meant for its own stores only.
             made.lifeCycle.makesPlainObjects = true
             try body(context(of: reading), made)
             try keepMetadata(of: old, in: new, writing)
@@ -71,7 +71,7 @@ struct MigrationStores {
         return context
     }
 
-    /// What a program keeps in a store's metadata goes along; what the framework keeps there is the new store's own.
+    /// Copies the program's metadata to the new store. The framework's metadata is the new store's own.
     private func keepMetadata(
         of old: any RowStore, in new: any RowStore, _ coordinator: NSPersistentStoreCoordinator
     ) throws {

@@ -3,28 +3,29 @@ import Synchronization
 
 /// Migrates a store of one model to a new store of another, by a mapping model.
 ///
-/// A manager does one migration at a time, on the thread that calls `migrateStore`. Objects are migrated in blocks of 500 and
-/// become faults after each block, so memory grows only by the keys of one entity's rows and the runs of keys that associate
-/// objects; with a policy of the program also by a fault for each new object, all of which stay registered. Progress and cancellation
-/// may be used on any thread.
-// SAFETY: used by the thread that migrates; what others may touch, progress and cancellation, is behind a mutex.
+/// A manager runs one migration at a time, on the thread that calls `migrateStore`. Objects are migrated in blocks of
+/// 500 and become faults after each block. Memory grows only by the keys of one entity's rows and the runs of keys
+/// that associate objects. With a policy of the program it also grows by one fault per new object, because these stay
+/// registered. Progress and cancellation may be used on any thread.
+// SAFETY: used by the migrating thread; progress and cancellation, which other threads may use, are behind a mutex.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
-    /// The model of the store that is migrated.
+    /// The model of the source store.
     public let sourceModel: NSManagedObjectModel
-    /// The model of the store that is made.
+    /// The model of the new store.
     public let destinationModel: NSManagedObjectModel
-    /// The context with the objects of the source store, which are not to be changed.
+    /// The context of the source store's objects, which must not be changed.
     open private(set) var sourceContext = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    /// The context with the objects of the destination store, which are plain managed objects, not of the model's classes.
+    /// The context of the destination store's objects, which are plain managed objects, not of the model's classes.
     open private(set) var destinationContext = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    /// The mapping model of the migration; one without mappings while there is none.
+    /// The mapping model of the migration; an empty one if no migration has started.
     open private(set) var mappingModel = NSMappingModel()
-    /// The mapping that is worked on: each comes three times, for its objects, their relationships and their validation.
+    /// The current mapping. Each mapping is current three times: for its objects, their relationships and their
+    /// validation.
     open private(set) var currentEntityMapping = NSEntityMapping()
-    /// What belongs to the program, for its policies for example.
+    /// Data of the program, for its policies for example.
     open var userInfo: [AnyHashable: Any]?
-    /// Whether a store may be migrated by a way of its own instead of object by object. `true` by default. Migrations
-    /// through a manager go object by object here in any case.
+    /// True if a store may be migrated in its own way instead of object by object. `true` by default. On Linux,
+    /// migrations by a manager are always object by object.
     open var usesStoreSpecificMigrationManager = true
 
     private struct Progress {
@@ -36,7 +37,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     private let progress = Mutex(Progress())
     private(set) lazy var run = MigrationRun(manager: self)
 
-    /// A manager for migrations from stores of `sourceModel` to stores of `destinationModel`.
+    /// Creates a manager for migrations from `sourceModel` to `destinationModel`.
     public required init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
         self.sourceModel = sourceModel
         self.destinationModel = destinationModel
@@ -48,16 +49,16 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// Migrates the store at `sourceURL` to a new one at `destinationURL`, on the calling thread.
     ///
     /// - Parameters:
-    ///   - sourceURL: where the source is.
+    ///   - sourceURL: the URL of the source.
     ///   - sourceType: the source's type.
-    ///   - sourceOptions: with which the source is opened, read-only in any case.
-    ///   - mapping: whose entity mappings are worked on in their order.
-    ///   - destinationURL: where the new store is made; nothing may be there yet.
+    ///   - sourceOptions: options for opening the source, which is always opened read-only.
+    ///   - mapping: the mapping model, whose entity mappings run in order.
+    ///   - destinationURL: the URL of the new store; nothing may exist there.
     ///   - destinationType: the new store's type.
-    ///   - destinationOptions: with which the destination is made.
-    /// - Throws: 516 where something stands at the destination; 134110 where the mapping does not fit the models, or what it
-    ///   makes is not valid; 134111 where values are not unique; 134170 for an expression or a policy that is not there;
-    ///   what a policy throws, and the error of ``cancelMigrationWithError(_:)``. Then nothing stands at the destination.
+    ///   - destinationOptions: options for creating the destination.
+    /// - Throws: 516 if something exists at the destination; 134110 if the mapping does not fit the models, or its
+    ///   results are invalid; 134111 if values are not unique; 134170 for an unknown expression or policy; the error
+    ///   of a policy, and that of ``cancelMigrationWithError(_:)``. After an error the destination does not exist.
     ///   The source is never changed.
     open func migrateStore(
         from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
@@ -85,18 +86,18 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         report(progress: 1)
     }
 
-    /// Migrates the store at `sourceURL` to a new one at `dURL`, on the calling thread, as
-    /// `migrateStore(from:type:options:mapping:to:type:options:)` does.
+    /// Migrates the store at `sourceURL` to a new one at `dURL`, on the calling thread, like
+    /// `migrateStore(from:type:options:mapping:to:type:options:)`.
     ///
     /// - Parameters:
-    ///   - sourceURL: where the source is.
+    ///   - sourceURL: the URL of the source.
     ///   - sStoreType: the source's type.
-    ///   - sOptions: with which the source is opened, read-only in any case.
-    ///   - mappings: 134140 is thrown without one.
-    ///   - dURL: where the new store is made; nothing may be there yet.
+    ///   - sOptions: options for opening the source, which is always opened read-only.
+    ///   - mappings: the mapping model; `nil` throws 134140.
+    ///   - dURL: the URL of the new store; nothing may exist there.
     ///   - dStoreType: the new store's type.
-    ///   - dOptions: with which the destination is made.
-    /// - Throws: 134140 without a mapping model; what the other member throws.
+    ///   - dOptions: options for creating the destination.
+    /// - Throws: 134140 without a mapping model; the errors of the other member.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
         with mappings: NSMappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,
@@ -112,16 +113,16 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             mapping: mappings, to: dURL, type: NSPersistentStore.StoreType(rawValue: dStoreType), options: dOptions)
     }
 
-    /// How much of the migration is done, from 0 to 1; 0 while there is none. Any thread.
+    /// The completed fraction of the migration, from 0 to 1; 0 if none is running. Any thread.
     open var migrationProgress: Float { progress.withLock { $0.fraction } }
 
-    /// Ends the migration that goes on, from any thread: `migrateStore` throws `error` after the object it is at. Does nothing
-    /// while there is none: a later one is not cancelled by a call that came too late for the one before.
+    /// Cancels the running migration, from any thread: `migrateStore` throws `error` after the current object. Has no
+    /// effect if none is running, so a late call does not cancel a later migration.
     open func cancelMigrationWithError(_ error: any Error) {
         progress.withLock { if $0.isRunning { $0.cancellation = error } }
     }
 
-    /// Forgets what became of which object.
+    /// Clears all associations of objects.
     open func reset() { run.associations.reset() }
 
     func enter(_ mapping: NSEntityMapping) { currentEntityMapping = mapping }
@@ -130,7 +131,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     // MARK: What became of what
 
-    /// Says that a destination object was made of a source object.
+    /// Records that a destination object was created from a source object.
     open func associate(
         sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
         for entityMapping: NSEntityMapping
@@ -138,36 +139,36 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         run.associations.add(sourceInstance, destinationInstance, mapping: entityMapping.name)
     }
 
-    /// The destination objects that a mapping made of source objects; of all where they are `nil`.
+    /// The destination objects that a mapping created from the source objects; from all if `nil`.
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         run.associations.destinations(mapping: mappingName, of: sourceInstances)
     }
 
-    /// The source objects of which a mapping made destination objects; of all where they are `nil`.
+    /// The source objects from which a mapping created the destination objects; of all if `nil`.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         run.associations.sources(mapping: mappingName, of: destinationInstances)
     }
 
-    /// What all mappings made of source objects.
+    /// The destination objects that all mappings created from the source objects.
     func destinationInstances(of sources: [NSManagedObject]) -> [NSManagedObject] {
         run.associations.destinations(mapping: nil, of: sources)
     }
 
-    /// The entity that a mapping reads; `nil` where it adds one.
+    /// The source entity of a mapping; `nil` if it adds an entity.
     open func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.sourceEntityName.flatMap { sourceModel.entitiesByName[$0] }
     }
 
-    /// The entity that a mapping makes; `nil` where it removes one.
+    /// The destination entity of a mapping; `nil` if it removes an entity.
     open func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.destinationEntityName.flatMap { destinationModel.entitiesByName[$0] }
     }
 
-    /// The request for the objects of a source entity, without its sub-entities, that mapping models name.
+    /// The request, named in mapping models, for the objects of a source entity without its subentities.
     func fetchRequest(
         forSourceEntityNamed name: String, predicateString: String?
     ) throws -> NSFetchRequest<NSManagedObject> {

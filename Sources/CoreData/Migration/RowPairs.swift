@@ -1,17 +1,17 @@
-/// Which rows became which, in the order in which they were noted, for as many rows as a store may have.
+/// Pairs of source and destination rows, in the order in which they were recorded, for stores of any size.
 ///
-/// Rows whose keys follow on each other on both sides are kept as one run, so that a migration of a million rows in the order
-/// of their keys keeps a few numbers. Keys that come in another order take some 40 bytes for each pair.
+/// Rows with consecutive keys on both sides are stored as one run, so a migration of a million rows in key order
+/// stores a few numbers. Other orders take about 40 bytes per pair.
 struct RowPairs {
     /// The pairs of two entities.
     private struct Lane {
         let source: UInt32
         let destination: UInt32
         var pairs = KeyPairs()
-        /// Where stretches of this lane begin: in the lane, and in all pairs.
+        /// The starts of this lane's stretches: in the lane, and among all pairs.
         var stretches: [(own: Int, all: Int)] = []
 
-        /// The number, among all pairs, of a pair of the lane.
+        /// The index, among all pairs, of a pair of the lane.
         func place(of own: Int) -> Int {
             let stretch = stretches[stretches.partitioningIndex { $0.own > own } - 1]
             return stretch.all + own - stretch.own
@@ -19,7 +19,7 @@ struct RowPairs {
     }
 
     private var lanes: [Lane] = []
-    /// The lanes of the pairs in their order: each stretch goes to where the next one begins.
+    /// The lanes of the pairs, in order. Each stretch ends at the start of the next.
     private var stretches: [(all: Int, lane: Int)] = []
     private(set) var count = 0
 
@@ -41,7 +41,7 @@ struct RowPairs {
         return lanes.count - 1
     }
 
-    /// The pairs with these numbers.
+    /// The pairs in this range of indexes.
     subscript(range: Range<Int>) -> [(source: RowKey, destination: RowKey)] {
         guard !range.isEmpty else { return [] }
         var stretch = stretches.partitioningIndex { $0.all > range.lowerBound } - 1
@@ -57,12 +57,12 @@ struct RowPairs {
         }
     }
 
-    /// What a row became, in the order in which it was noted.
+    /// The destination rows of a source row, in the order in which they were recorded.
     func destinations(of source: RowKey) -> [RowKey] {
         others(of: source.reference, .source) { $0.source == source.entity ? $0.destination : nil }
     }
 
-    /// Of which rows a row was made.
+    /// The source rows of a destination row.
     func sources(of destination: RowKey) -> [RowKey] {
         others(of: destination.reference, .destination) { $0.destination == destination.entity ? $0.source : nil }
     }
@@ -81,11 +81,11 @@ struct RowPairs {
     }
 }
 
-/// Pairs of keys of two entities, in runs.
+/// Pairs of keys of two entities, stored as runs.
 struct KeyPairs {
     enum Side { case source, destination }
 
-    /// Pairs whose keys follow on each other on both sides, up to the number where the next run begins.
+    /// Pairs with consecutive keys on both sides, up to the start of the next run.
     private struct Run {
         let number: Int
         let source: Int64
@@ -94,11 +94,12 @@ struct KeyPairs {
         func key(_ side: Side) -> Int64 { side == .source ? source : destination }
     }
 
-    /// How pairs are found by the keys of one side.
+    /// The lookup method for the keys of one side.
     private enum Order {
-        /// No key is below the one before: the run is searched for.
+        /// The keys are ascending: binary search in the runs.
         case ascending
-        /// For each key the number of its last pair, and for each pair that of the one before with the same key, or -1.
+        /// For each key, the index of its last pair; for each pair, that of the previous pair with the same key, or
+        /// -1.
         case scattered(last: [Int64: Int32], before: [Int32])
     }
 
@@ -137,7 +138,7 @@ struct KeyPairs {
 
     private static func note(_ key: Int64, _ number: Int, in order: inout Order) {
         guard case .scattered(var last, var before) = order else { return }
-        // Not copied: there is one owner at a time.
+        // Resetting `order` first avoids a copy of the arrays: they then have one owner.
         order = .ascending
         before.append(last.updateValue(Int32(truncatingIfNeeded: number), forKey: key) ?? -1)
         order = .scattered(last: last, before: before)
@@ -149,7 +150,7 @@ struct KeyPairs {
         return (run.source &+ offset, run.destination &+ offset)
     }
 
-    /// The pairs that have a key on one side: their numbers, ascending, and the keys on the other side.
+    /// The pairs that have a key on one side: their indexes, ascending, and the keys on the other side.
     func pairs(with key: Int64, on side: Side) -> [(number: Int, other: Int64)] {
         switch side == .source ? bySource : byDestination {
         case .ascending: pairsInOrder(key, side)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Names one version of a model by its checksum, and says where it is found. Immutable, safe on any thread.
-// SAFETY: immutable, as the models that it leads to are once they are in use.
+/// Refers to one version of a model by its checksum and location. Immutable, safe on any thread.
+// SAFETY: immutable, as are the referenced models once they are in use.
 open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     private enum Place {
         case model(NSManagedObjectModel)
@@ -11,37 +11,37 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     }
 
     private let place: Place
-    /// The checksum of the version, as `versionChecksum` of its model and Xcode's build log give it.
+    /// The checksum of the version, as in its model's `versionChecksum` and in Xcode's build log.
     open private(set) var versionChecksum: String
 
-    /// The version is `model` itself.
+    /// Refers to `model` itself.
     public init(model: NSManagedObjectModel, versionChecksum: String) {
         place = .model(model)
         self.versionChecksum = versionChecksum
     }
 
-    /// The version is one of those in the model file at `fileURL`.
+    /// Refers to a version in the model file at `fileURL`.
     public init(fileURL: URL, versionChecksum: String) {
         place = .file(fileURL)
         self.versionChecksum = versionChecksum
     }
 
-    /// The version is one of those of the model of that name.
+    /// Refers to a version of the named model.
     ///
     /// - Parameters:
     ///   - modelName: the name of the model's file, without its extension.
-    ///   - bundle: where the model is; `nil` means the program's own resources.
+    ///   - bundle: the bundle of the model; `nil` means the program's own resources.
     ///   - versionChecksum: the version's `NSManagedObjectModel.versionChecksum`.
     public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
         place = .named(modelName, bundle)
         self.versionChecksum = versionChecksum
     }
 
-    /// The version is the one whose entities have these version hashes.
+    /// Refers to the version with these entity version hashes.
     ///
     /// - Parameters:
-    ///   - versionHash: entity name → hash, as a store's metadata have them.
-    ///   - bundle: where the model is; `nil` means the program's own resources.
+    ///   - versionHash: entity name → hash, as in a store's metadata.
+    ///   - bundle: the bundle of the model; `nil` means the program's own resources.
     ///   - versionChecksum: the version's `NSManagedObjectModel.versionChecksum`.
     public init(entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
         var hashes: [String: Data] = [:]
@@ -50,14 +50,14 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         self.versionChecksum = versionChecksum
     }
 
-    /// The model, found when it is first asked for.
+    /// The model, located at the first access.
     ///
-    /// - Precondition: it is there and has the checksum; a migration throws 134504 instead.
+    /// - Precondition: it exists and has the checksum. A migration throws 134504 instead.
     open var resolvedModel: NSManagedObjectModel {
         do { return try resolve() } catch { preconditionFailure(error.localizedDescription) }
     }
 
-    /// - Throws: 134504 where there is no such model, or it has another checksum.
+    /// - Throws: 134504 if there is no such model, or it has another checksum.
     func resolve() throws -> NSManagedObjectModel {
         let candidates: [NSManagedObjectModel] =
             switch place {

@@ -1,49 +1,50 @@
 import Foundation
 
-/// One step of a staged migration: one of its two subclasses. Set up before the migration begins, and then used by the thread
-/// that migrates, as the subclasses are.
-// SAFETY: set up before the migration begins, and used by the one thread that migrates.
+/// One step of a staged migration. Abstract: use one of the two subclasses. Stages are configured before the
+/// migration begins, and then used by the migrating thread.
+// SAFETY: configured before the migration begins, then used by the migrating thread only.
 open class NSMigrationStage: NSObject, @unchecked Sendable {
-    /// What people call the stage; errors name it.
+    /// A name for messages.
     open var label: String!
 
     override init() { super.init() }
 }
 
-/// A step that needs no help: each of the versions is reached from the one before by inference. Set up before the migration
-/// begins, and then used by the thread that migrates.
-// SAFETY: set up before the migration begins, and used by the one thread that migrates.
+/// A step without handlers: each version is inferred from the previous one. Configured before the migration begins,
+/// and then used by the migrating thread.
+// SAFETY: configured before the migration begins, then used by the migrating thread only.
 open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
     /// The checksums of the versions, oldest first.
     open private(set) var versionChecksums: [String]
 
-    /// A stage through the versions with some checksums.
+    /// Creates a stage through the versions with these checksums.
     ///
-    /// - Parameter checksums: of the versions, oldest first.
+    /// - Parameter checksums: the checksums of the versions, oldest first.
     public init(_ checksums: [String]) {
         versionChecksums = checksums
         super.init()
     }
 }
 
-/// A step from one version to the next with work of the program before and after it. Set up before the migration begins, and
-/// then used by the thread that migrates, which calls the handlers.
-// SAFETY: set up before the migration begins, and used by the one thread that migrates.
+/// A step between two versions, with handlers before and after it. Configured before the migration begins, and then
+/// used by the migrating thread, which calls the handlers.
+// SAFETY: configured before the migration begins, then used by the migrating thread only.
 open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
-    /// The version that the store has before the stage.
+    /// The store's version before the stage.
     open private(set) var currentModel: NSManagedObjectModelReference
-    /// The version that the store has after the stage.
+    /// The store's version after the stage.
     open private(set) var nextModel: NSManagedObjectModelReference
 
-    /// Called while the store has the current version; `container` of the manager opens it.
+    /// Called while the store has the current version. The manager's `container` opens it.
     @preconcurrency
     open var willMigrateHandler: (@Sendable (NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
-    /// Called once the store has the next version; `container` of the manager opens it. Where it throws, or the process ends
-    /// before it is done, the store is not opened, and the next attempt begins with it, also where the next version is the last.
+    /// Called after the store was migrated to the next version. The manager's `container` opens it. If the handler
+    /// throws, or the process ends before it returns, the store is not opened. The next attempt starts with this
+    /// handler, even if the next version is the last.
     @preconcurrency
     open var didMigrateHandler: (@Sendable (NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
 
-    /// A stage from `currentModel` to `nextModel`, without handlers.
+    /// Creates a stage from `currentModel` to `nextModel`, without handlers.
     public init(
         migratingFrom currentModel: NSManagedObjectModelReference, to nextModel: NSManagedObjectModelReference
     ) {

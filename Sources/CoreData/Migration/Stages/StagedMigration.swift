@@ -1,21 +1,21 @@
 import Foundation
 
-/// Brings a store to the present version of its model through the stages of a manager.
+/// Migrates a store to the current version of its model through the stages of a manager.
 ///
-/// Each step is a migration of its own that leaves the store whole: where a later one fails, the store has the version that
-/// the last one gave it, and the next attempt goes on from there. A store whose stage has not ended, because the handler after
-/// the migration failed or the process died, says so in its metadata: the next attempt begins with that handler.
+/// Each step is a separate migration that leaves a complete store. If a later step fails, the store keeps its last
+/// version, and the next attempt continues there. If the handler after a migration failed or the process was killed,
+/// the store's metadata records the unfinished stage, and the next attempt starts with that handler.
 struct StagedMigration {
     let manager: NSStagedMigrationManager
     let url: URL
     let type: String
     let options: [AnyHashable: Any]
-    /// The version that the program has.
+    /// The program's version.
     let destination: NSManagedObjectModel
 
-    /// - Parameter checksum: of the version that the store has.
-    /// - Throws: 134504 for a version that is unknown or cannot be found, 134506 where the stages lead backwards; what a
-    ///   handler and a migration throw.
+    /// - Parameter checksum: the checksum of the store's version.
+    /// - Throws: 134504 for a version that is unknown or cannot be found, 134506 if the stages run backwards; the
+    ///   errors of handlers and migrations.
     func run(from checksum: String, _ source: NSManagedObjectModel) throws {
         let steps = try steps()
         guard let first = steps.firstIndex(where: { $0.checksum == checksum }) else {
@@ -47,15 +47,15 @@ struct StagedMigration {
 
     // MARK: Stages that have not ended
 
-    /// The key, in a store's metadata, of the version whose stage waits for its last handler.
+    /// The metadata key for the version whose stage waits for its last handler.
     private static let awaitedKey = "RosterStageAwaitingItsHandler"
 
-    /// Whether a store waits for the last handler of a stage.
+    /// True if a store waits for the last handler of a stage.
     static func isAwaited(in metadata: [String: Any]?) -> Bool { metadata?[awaitedKey] != nil }
 
     private func endAwaitedStage(_ checksum: String, _ model: NSManagedObjectModel) throws {
         guard let awaited = try metadata()[Self.awaitedKey] as? String else { return }
-        // A store of another version was left before its migration.
+        // A store with another version was interrupted before its migration.
         let stage = manager.stages.lazy.compactMap { $0 as? NSCustomMigrationStage }.first {
             $0.nextModel.versionChecksum == awaited
         }
@@ -82,17 +82,17 @@ struct StagedMigration {
 
     // MARK: Steps
 
-    /// A version on the way.
+    /// A version on the path.
     private struct Step {
         let checksum: String
-        /// Where its model is found; `nil` for versions that lightweight stages name, which are passed over.
+        /// The reference to its model; `nil` for versions named by lightweight stages, which are skipped.
         let reference: NSManagedObjectModelReference?
-        /// The custom stage that leads on from here.
+        /// The custom stage that starts at this version.
         let stage: NSCustomMigrationStage?
         var leadsOn: Bool { stage != nil }
     }
 
-    /// The versions in their order. Each comes once, but where one stage ends and the next begins.
+    /// The versions in order. A version is listed once, even if one stage ends and the next begins there.
     private func steps() throws -> [Step] {
         var steps: [Step] = []
         var done: Set<String> = []
