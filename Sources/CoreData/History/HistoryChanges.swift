@@ -1,8 +1,8 @@
-/// Sums up transactions of a store's history.
+/// Summarises transactions of a store's history.
 enum HistoryChanges {
-    /// What `transactions`, oldest first, changed together: a row that was inserted and updated counts as inserted, one
-    /// that was inserted and deleted as deleted, for a context may have read it in between. In the order of each row's
-    /// first change.
+    /// The combined changes of `transactions`, oldest first. A row inserted and then updated counts as inserted. A
+    /// row inserted and then deleted counts as deleted, because a context may have read it in between. Rows are in
+    /// the order of their first change.
     static func coalesced(_ transactions: [StoreTransaction], of store: any RowStore) -> CommittedChanges {
         var kinds: [RowKey: StoreTransaction.Kind] = [:]
         var order: [RowKey] = []
@@ -29,8 +29,8 @@ enum HistoryChanges {
         return changes
     }
 
-    /// The same in parts, each of some rows but never of half a transaction: who merges one after the other can do other
-    /// things in between.
+    /// The combined changes in parts of several rows. A transaction is never split, and the caller can do other work
+    /// between merging two parts.
     static func parts(of transactions: [StoreTransaction], of store: any RowStore) -> [CommittedChanges] {
         var parts: [CommittedChanges] = []
         var group: [StoreTransaction] = []
@@ -46,6 +46,6 @@ enum HistoryChanges {
         return parts
     }
 
-    /// How many rows a part has at least, but the last.
+    /// Minimum number of rows in a part, except the last.
     private static let rowsOfPart = 8
 }

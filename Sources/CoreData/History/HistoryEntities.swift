@@ -1,8 +1,8 @@
 import Foundation
 
-/// The entities of the history itself, which fetch requests for `fetchHistory(withFetch:)` name.
+/// The entities of the history itself, for fetch requests in `fetchHistory(withFetch:)`.
 ///
-/// They are of a model of their own: no store has rows of them, and no object is made of them.
+/// They are in a separate model: no store has rows of them, and no objects are created.
 enum HistoryEntities {
     static let model: NSManagedObjectModel = {
         let transaction = NSEntityDescription()
@@ -35,7 +35,7 @@ enum HistoryEntities {
     static var transaction: NSEntityDescription? { model.entitiesByName["Transaction"] }
     static var change: NSEntityDescription? { model.entitiesByName["Change"] }
 
-    /// A new request for `entity`.
+    /// Creates a request for `entity`.
     static func request(for entity: NSEntityDescription?) -> NSFetchRequest<NSFetchRequestResult> {
         let request = NSFetchRequest<NSFetchRequestResult>()
         request.entity = entity
@@ -63,20 +63,20 @@ enum HistoryEntities {
 }
 
 extension NSPersistentHistoryTransaction {
-    /// The entity of transactions, for a fetch request that is given to
+    /// The entity of transactions, for a fetch request in
     /// ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``. Its attributes have the names of this class's
     /// properties. May be called on any queue.
     ///
-    /// - Parameter context: The context that will carry out the request.
-    /// - Returns: The entity; it is the same for every context.
+    /// - Parameter context: the context that will execute the request.
+    /// - Returns: the entity, the same for every context.
     public class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? {
         HistoryEntities.transaction
     }
 
-    /// The entity of transactions, as ``entityDescription(with:)`` gives it. May be called on any queue.
+    /// The entity of transactions, as ``entityDescription(with:)`` returns it. May be called on any queue.
     public class var entityDescription: NSEntityDescription? { HistoryEntities.transaction }
 
-    /// A new fetch request for transactions, to be given a predicate, an order or a limit and handed to
+    /// Creates a fetch request for transactions. Set its predicate, order or limit, and pass it to
     /// ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``. May be called on any queue.
     public class var fetchRequest: NSFetchRequest<NSFetchRequestResult>? {
         HistoryEntities.request(for: HistoryEntities.transaction)
@@ -84,20 +84,20 @@ extension NSPersistentHistoryTransaction {
 }
 
 extension NSPersistentHistoryChange {
-    /// The entity of changes, for a fetch request that is given to
-    /// ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``: `changedObjectID`, `changedEntity`, `changeType`,
-    /// `changeID`, `changedID` (the object's number in its store) and `transaction`. May be called on any queue.
+    /// The entity of changes, for a fetch request in ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
+    /// Its attributes are `changedObjectID`, `changedEntity`, `changeType`, `changeID`, `changedID` (the object's
+    /// number in its store) and `transaction`. May be called on any queue.
     ///
-    /// - Parameter context: The context that will carry out the request.
-    /// - Returns: The entity; it is the same for every context.
+    /// - Parameter context: the context that will execute the request.
+    /// - Returns: the entity, the same for every context.
     public class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? {
         HistoryEntities.change
     }
 
-    /// The entity of changes, as ``entityDescription(with:)`` gives it. May be called on any queue.
+    /// The entity of changes, as ``entityDescription(with:)`` returns it. May be called on any queue.
     public class var entityDescription: NSEntityDescription? { HistoryEntities.change }
 
-    /// A new fetch request for changes, to be given a predicate, an order or a limit and handed to
+    /// Creates a fetch request for changes. Set its predicate, order or limit, and pass it to
     /// ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``. May be called on any queue.
     public class var fetchRequest: NSFetchRequest<NSFetchRequestResult>? {
         HistoryEntities.request(for: HistoryEntities.change)

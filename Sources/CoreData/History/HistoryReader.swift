@@ -1,13 +1,14 @@
 import Foundation
 
-/// Reads the histories of stores and makes public objects of them.
+/// Reads the histories of stores and creates their public objects.
 struct HistoryReader {
     let coordinator: NSPersistentStoreCoordinator
 
-    /// Carries out a history request. Cost: one query per store, and one object per transaction and change.
+    /// Executes a history request. Cost: one query per store, and one object per transaction and change.
     ///
-    /// - Throws: 134091 where none of the stores keeps a history; 134301 for a token before which history was removed;
-    ///   134501 for a token of other stores; 134060 for a fetch request that is not for the history; 513 where history of a read-only store is to be removed.
+    /// - Throws: 134091 if none of the stores keeps a history; 134301 if history before the token was removed; 134501
+    ///   for a token of other stores; 134060 for a fetch request of another entity; 513 for a removal from a
+    ///   read-only store.
     func execute(_ request: NSPersistentHistoryChangeRequest) throws -> NSPersistentHistoryResult {
         if let token = request.token { try check(token) }
         if request.removes { return try remove(request) }
@@ -40,7 +41,7 @@ struct HistoryReader {
         return NSPersistentHistoryResult(result, type: request.resultType)
     }
 
-    /// - Throws: 134501 for a token that names no store of the coordinator.
+    /// - Throws: 134501 for a token that does not contain any store of the coordinator.
     private func check(_ token: NSPersistentHistoryToken) throws {
         let stores = coordinator.rowStores
         guard !token.numbers.isEmpty, !stores.contains(where: { token.numbers[$0.identifier ?? ""] != nil }) else {
@@ -55,7 +56,7 @@ struct HistoryReader {
         )
     }
 
-    /// A fetch request may look at the changes of transactions too.
+    /// True if the request needs changes. Its fetch request may read the changes of transactions too.
     private func wantsChanges(_ request: NSPersistentHistoryChangeRequest) -> Bool {
         switch request.resultType {
         case .statusOnly, .count, .transactionsOnly: request.fetchRequest != nil
@@ -71,7 +72,7 @@ struct HistoryReader {
             for store in try storesWithHistory(request.affectedStores) {
                 guard let number = try place(of: request, in: store) else { continue }
                 found += try store.operations.history(after: number, withChanges: withChanges).map { (store, $0) }
-                // Another process may have removed some in between, so that they are missing from what was read.
+                // Another process may have removed transactions in between, which would be missing from the result.
                 _ = try place(of: request, in: store)
             }
         }
@@ -85,8 +86,8 @@ struct HistoryReader {
         }
     }
 
-    /// By time; those of one store in the order of their numbers, also where a clock was set back: a token vouches for all
-    /// numbers up to its own.
+    /// Orders transactions by time. Those of one store stay in order of their numbers, even if a clock was set back,
+    /// because a token covers all numbers up to its own.
     private static func inOrderOfTime(
         _ found: [(store: any RowStore, transaction: StoreTransaction)]
     ) -> [(store: any RowStore, transaction: StoreTransaction)] {
@@ -99,10 +100,10 @@ struct HistoryReader {
         return found.indices.sorted { (times[$0], $0) < (times[$1], $1) }.map { found[$0] }
     }
 
-    /// The number after which the wanted transactions of `store` begin; `nil` where it has none.
+    /// The number after which the requested transactions of `store` begin; `nil` if there are none.
     ///
-    /// - Throws: 134301 where transactions after that number were removed, or the store has not come as far yet: it was
-    ///   put back to an older state.
+    /// - Throws: 134301 if later transactions were removed, or if the store's history ends before that number because
+    ///   the store was restored to an older state.
     private func place(of request: NSPersistentHistoryChangeRequest, in store: any RowStore) throws -> Int64? {
         if case .date(let date) = request.start {
             return try store.operations.firstHistoryNumber(after: date).map { max($0, 1) - 1 }
@@ -135,14 +136,14 @@ struct HistoryReader {
         return NSPersistentHistoryResult(count, type: .count)
     }
 
-    /// The number of the first transaction that stays.
+    /// The number of the first transaction to keep.
     private func end(of request: NSPersistentHistoryChangeRequest, in store: any RowStore) throws -> Int64? {
         switch request.start {
         case .token(let token): return token?.numbers[store.identifier ?? ""]
         case .transaction(let transaction):
             return transaction.storeID == store.identifier ? transaction.transactionNumber : nil
         case .date(let date):
-            // Read before the first that stays is looked for: what is committed meanwhile has a higher number.
+            // Read before the first kept transaction is looked up: later commits then have higher numbers.
             let last = try store.operations.lastHistoryNumber() ?? 0
             let first = try store.operations.firstHistoryNumber(
                 after: Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.nextDown))
@@ -174,17 +175,17 @@ struct HistoryReader {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The place in the histories of `stores` after the last transaction of each; `nil` or an empty array means all
-    /// stores of the coordinator. May be called on any queue. One query for each store, under the coordinator's lock.
+    /// The position in the histories of `stores` after each one's last transaction; `nil` or an empty array means all
+    /// stores of the coordinator. May be called on any queue. One query per store, under the coordinator's lock.
     ///
-    /// - Returns: `nil` where none of the stores keeps a history, or one cannot be read.
+    /// - Returns: `nil` if none of the stores keeps a history, or one cannot be read.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let named = (stores ?? []).compactMap { $0 as? NSPersistentStore }
         return token(of: named.isEmpty ? rowStores : rowStores(among: named)) { try $0.lastHistoryNumber() }
     }
 
-    /// The token behind this coordinator's last transaction in each store. Asks a store only if it was not written here: a
-    /// server would cost a round trip for each save.
+    /// The token after this coordinator's last transaction in each store. Queries only stores that this coordinator
+    /// has not written to: on a server each query would add a round trip to each save.
     final var tokenOfLastSave: NSPersistentHistoryToken? {
         token(of: rowStores) { try $0.lastOwnHistoryNumber ?? $0.lastHistoryNumber() }
     }

@@ -1,17 +1,16 @@
 import Foundation
 
-/// Chooses transactions, or changes, as the fetch request of a history request says.
+/// Filters transactions or changes by the fetch request of a history request.
 struct HistorySelection {
-    /// Whether the request is for changes; otherwise it is for transactions.
+    /// True if the request is for changes, false if for transactions.
     let isOfChanges: Bool
     private let predicate: CompiledPredicate?
     private let order: [NSSortDescriptor]
     private let limit: Int
     private let offset: Int
 
-    /// - Parameter check: called with each token of which the predicate wants what comes before or after; throws to refuse it.
-    /// - Throws: 134060 when the request is for another entity than those of the history, or names a key that its entity
-    ///   does not have.
+    /// - Parameter check: called with each token that the predicate orders by; throws to refuse it.
+    /// - Throws: 134060 if the request is for an entity outside the history, or names an unknown key.
     init(
         _ request: NSFetchRequest<NSFetchRequestResult>, check: (NSPersistentHistoryToken) throws -> Void
     ) throws {
@@ -36,7 +35,7 @@ struct HistorySelection {
         offset = max(0, request.fetchOffset)
     }
 
-    /// The transactions that match, or those with changes that match, each with these changes only.
+    /// The matching transactions; for a request for changes, those with matching changes, reduced to these changes.
     func chosen(from transactions: [NSPersistentHistoryTransaction]) -> [NSPersistentHistoryTransaction] {
         guard isOfChanges else { return cut(sorted(transactions.filter(matches))) }
         let changes = cut(sorted(transactions.flatMap { $0.changes ?? [] }.filter(matches)))
@@ -62,7 +61,7 @@ struct HistorySelection {
         return Array(limit > 0 ? rest.prefix(limit) : rest)
     }
 
-    /// Equal ones stay in the order of the history.
+    /// Sorts the elements. Equal elements stay in the order of the history.
     private func sorted<Element: NSObject>(_ list: [Element]) -> [Element] {
         guard !order.isEmpty else { return list }
         return list.sorted { left, right in

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a history request gives back.
+/// The form of a history request's result.
 public enum NSPersistentHistoryResultType: Int, Sendable {
-    /// Whether the request could be carried out.
+    /// A Bool: true if the request was executed.
     case statusOnly = 0
     /// The IDs of the changed objects, each once.
     case objectIDs = 1
-    /// How many transactions there are.
+    /// The number of transactions.
     case count = 2
     /// Transactions without their changes.
     case transactionsOnly = 3
@@ -16,31 +16,31 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
     case transactionsAndChanges = 5
 }
 
-/// Asks for the history of the stores that keep one, or removes the beginning of it.
+/// Fetches the history of stores that keep one, or removes its beginning.
 ///
-/// A context carries it out: `context.execute(request) as? NSPersistentHistoryResult`. That throws 134091 where none of the
-/// stores keeps a history. A token (or a transaction) before which history was removed gives 134301
-/// (`NSPersistentHistoryTokenExpiredError`): forget it, read the stores anew, and go on from their
+/// A context executes the request: `context.execute(request) as? NSPersistentHistoryResult`. It throws 134091 if none
+/// of the stores keeps a history. If history before the token (or transaction) was removed, it throws 134301
+/// (`NSPersistentHistoryTokenExpiredError`): discard the token, read the stores again, and continue from their
 /// `currentPersistentHistoryToken(fromStores:)`.
 ///
-/// Belongs to the queue that made it, as every request does.
+/// Used on the queue that created it, like every request.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
-    /// Where the wanted part of the history begins, or the part to be removed ends.
+    /// The start of the requested history, or the end of the history to remove.
     enum Start {
         case token(NSPersistentHistoryToken?)
         case date(Date)
-        /// One transaction: its number in the store with that UUID.
+        /// One transaction, as its number in the store with its UUID.
         case transaction(NSPersistentHistoryTransaction)
     }
 
     private(set) var start = Start.token(nil)
-    /// Whether the transactions before `start` are removed.
+    /// True if the transactions before `start` are removed.
     private(set) var removes = false
 
-    /// What to give back; transactions with their changes by default.
+    /// The form of the result; transactions with their changes by default.
     open var resultType: NSPersistentHistoryResultType = .transactionsAndChanges
 
-    /// The place after which the wanted transactions lie, if the request was made with one.
+    /// The position after which the requested transactions begin, if the request was created with a token.
     open var token: NSPersistentHistoryToken? {
         switch start {
         case .token(let token): token
@@ -49,58 +49,58 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
     }
 
-    /// Which transactions, or which changes, are wanted of those that the request begins with: predicate, order, limit and
-    /// offset count, nothing else. Its entity is ``NSPersistentHistoryTransaction/entityDescription(with:)`` or
-    /// ``NSPersistentHistoryChange/entityDescription(with:)``. With a request for changes, transactions come with those
-    /// of their changes that match, and others do not come. `nil` by default, for all of them.
+    /// A filter for transactions or changes after the request's start. Only its predicate, order, limit and offset
+    /// are used. Its entity is ``NSPersistentHistoryTransaction/entityDescription(with:)`` or
+    /// ``NSPersistentHistoryChange/entityDescription(with:)``. A request for changes returns the transactions that
+    /// have matching changes, with only these changes. `nil`, the default, means all.
     ///
-    /// The store finds the place in the history; the request is then applied in memory to each transaction and change
-    /// behind it, so give a token with a long history.
+    /// The store finds the start in the history. The filter is then applied in memory to each later transaction and
+    /// change, so pass a token if the history is long.
     open var fetchRequest: NSFetchRequest<NSFetchRequestResult>?
 
-    /// All transactions after `token`, oldest first; with `nil` the whole history.
+    /// Fetches all transactions after `token`, oldest first; the whole history if `nil`.
     public class func fetchHistory(after token: NSPersistentHistoryToken?) -> Self {
         let request = Self()
         request.start = .token(token)
         return request
     }
 
-    /// All transactions after `transaction`, oldest first; with `nil` the whole history.
+    /// Fetches all transactions after `transaction`, oldest first; the whole history if `nil`.
     public class func fetchHistory(after transaction: NSPersistentHistoryTransaction?) -> Self {
         fetchHistory(after: transaction?.token)
     }
 
-    /// All transactions committed after `date`, oldest first.
+    /// Fetches all transactions committed after `date`, oldest first.
     public class func fetchHistory(after date: Date) -> Self {
         let request = Self()
         request.start = .date(date)
         return request
     }
 
-    /// The transactions, or changes, that `fetchRequest` finds in the whole history.
+    /// Fetches the transactions or changes that `fetchRequest` finds in the whole history.
     ///
-    /// - Parameter fetchRequest: See ``fetchRequest``; executing throws 134060 where it is for another entity.
+    /// - Parameter fetchRequest: see ``fetchRequest``. Executing throws 134060 if it is for another entity.
     public class func fetchHistory(withFetch fetchRequest: NSFetchRequest<NSFetchRequestResult>) -> Self {
         let request = Self()
         request.fetchRequest = fetchRequest
         return request
     }
 
-    /// Removes the transactions before the last that `token` has seen, of each store that it knows; with `nil` none.
-    /// The token itself stays valid.
+    /// Removes, from each store in `token`, the transactions before the last one that the token covers; none if
+    /// `nil`. The token remains valid.
     ///
-    /// The result is `true`, or the number of removed transactions with the result type `count`. One transaction per
-    /// store, which other writers wait for. Executing throws 513 for a store that is read-only.
+    /// The result is `true`, or the number of removed transactions with the result type `count`. Uses one transaction
+    /// per store, which blocks other writers. Executing throws 513 for a read-only store.
     public class func deleteHistory(before token: NSPersistentHistoryToken?) -> Self {
         removing(.token(token))
     }
 
-    /// Removes the transactions that were committed before `date`, from the oldest on up to the first that was not: where
-    /// a clock was set back, later ones stay. See ``deleteHistory(before:)-(NSPersistentHistoryToken?)`` for the result.
+    /// Removes the oldest transactions up to the first that was not committed before `date`. If a clock was set back,
+    /// later ones are kept. See ``deleteHistory(before:)-(NSPersistentHistoryToken?)`` for the result.
     public class func deleteHistory(before date: Date) -> Self { removing(.date(date)) }
 
-    /// Removes the transactions before `transaction` from its store; with `nil` none.
-    /// See ``deleteHistory(before:)-(NSPersistentHistoryToken?)`` for the result.
+    /// Removes the transactions before `transaction` from its store; none if `nil`. See
+    /// ``deleteHistory(before:)-(NSPersistentHistoryToken?)`` for the result.
     public class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self {
         removing(transaction.map { .transaction($0) } ?? .token(nil))
     }
@@ -112,7 +112,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return request
     }
 
-    /// What the request is for the stores. History has no type of its own.
+    /// The request type for stores; history requests have no type of their own.
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
@@ -126,12 +126,12 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a history request. Immutable, safe on any thread.
+/// The result of a history request. Immutable, safe on any thread.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an array of `NSManagedObjectID`, an Int, an array of `NSPersistentHistoryTransaction`, or
     /// an array of `NSPersistentHistoryChange`.
     public let result: Any?
-    /// What `result` is.
+    /// The form of `result`.
     public let resultType: NSPersistentHistoryResultType
 
     init(_ result: Any?, type: NSPersistentHistoryResultType) {

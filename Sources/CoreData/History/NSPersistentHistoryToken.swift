@@ -1,17 +1,18 @@
 import Foundation
 
-/// A place in the histories of some stores: all transactions up to it were seen.
+/// A position in the histories of some stores: all transactions up to it have been read.
 ///
-/// Opaque and immutable, safe on any thread. Archive it with `NSKeyedArchiver` to go on from there at the next launch.
+/// Opaque and immutable, safe on any thread. Archive it with `NSKeyedArchiver` to continue from there at the next
+/// launch.
 public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Sendable {
-    /// Store UUID → number of the last transaction seen.
+    /// Store UUID → number of the last transaction read.
     let numbers: [String: Int64]
 
     init(numbers: [String: Int64]) {
         self.numbers = numbers
     }
 
-    /// The number of the last transaction seen of the store with that UUID; 0 where none was.
+    /// The number of the last transaction read from the store with that UUID; 0 if none.
     func number(ofStore identifier: String?) -> Int64 { identifier.flatMap { numbers[$0] } ?? 0 }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }

@@ -1,31 +1,31 @@
 import Foundation
 
-/// One transaction of a store's history: what one save, of any process, changed. Never changes once a request has returned
-/// it: safe on any thread.
-// SAFETY: immutable once a request has returned it: the reader alone sets `changes` before that.
+/// One transaction of a store's history: the changes of one save by any process. Immutable once a request has
+/// returned it, and safe on any thread.
+// SAFETY: immutable once a request has returned it: only the reader sets `changes` before that.
 open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
-    /// When the transaction was committed, by the clock of the machine that did.
+    /// The time of the commit, by the clock of the committing machine.
     public let timestamp: Date
-    /// The changes, oldest first; `nil` when only transactions were asked for.
+    /// The changes, oldest first; `nil` if only transactions were requested.
     open internal(set) var changes: [NSPersistentHistoryChange]?
     /// The number of the transaction in its store's history.
     public let transactionNumber: Int64
     /// The UUID of the store.
     public let storeID: String
-    /// The bundle that saved; empty where the writer did not say.
+    /// The bundle that saved; empty if not recorded.
     public let bundleID: String
-    /// The process that saved; empty where the writer did not say.
+    /// The process that saved; empty if not recorded.
     public let processID: String
     /// The `name` of the context that saved.
     public let contextName: String?
     /// The `transactionAuthor` of the context that saved.
     public let author: String?
-    /// The role of a database server that saved, as the server knows it; `nil` in a file, and in transactions of a store on a
-    /// server that was made by an older version. An addition to Apple's API.
+    /// The role that saved, as the database server knows it; `nil` in a file, and in a server's store created by an
+    /// older version. An addition to Apple's API.
     public let role: String?
-    /// The address that it came from, as the server knows it; `[local]` for a socket. An addition to Apple's API.
+    /// The client's address, as the server knows it; `[local]` for a socket. An addition to Apple's API.
     public let host: String?
-    /// The place in the history right after this transaction.
+    /// The position in the history after this transaction.
     public let token: NSPersistentHistoryToken
 
     init(_ transaction: StoreTransaction, storeID: String, token: NSPersistentHistoryToken) {
@@ -43,8 +43,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// A notification of the form of did-save-object-IDs with the IDs in ``changes``, for
-    /// `mergeChanges(fromContextDidSave:)`.
+    /// A notification like did-save-object-IDs with the IDs in ``changes``, for `mergeChanges(fromContextDidSave:)`.
     open func objectIDNotification() -> Notification {
         var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
         for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
@@ -56,7 +55,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     }
 }
 
-/// What was done to an object in a transaction.
+/// The kind of a change to an object in a transaction.
 public enum NSPersistentHistoryChangeType: Int, Sendable {
     /// The row was inserted.
     case insert = 0
@@ -66,24 +65,23 @@ public enum NSPersistentHistoryChangeType: Int, Sendable {
     case delete = 2
 }
 
-/// One change of one object in a transaction of a store's history. Never changes once a request has returned it: safe on any
-/// thread.
+/// One change of one object in a transaction of a store's history. Immutable once a request has returned it, and safe
+/// on any thread.
 // SAFETY: immutable once a request has returned it.
 open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// The number of the change in its store's history.
     public let changeID: Int64
     /// The object that changed.
     public let changedObjectID: NSManagedObjectID
-    /// Whether the object was inserted, updated or deleted.
+    /// The kind of the change.
     public let changeType: NSPersistentHistoryChangeType
-    /// The values that a deleted object had in the attributes that its model preserves, by name; `nil` for other
-    /// changes, and without such values.
+    /// The preserved attribute values of a deleted object, by name; `nil` if there are none, and for other changes.
     public let tombstone: [AnyHashable: Any]?
-    /// The transaction to which the change belongs. Not retained, but where changes were asked for without transactions.
+    /// The transaction of the change. Not retained, unless changes were requested without transactions.
     open internal(set) weak var transaction: NSPersistentHistoryTransaction?
-    /// Holds the transaction where changes are given without it.
+    /// Retains the transaction if changes are returned without it.
     private var keptTransaction: NSPersistentHistoryTransaction?
-    /// The properties of an updated object that changed, as far as the writer noted them; `nil` for other changes.
+    /// The changed properties of an updated object, as far as recorded; `nil` for other changes.
     public let updatedProperties: Set<NSPropertyDescription>?
 
     init(_ change: StoreTransaction.Change, id: NSManagedObjectID) {
@@ -101,7 +99,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
         tombstone = change.kind == .delete ? Self.values(of: change.tombstone, in: id.entity) : nil
     }
 
-    /// Holds the transaction from now on, which then must not hold the change.
+    /// Retains the transaction. To avoid a cycle, the transaction must not retain the change.
     func keepTransaction() { keptTransaction = transaction }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }

@@ -1,92 +1,92 @@
 import Foundation
 
-// How other processes are seen.
+// Detecting commits of other processes.
 //
-// SQLite's `data_version` of a connection grows when any other connection commits, and asking costs microseconds; so a
-// timer asks ten times a second, on a queue of its own. Only when the number moved is the history read, from the last
-// transaction seen. Transactions of the store's own connection are in the history too and are left out: their saves
-// were announced by the context that made them.
+// SQLite's `data_version` of a connection increases when any other connection commits, and a query takes
+// microseconds. A timer on a separate queue queries it ten times a second. Only if the number changed is the history
+// read, from the last transaction seen. Transactions of the store's own connection are skipped: the saving context
+// has already announced them.
 //
-// The stores may be asked under the coordinator's lock only. The watcher never waits for it in front of other work: it
-// tries, and if another thread works with the stores it comes again a little later. Only after many misses does it
-// queue up, so that a busy process sees the others too.
+// Stores may be queried only under the coordinator's lock. The watcher does not delay other work: it tries the lock,
+// and if another thread has it, tries again shortly after. Only after many failures does it wait for the lock, so
+// that a busy process also sees the others' commits.
 //
-// A server tells by itself that another client has committed, and wakes the watcher: then it looks at once. The timer goes on
-// beside that, for servers that do not tell.
+// A server notifies the watcher of other clients' commits, and the watcher looks at once. The timer continues, for
+// servers that do not notify.
 //
-// After looks that found nothing the system is asked to tell that a file was written, and the timer goes slowly: a program that
-// shows a store at rest needs next to no processor. When the system has told, the watcher looks at once, and the timer goes as
-// before.
+// After several looks without a change, the system is asked to report writes to the files, and the timer slows down,
+// so a program with an idle store needs almost no processor time. After a report the watcher looks at once, and the
+// timer returns to its normal pace.
 //
-// While a context has not come to the last changes yet, the next ones are left where they are: its queue has enough to do.
-// So the looks become as seldom as the merges take, up to a limit, because other contexts may be waiting.
+// While a context has not merged the last changes, the next ones are not read, because its queue is busy. The looks
+// become as rare as the merges are slow, up to a limit, because other contexts may be waiting.
 
-/// Watches the stores of one coordinator that were added with the remote-change option, and announces what others
-/// committed to them: as ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to the world. The
-/// latter it posts for this process's own commits too.
-// SAFETY: the coordinator's lock guards `watched` and `timer`, the queue `misses`; the coordinator is set before all
-// else.
+/// Watches a coordinator's stores that were added with the remote-change option, and announces others' commits: as
+/// ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to observers. Also posts the
+/// notification for this process's own commits.
+// SAFETY: the coordinator's lock guards `watched` and `timer`, the queue `misses`; the coordinator is set first.
 final class RemoteChangeWatcher: @unchecked Sendable {
-    /// When the stores are asked. Tests have others.
+    /// The timing of the looks at the stores. Tests use other values.
     struct Pace {
-        /// Time between two questions for `data_version`.
+        /// Time between two queries of `data_version`.
         var interval = DispatchTimeInterval.milliseconds(100)
-        /// The same while the files are watched, should the system not tell of one.
+        /// The same while the files are watched, in case the system misses a write.
         var quietInterval = DispatchTimeInterval.seconds(1)
-        /// Number of looks in a row without a finding after which the files are watched.
+        /// Number of consecutive looks without a change before the files are watched.
         var quietLooks = 20
     }
 
     /// Set before the first store is added.
     var pace = Pace()
-    /// How long to wait when another thread works with the stores.
+    /// Delay before another attempt if another thread has the lock.
     static let retryInterval = DispatchTimeInterval.milliseconds(15)
-    /// The same in milliseconds for a watcher that was woken: each wait is twice as long as the last one.
+    /// First delay in milliseconds after a notification. Each further delay is twice as long.
     private static let firstRetry = 1
     private static let longestRetry = 16
-    /// How long after a look a watcher that was woken looks again where contexts are behind.
+    /// Delay after a notification while contexts are behind.
     private static let pauseBehind = DispatchTimeInterval.milliseconds(8)
-    /// After so many misses in a row the watcher queues up for the lock. Of every four misses the last waits for the timer.
+    /// Number of consecutive failures before the watcher waits for the lock. Every fourth failure waits for the
+    /// timer.
     static let patience = 20
-    /// So many looks in a row are left out at most because a context is behind.
+    /// Maximum number of consecutive looks skipped because a context is behind.
     static let mostLeftOut = 4
 
-    /// What is known of one store. Touched under the coordinator's lock only.
+    /// The last known state of a store. Used only under the coordinator's lock.
     private struct Watched {
         weak var store: (any RowStore)?
-        /// `nil` while the store could not be asked yet.
+        /// `nil` until the store could be queried.
         var dataVersion: Int64?
         var lastNumber: Int64?
-        /// Whether it was told that the file is not where it was.
+        /// True if the missing or moved file was already reported.
         var isLost = false
     }
 
     private let queue = DispatchQueue(label: "CoreData.RemoteChangeWatcher", qos: .userInitiated)
     private weak var coordinator: NSPersistentStoreCoordinator?
     private var watched: [ObjectIdentifier: Watched] = [:]
-    /// Touched under the coordinator's lock only.
+    /// Used only under the coordinator's lock.
     private var timer: (any DispatchSourceTimer)?
-    /// Touched on `queue` only.
+    /// Used only on `queue`.
     private var misses = 0
-    /// Touched on `queue` only.
+    /// Used only on `queue`.
     private var leftOut = 0
-    /// Whether a look is on its way that a store has asked for. Touched on `queue` only.
+    /// True if a look requested by a store is pending. Used only on `queue`.
     private var isWoken = false
-    /// How many looks in a row found nothing. Touched on `queue` only.
+    /// Number of consecutive looks without a change. Used only on `queue`.
     private var quiet = 0
-    /// What tells of the files while the timer goes slowly; empty while it does not. Touched on `queue` only.
+    /// The file watches while the timer is slow; otherwise empty. Used only on `queue`.
     private var fileWatches: [AnyObject] = []
-    /// Whether one of them has told something. Touched on `queue` only.
+    /// True if a file watch has reported a write. Used only on `queue`.
     private var isFileTouched = false
 
     init() {}
 
     deinit { timer?.cancel() }
 
-    /// Says whose stores are watched. Called once, before anything else.
+    /// Sets the coordinator whose stores are watched. Called once, before anything else.
     func attach(to coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
 
-    /// Begins with the stores that are new and forgets those that are gone. Called under the coordinator's lock, so that
+    /// Starts watching new stores and stops watching removed ones. Called under the coordinator's lock, so that
     /// nothing is missed between the opening of a store and the first look at it.
     func storesDidChange(_ stores: [any RowStore]) {
         var found: [ObjectIdentifier: Watched] = [:]
@@ -97,13 +97,13 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
         watched = found
         if found.isEmpty { pause() } else { resume() }
-        // Files that come later are not watched yet.
+        // Files of new stores are not watched yet.
         queue.async { [weak self] in
             if self?.fileWatches.isEmpty == false { self?.fileWasTouched() }
         }
     }
 
-    /// Posts the notification for a commit of this process's own. Returns at once.
+    /// Posts the notification for this process's own commit. Returns at once.
     func ownCommit(to stores: [NSPersistentStore]) {
         let announced = stores.filter { StoreOptions($0.options).postsRemoteChanges }
         guard !announced.isEmpty else { return }
@@ -119,7 +119,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
     }
 
-    /// A store that cannot be asked now counts as changed when it can be.
+    /// The initial state. A store that cannot be queried now counts as changed once it can be.
     private static func firstLook(at store: any RowStore) -> Watched {
         Watched(
             store: store, dataVersion: try? store.operations.dataVersion(),
@@ -147,14 +147,14 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     // MARK: One look
 
-    /// A store was told that others have committed. On `queue`.
+    /// Handles a store's notification of others' commits. Call on `queue`.
     private func wake() {
         guard !isWoken else { return }
         isWoken = true
         lookWhenWoken(retry: Self.firstRetry)
     }
 
-    /// Looks as soon as the contexts have come to the last changes and no other thread works with the stores.
+    /// Looks once the contexts have merged the last changes and no other thread uses the stores.
     private func lookWhenWoken(retry: Int) {
         guard isWoken, let coordinator else { return }
         var pause: DispatchTimeInterval?
@@ -190,7 +190,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         look(coordinator)
     }
 
-    /// Looks at all stores, with the coordinator's lock, which it gives back.
+    /// Looks at all stores under the coordinator's lock, and releases the lock.
     private func look(_ coordinator: NSPersistentStoreCoordinator) {
         isWoken = false
         misses = 0
@@ -213,8 +213,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         if !isAnyAway { coordinator.storesAnswer() }
     }
 
-    /// Lets the timer go slowly when nothing happens, as long as the system tells of the files, and as before otherwise. Called
-    /// on `queue` under the lock.
+    /// Slows the timer while nothing changes and the system watches the files, and restores its normal pace
+    /// otherwise. Call on `queue` under the lock.
     private func setPace(isQuiet: Bool, _ coordinator: NSPersistentStoreCoordinator) {
         quiet = isQuiet ? quiet + 1 : 0
         isFileTouched = false
@@ -231,17 +231,17 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
         guard watches.count == stores.count, !watches.isEmpty else { return }
         fileWatches = watches
-        // The next look is at once: something may have been written before the watch began.
+        // Look at once: something may have been written before the watch began.
         timer?.schedule(deadline: .now(), repeating: pace.quietInterval, leeway: .milliseconds(100))
     }
 
-    /// On `queue`.
+    /// Handles a report of a file watch. Call on `queue`.
     private func fileWasTouched() {
         isFileTouched = true
         wake()
     }
 
-    /// What became of a store's file, where that was not told yet. Asked under the lock.
+    /// The error if a store's file is missing or moved and this was not reported yet. Call under the lock.
     private func loss(of store: any RowStore, _ key: ObjectIdentifier) -> (any Error)? {
         do {
             try store.operations.checkFile()
@@ -263,15 +263,15 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     private struct Finding {
         let store: any RowStore
-        /// In the order of their transactions.
+        /// The changes, in the order of their transactions.
         let changes: [CommittedChanges]
         let lastNumber: Int64?
     }
 
-    /// Asks one store, under the lock.
+    /// Looks at one store. Call under the lock.
     ///
-    /// - Returns: `nil` when no other process committed. A store that cannot be read now is asked again next time: its
-    ///   numbers stay as they were.
+    /// - Returns: `nil` if no other process committed. A store that cannot be read keeps its state and is queried
+    ///   again next time.
     private func look(at store: any RowStore, _ key: ObjectIdentifier) -> Finding? {
         let begin = DispatchTime.now()
         guard let entry = watched[key], let version = try? store.operations.dataVersion(),
@@ -289,7 +289,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         let (transactions, removed) = (news.transactions, news.lastRemoved)
         watched[key]?.dataVersion = version
         guard removed <= lastSeen, newest >= lastSeen else {
-            // Transactions that were not seen yet are gone: what they changed is not known.
+            // Transactions were removed before they were read, so their changes are unknown.
             let number = max(removed, newest)
             watched[key]?.lastNumber = transactions.last?.number ?? number
             return Finding(
@@ -300,7 +300,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         let foreign = transactions.filter { !$0.isOwn }
         guard !foreign.isEmpty else { return nil }
         var changes = HistoryChanges.parts(of: foreign, of: store)
-        // Of several stores none knows what another one's history has yet to tell.
+        // With several stores, none knows the others' unread history.
         if watched.count == 1, !changes.isEmpty { changes[changes.count - 1].completeSince = begin }
         return Finding(store: store, changes: changes, lastNumber: last.number)
     }

@@ -1,10 +1,11 @@
 import PredicateSyntax
 
-// Tokens have no order of their own: each is a place in the history of every store that it names. Before and after a token is a
-// matter of the transaction's own store and number, as it is for `fetchHistory(after:)`.
+// Tokens have no total order: each is a position in the history of every store it contains. "Before" and "after" a
+// token depend on the transaction's store and number, as for `fetchHistory(after:)`.
 
 extension PredicateTree {
-    /// The predicate with `token > t` and its like as comparisons of the transaction's store and number.
+    /// The predicate with comparisons such as `token > t` replaced by comparisons of the transaction's store and
+    /// number.
     ///
     /// - Parameter check: called with each such token; throws to refuse it.
     func comparingTokens(_ check: (NSPersistentHistoryToken) throws -> Void) rethrows -> PredicateTree {
@@ -21,7 +22,7 @@ extension PredicateTree {
 }
 
 extension ComparisonTree {
-    /// `nil` for what is not the order of a transaction's token and another one.
+    /// The replacement; `nil` if this is not an order comparison of a transaction's token with another token.
     fileprivate func comparingTokens(_ check: (NSPersistentHistoryToken) throws -> Void) rethrows -> PredicateTree? {
         switch (left, right) {
         case (.keyPath(let keys), .constant(let token as NSPersistentHistoryToken)) where keys.last == "token":
@@ -45,7 +46,8 @@ extension ComparisonTree {
 }
 
 extension NSPersistentHistoryToken {
-    /// The comparison of transactions at `keys` with this place; of a store that the token does not name, it has seen nothing.
+    /// Compares the transactions at `keys` with this token. In a store that the token does not contain, it has
+    /// covered nothing.
     fileprivate func comparison(_ sign: ComparisonOperator, of keys: [String]) -> PredicateTree {
         let (store, number) = (
             ExpressionTree.keyPath(keys + ["storeID"]), ExpressionTree.keyPath(keys + ["transactionNumber"])
@@ -63,7 +65,7 @@ extension NSPersistentHistoryToken {
 }
 
 extension ComparisonOperator {
-    /// The operator with its sides exchanged; `nil` for what is not the order of two values.
+    /// The operator with its sides exchanged; `nil` for operators other than order comparisons.
     fileprivate var mirrored: ComparisonOperator? {
         switch self {
         case .lessThan: .greaterThan
