@@ -2,56 +2,58 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What one save changed, or several transactions of a store's history together, as the coordinator's contexts hear of it.
+/// The combined changes of one save, or of several history transactions, as the coordinator passes them to its
+/// contexts.
 ///
-/// Made by a save of a context, or from the history of a store that another process wrote to.
+/// Created by a context's save, or from the history of a store that another process wrote to.
 struct CommittedChanges: Sendable {
     /// Permanent IDs.
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
 
-    /// The rows as they were committed, as far as the writer knows them; the others are read when they are needed.
-    /// A list, because after most saves nothing is looked up in it.
+    /// The committed rows, as far as the writer knows them; others are read on demand. A list, because after most
+    /// saves no row is looked up.
     var rows: [IdentifiedRow] = []
 
-    /// Stores that changed in unknown ways: whatever was read from them may be stale.
+    /// Stores with unknown changes: everything read from them may be stale.
     var staleStores: [NSPersistentStore] = []
 
-    /// When the look at a history began of which this is the last part: what other processes committed before is merged
-    /// with this. `nil` where that is not known.
+    /// The start of the history look whose last part this is: merging it includes everything that other processes
+    /// committed before. `nil` if unknown.
     var completeSince: DispatchTime?
 
-    /// How many rows are named.
+    /// The number of changed rows.
     var count: Int { inserted.count + updated.count + deleted.count }
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && staleStores.isEmpty }
 }
 
-/// An observer of committed changes: the merger of a context.
+/// An observer of committed changes: a context's merger.
 protocol CommitObserver: AnyObject, Sendable {
-    /// Called on any thread, after the transaction and outside of the coordinator's lock.
+    /// Called on any thread, after the transaction and outside the coordinator's lock.
     ///
-    /// - Parameter source: the context that saved, or `nil` for another process.
+    /// - Parameter source: the context that saved; `nil` for another process.
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?)
 
-    /// Whether it has not come yet to what it was told of other processes. Any thread.
+    /// True if the observer has not yet handled the last changes of other processes. Any thread.
     var isBehind: Bool { get }
 
-    /// Called on any thread when all stores that are followed can be read: what could not be merged can be now.
+    /// Called on any thread when all watched stores can be read again, so that failed merges can be retried.
     func storesAnswer()
 
-    /// Called on any thread after `store` was taken out of the coordinator.
+    /// Called on any thread after `store` was removed from the coordinator.
     func coordinatorDidRemove(_ store: NSPersistentStore)
 
-    /// Called on any thread when another store took the place of one, which is about to be removed.
+    /// Called on any thread when another store has replaced one that is about to be removed.
     func coordinatorDidMove(_ move: StoreMove)
 
-    /// Called on any thread when unsaved objects changed in the parent context: what was read and is not in use is stale.
+    /// Called on any thread when unsaved objects of the parent context changed: values that were read but are not in
+    /// use are stale.
     func objectsBeneathDidChange()
 }
 
-/// The observers of one coordinator or parent context, as long as they are there. Safe to use from any thread.
+/// The live observers of a coordinator or parent context. Safe to use from any thread.
 // SAFETY: the lock guards the entries; the flag is an atomic.
 final class CommitObservers: @unchecked Sendable {
     private struct Entry {
@@ -62,7 +64,7 @@ final class CommitObservers: @unchecked Sendable {
     private var entries: [Entry] = []
     private let wasUsed = Atomic<Bool>(false)
 
-    /// Whether there ever was an observer. One plain load.
+    /// True if there has ever been an observer. One plain load.
     var hasSome: Bool { wasUsed.load(ordering: .acquiring) }
 
     func add(_ observer: any CommitObserver) {
@@ -77,8 +79,8 @@ final class CommitObservers: @unchecked Sendable {
 }
 
 extension CommittedChanges {
-    /// What was committed one after the other, together: a row that was inserted and updated counts as inserted, one that
-    /// was inserted and deleted as deleted. Each row is named once, in the order of its first change.
+    /// Combines successive commits. A row inserted and then updated counts as inserted; one inserted and then deleted
+    /// counts as deleted. Each row is listed once, in the order of its first change.
     init(together parts: [CommittedChanges]) {
         self.init()
         enum Kind { case insert, update, delete }
@@ -104,7 +106,7 @@ extension CommittedChanges {
         deleted = order.filter { kinds[$0] == .delete }
     }
 
-    /// The stores that the changes are about, each once.
+    /// The stores of the changes, each once.
     var stores: [NSPersistentStore] {
         var seen: Set<ObjectIdentifier> = []
         var stores: [NSPersistentStore] = []

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Finds the model of a container by its name.
+/// Finds a container's model by name.
 enum ModelLocator {
     private static let extensions = ["momd", "mom", "xcdatamodeld"]
 
-    /// The model named `name` from the places where programs keep their resources, or the one that the store at
-    /// `storeURL` keeps of itself.
+    /// The model named `name` from the places of programs' resources, or else the cached model of the store at
+    /// `storeURL`.
     ///
-    /// - Throws: 260 when there is neither; what the model's file has to say when it cannot be read.
+    /// - Throws: 260 if neither exists; the error of a model file that cannot be read.
     static func model(named name: String, orCachedIn storeURL: URL) throws -> NSManagedObjectModel {
         if let url = url(ofModelNamed: name) { return try NSManagedObjectModel(validContentsOf: url) }
         if FileManager.default.fileExists(atPath: storeURL.path) {

@@ -1,33 +1,34 @@
 import Foundation
 
-// One store is saved by `StoreOperations.save`. For several: all or nothing. SQLite has no transaction over several
-// files in WAL mode, so a save goes in two steps: every store does all of its work in an open transaction, where
-// whatever can be wrong with the work shows; and when all have done so, the transactions are committed one after the
-// other. What remains possible is that a later commit fails after an earlier one succeeded: the disk fills up or goes
-// away, or the machine does, in just that moment.
+// `StoreOperations.save` saves one store. Several stores are saved all or nothing. SQLite has no transaction over
+// several files in WAL mode, so a save has two phases. First every store does its work in an open transaction, where
+// all errors of that work occur. Then the transactions are committed in turn. A later commit can still fail after an
+// earlier one succeeded, if the disk fills up, disappears or the machine stops at that moment.
 
-/// Writes the changes of one save to all stores that it concerns: usually one, which is then saved directly. Run under the
-/// coordinator's lock.
+/// Writes the changes of one save to the affected stores. A single store, the usual case, is saved directly. Run
+/// under the coordinator's lock.
 struct MultiStoreSave {
     typealias Part = (changes: StoreChangeSet, store: any RowStore)
 
-    /// Some stores were saved, others not.
+    /// The error if some stores were saved and others were not.
     struct Incomplete: Error {
         let saved: [any RowStore]
         let failed: [any RowStore]
         let error: any Error
-        /// The rows that the saved stores derived values for.
+        /// Rows with values that the saved stores derived.
         var derived: [NSManagedObjectID: RowSnapshot] = [:]
     }
 
     private let parts: [Part]
 
-    /// The same order in every process that saves to the same stores, so that no two processes wait for each other.
+    /// Sorts the parts in the same order in every process that saves to these stores, to prevent deadlocks between
+    /// processes.
     init(_ parts: [Part]) {
         self.parts = parts.sorted { ($0.store.identifier ?? "") < ($1.store.identifier ?? "") }
     }
 
-    /// - Throws: the error of the store that refused, with nothing saved; ``Incomplete`` when it was too late for that.
+    /// - Throws: the error of the store that refused, with nothing saved; ``Incomplete`` if some stores were already
+    ///   saved.
     func run() throws {
         guard parts.count > 1 else {
             for part in parts { try part.store.operations.save(part.changes) }
@@ -47,9 +48,9 @@ struct MultiStoreSave {
         try commit(staged, &saved)
     }
 
-    /// Does the work of all stores that can stage it.
+    /// Does the work of all stores that support staging.
     ///
-    /// - Returns: those stores, and the parts of the others, with which nothing was done yet.
+    /// - Returns: these stores, and the parts of the others, which are still to be saved.
     private func stage() throws -> (staged: [(operations: any StagedSaving, store: any RowStore)], others: [Part]) {
         var staged: [(operations: any StagedSaving, store: any RowStore)] = []
         var others: [Part] = []

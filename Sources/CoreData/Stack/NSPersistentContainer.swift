@@ -1,38 +1,38 @@
 import Foundation
 
-/// Gives containers the newer spelling of `defaultDirectoryURL()`: a class cannot declare both itself.
+/// Adds the newer form of `defaultDirectoryURL()` to containers, because a class cannot declare both.
 public protocol DefaultDirectoryProviding {}
 
 extension DefaultDirectoryProviding where Self: NSPersistentContainer {
-    /// Where stores stand unless a description says otherwise: what `defaultDirectoryURL()` says. On any thread.
+    /// The default folder for stores, as returned by `defaultDirectoryURL()`. On any thread.
     public static var defaultDirectoryURL: URL { Self.defaultDirectoryURL() }
 }
 
-/// The whole stack in one object: a model, a coordinator with its stores, and contexts for them.
+/// The complete stack in one object: a model, a coordinator with its stores, and contexts.
 ///
-/// Safe on any thread, but for ``persistentStoreDescriptions``, which are set up before other threads know the container.
-/// ``viewContext`` belongs to the main queue, each other context to its own.
-// SAFETY: immutable but for the descriptions, which are set up before other threads know the container.
+/// Safe on any thread, except ``persistentStoreDescriptions``, which must be set before other threads use the
+/// container. ``viewContext`` is used on the main queue, each other context on its own queue.
+// SAFETY: immutable except for the descriptions, which are set before other threads use the container.
 open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecked Sendable {
-    /// The name of the container: of its model's file, and of its store's unless a description says otherwise.
+    /// The name of the container: the name of its model's file, and by default of its store's.
     public let name: String
     /// The model of all stores.
     public let managedObjectModel: NSManagedObjectModel
-    /// The coordinator that `loadPersistentStores(completionHandler:)` adds the stores to.
+    /// The coordinator to which `loadPersistentStores(completionHandler:)` adds the stores.
     public let persistentStoreCoordinator: NSPersistentStoreCoordinator
-    /// The context of the main queue, on the coordinator itself.
+    /// The context of the main queue, directly on the coordinator.
     public let viewContext: NSManagedObjectContext
-    /// The stores to load; one SQLite store `name.sqlite` in `defaultDirectoryURL()` unless replaced.
+    /// The stores to load. By default one SQLite store `name.sqlite` in `defaultDirectoryURL()`.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription]
 
-    /// Why `init(name:)` has no model, if it has none: loading the stores says so.
+    /// The error of `init(name:)` if it found no model; reported when the stores are loaded.
     private var modelFailure: (any Error)?
 
-    /// A container with the model of that name: `name.momd`, `name.mom` or `name.xcdatamodeld` in the main bundle, in
-    /// the resources beside the program, or beside the program itself. Where there is none, the model that the
-    /// container's default store keeps of itself.
+    /// Creates a container with the named model: `name.momd`, `name.mom` or `name.xcdatamodeld` in the main bundle,
+    /// in the resources next to the program, or in its folder. If there is none, uses the cached model of the
+    /// container's default store.
     ///
-    /// Where no model is found, `loadPersistentStores(completionHandler:)` says so.
+    /// If no model is found, `loadPersistentStores(completionHandler:)` reports the error.
     public convenience init(name: String) {
         let storeURL = Self.defaultStoreURL(named: name)
         let found = Result { try ModelLocator.model(named: name, orCachedIn: storeURL) }
@@ -44,7 +44,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
         }
     }
 
-    /// A container with the given model, and a description of an SQLite store `name.sqlite` in `defaultDirectoryURL()`.
+    /// Creates a container with the given model, and a description of an SQLite store `name.sqlite` in
+    /// `defaultDirectoryURL()`.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         self.name = name
         managedObjectModel = model
@@ -58,10 +59,10 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
         ]
     }
 
-    /// Where stores stand unless a description says otherwise: a folder of the program's name among the user's data.
-    /// Override it to have another. Called on any thread.
+    /// The default folder for stores: a folder with the program's name in the user's data folder. Override it to use
+    /// another. Called on any thread.
     open class func defaultDirectoryURL() -> URL {
-        // Foundation asks the system alone for the user's folder, where `HOME` names another one.
+        // Foundation uses only the system's user folder, even if `HOME` names another.
         URL(fileURLWithPath: OwnFolder.data)
             .appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
     }
@@ -70,10 +71,10 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
         defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
     }
 
-    /// Adds the store of every description that was not added yet.
+    /// Adds the stores of all descriptions that were not added yet.
     ///
-    /// - Parameter block: called once for each of them, with the error where its store could not be added: on this
-    ///   thread before the method returns, unless the description asks for another.
+    /// - Parameter block: called once per store, with the error if it could not be added. Called on this thread
+    ///   before the method returns, unless the description asks for another thread.
     open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
@@ -94,7 +95,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
         return persistentStoreCoordinator.persistentStore(for: url) != nil
     }
 
-    /// The default folder is made where it is missing; any other has to be there.
+    /// Creates the default folder if it is missing; any other folder must exist.
     private func makeDefaultDirectory(for description: NSPersistentStoreDescription) throws {
         let directory = Self.defaultDirectoryURL()
         guard let url = description.url,
@@ -105,7 +106,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
 
     // MARK: Contexts
 
-    /// A new context with a queue of its own, on the coordinator.
+    /// Creates a context on the coordinator with a private queue.
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = persistentStoreCoordinator
@@ -114,16 +115,17 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
 
     /// Runs `block` on the queue of a new context; returns at once.
     ///
-    /// The closure belongs to no actor, as that of ``NSManagedObjectContext/perform(_:)``.
+    /// The closure is not isolated to an actor, like that of ``NSManagedObjectContext/perform(_:)``.
     @preconcurrency
     open func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
         let context = newBackgroundContext()
         context.perform { block(context) }
     }
 
-    /// Runs `block` on the queue of a new context, and gives back what it returns. Throws what `block` throws.
+    /// Runs `block` on the queue of a new context, and returns its result. Throws the error of `block`.
     ///
-    /// Any actor may call it; the closure belongs to none, as that of ``NSManagedObjectContext/perform(schedule:_:)``.
+    /// Any actor may call it. The closure is not isolated to an actor, like that of
+    /// ``NSManagedObjectContext/perform(schedule:_:)``.
     @preconcurrency
     nonisolated(nonsending) public func performBackgroundTask<T, E: Error>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws(E) -> T

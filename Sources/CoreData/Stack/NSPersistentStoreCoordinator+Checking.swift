@@ -1,27 +1,28 @@
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// What is wrong in the file of `store`; nothing in a sound one. An addition to Apple's API.
+    /// The problems found in the file of `store`; empty if it is sound. An addition to Apple's API.
     ///
-    /// Looks at the database's own integrity, the entities and the references of rows, the counters of keys, the places in
-    /// ordered relationships, the files of external values, and the history beside the rows. Reads the whole file once for
-    /// each of them, and keeps other work of the coordinator waiting. May be called on any queue.
+    /// Checks the database's integrity, the entities and references of rows, key counters, positions in ordered
+    /// relationships, files of external values, and the history against the rows. Reads the whole file once for each
+    /// check, and blocks other work of the coordinator. May be called on any queue.
     ///
-    /// - Throws: 134060 for a store of a type that cannot be checked, or of another coordinator; a `CocoaError` where the
-    ///   file cannot be read.
+    /// - Throws: 134060 for a store that cannot be checked, or of another coordinator; a `CocoaError` if the file
+    ///   cannot be read.
     public func findings(in store: NSPersistentStore) throws -> [PersistentStoreFinding] {
         try withLock { try checkable(store).findings() }
     }
 
-    /// Sets right what `findings(in:)` found and what can be set right, in one transaction: references to rows that are not
-    /// there are emptied where the relationship is optional, places in ordered relationships are given anew, counters are
-    /// raised, indexes built again, and changes of no transaction removed from the history. An addition to Apple's API.
+    /// Repairs the repairable problems that `findings(in:)` reports, in one transaction. Clears optional references
+    /// to missing rows, renumbers positions in ordered relationships, raises counters, rebuilds indexes, and removes
+    /// history changes without a transaction. An addition to Apple's API.
     ///
-    /// The history tells nothing of it: contexts that have read the store must be reset. May be called on any queue.
+    /// The history does not record the repair: contexts that have read the store must be reset. May be called on any
+    /// queue.
     ///
-    /// - Returns: What was set right.
-    /// - Throws: 134060 for a store of a type that cannot be checked, or of another coordinator; 513 for one that is read-only;
-    ///   a `CocoaError` where the file cannot be read.
+    /// - Returns: the repaired problems.
+    /// - Throws: 134060 for a store that cannot be checked, or of another coordinator; 513 for a read-only store; a
+    ///   `CocoaError` if the file cannot be read.
     public func repair(_ store: NSPersistentStore) throws -> [PersistentStoreFinding] {
         try withLock { try checkable(store).repair() }
     }

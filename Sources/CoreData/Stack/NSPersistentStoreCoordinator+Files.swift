@@ -1,30 +1,31 @@
 import Foundation
 
-// What can be done with a store's file without opening it in a coordinator.
+// Operations on a store's file that do not open it in a coordinator.
 extension NSPersistentStoreCoordinator {
-    /// The metadata of the store at `url`; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`. On any thread, without a
-    /// lock: opens the file.
+    /// The metadata of the store at `url`, with at least `NSStoreTypeKey` and `NSStoreUUIDKey`. On any thread,
+    /// without a lock: opens the file.
     ///
-    /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store.
+    /// - Throws: 134000 for an unknown type, 260 if there is no file, 259 if it is not a store.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
         try StoreTypeRegistry.storeClass(of: storeType).metadataForPersistentStore(with: url)
     }
 
-    /// The metadata of the store at `storeURL`; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`. On any thread,
+    /// The metadata of the store at `storeURL`, with at least `NSStoreTypeKey` and `NSStoreUUIDKey`. On any thread,
     /// without a lock: opens the file.
     ///
-    /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store.
+    /// - Throws: 134000 for an unknown type, 260 if there is no file, 259 if it is not a store.
     public class func metadataForPersistentStore(
         type storeType: NSPersistentStore.StoreType, at storeURL: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
         try metadataForPersistentStore(ofType: storeType.rawValue, at: storeURL, options: options)
     }
 
-    /// Writes the metadata of the store at `url` at once. On any thread, without a coordinator's lock.
+    /// Writes the metadata of the store at `url` immediately. On any thread, without a coordinator's lock.
     ///
-    /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store, 513 for want of permission.
+    /// - Throws: 134000 for an unknown type, 260 if there is no file, 259 if it is not a store, 513 without write
+    ///   permission.
     public class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -32,9 +33,10 @@ extension NSPersistentStoreCoordinator {
         try StoreTypeRegistry.storeClass(of: storeType).setMetadata(metadata, at: url, options: options)
     }
 
-    /// Writes the metadata of the store at `storeURL` at once. On any thread, without a coordinator's lock.
+    /// Writes the metadata of the store at `storeURL` immediately. On any thread, without a coordinator's lock.
     ///
-    /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store, 513 for want of permission.
+    /// - Throws: 134000 for an unknown type, 260 if there is no file, 259 if it is not a store, 513 without write
+    ///   permission.
     public class func setMetadata(
         _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at storeURL: URL,
         options: [AnyHashable: Any]? = nil
@@ -42,10 +44,10 @@ extension NSPersistentStoreCoordinator {
         try setMetadata(metadata, forPersistentStoreOfType: storeType.rawValue, at: storeURL, options: options)
     }
 
-    /// The model that the store at `url` keeps of itself. On any thread, without a lock: opens the file.
+    /// The cached model of the store at `url`. On any thread, without a lock: opens the file.
     ///
-    /// - Throws: 134130 where the store keeps none; 134000 for an unknown type, 260 where nothing is there, 259 where it is
-    ///   no store.
+    /// - Throws: 134130 if the store has no cached model; 134000 for an unknown type, 260 if there is no file, 259 if
+    ///   it is not a store.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
@@ -57,15 +59,15 @@ extension NSPersistentStoreCoordinator {
         return try NSManagedObjectModel(cachedModelData: kept.model, store: url.path, metadata: kept.metadata)
     }
 
-    /// A model for a store that keeps none, inferred from its tables: for stores of old frameworks. An addition.
+    /// Infers a model from the tables of a store without a cached model, for stores of old frameworks. An addition to
+    /// Apple's API.
     ///
-    /// Entities, hierarchy, attributes and their kinds, many-to-many relationships and what is unique are as the file says.
-    /// To-one relationships are told from names, where the rows agree; the to-many at their other end has a made-up name.
-    /// Names are in lower case where no index kept their spelling. A store opens with such a model for reading only. On any
-    /// thread, without a lock: opens the file, and reads rows of its tables.
+    /// Entities, hierarchy, attributes and their kinds, many-to-many relationships and uniqueness are read from the
+    /// file. To-one relationships are inferred from names if the rows agree; their to-many inverses get generated
+    /// names. Names are in lower case unless an index kept their spelling. Such a model opens a store read-only. On
+    /// any thread, without a lock: opens the file, and reads rows of its tables.
     ///
-    /// - Throws: 134060 where the type of store cannot be read like that; 260 where nothing is there, 259 where it is no
-    ///   store.
+    /// - Throws: 134060 if the store type does not support this; 260 if there is no file, 259 if it is not a store.
     public class func inferredModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
@@ -78,21 +80,21 @@ extension NSPersistentStoreCoordinator {
         return model
     }
 
-    /// Empties the store at `url` and removes what belongs to it: log, external data. An SQLite store leaves a valid empty file
-    /// behind, which can be removed, or opened as a new store, also if there was none.
+    /// Empties the store at `url` and removes its files: log, external data. An SQLite store becomes a valid empty
+    /// file, even if there was none; it can be removed, or opened as a new store.
     ///
-    /// A store that the coordinator has open there leaves it first, as with `remove(_:)`: also where destroying it fails then.
-    /// Unsaved changes of its objects are lost, and saves of contexts that have such changes throw until they are reset or rolled
-    /// back. May be called on any thread; holds the coordinator's lock while files go.
+    /// If the coordinator has the store open, it is removed first, as with `remove(_:)`, even if destroying it then
+    /// fails. Unsaved changes of its objects are lost, and contexts with such changes cannot save until they are
+    /// reset or rolled back. May be called on any thread; holds the coordinator's lock while files are removed.
     ///
     /// - Parameters:
-    ///   - url: where the store is.
-    ///   - storeType: the store's type; nothing of another type is touched.
-    ///   - options: the time to wait for a lock; `NSPersistentStoreForceDestroyOption` destroys also what others have open, or
-    ///     what is damaged.
-    /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for what is no store (a link or a device is
-    ///   none), 134080 for a folder, 134090 where another process has it open, 513 for want of permission. Then everything stands
-    ///   as it was.
+    ///   - url: the URL of the store.
+    ///   - storeType: the store's type; a store of another type is not changed.
+    ///   - options: the time to wait for a lock; `NSPersistentStoreForceDestroyOption` also destroys stores that are
+    ///     damaged or open elsewhere.
+    /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for a file that is not a store
+    ///   (or a link or device), 134080 for a folder, 134090 if another process has it open, 513 without write
+    ///   permission. After an error, the files are unchanged.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -107,26 +109,27 @@ extension NSPersistentStoreCoordinator {
         try withLock { try storeClass.destroyStore(at: url, options: options) }
     }
 
-    /// Empties the store at `url` and removes what belongs to it: log, external data. An SQLite store leaves a valid empty file
-    /// behind; a store that the coordinator has open there leaves it first. May be called on any thread.
+    /// Empties the store at `url` and removes its files: log, external data. An SQLite store becomes a valid empty
+    /// file. If the coordinator has the store open, it is removed first. May be called on any thread.
     ///
-    /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for what is no store, 134080 for a folder,
-    ///   134090 where another process has it open, 513 for want of permission. Then everything stands as it was.
+    /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for a file that is not a store,
+    ///   134080 for a folder, 134090 if another process has it open, 513 without write permission. After an error,
+    ///   the files are unchanged.
     public func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
     ) throws {
         try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
     }
 
-    /// The store classes by type; each value is the address of the class as a number, since Foundation's `NSValue` holds no
-    /// pointers here. On any thread.
+    /// The store classes by type. Each value is the address of the class as a number, because Foundation's `NSValue`
+    /// cannot hold pointers on Linux. On any thread.
     public class var registeredStoreTypes: [String: NSValue] {
         StoreTypeRegistry.all.mapValues { NSNumber(value: UInt(bitPattern: ObjectIdentifier($0))) }
     }
 
-    /// Makes `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, the class of a store type; `nil` takes
-    /// the type out. Stops the program where the class is neither, as that is a mistake in the program: `NSPersistentStore`
-    /// itself has no way to be asked for rows. For the whole process, on any thread.
+    /// Registers `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, for a store type; `nil`
+    /// removes the type. Any other class stops the program as a programming error, because `NSPersistentStore` itself
+    /// cannot supply rows. Process-wide, on any thread.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         guard let storeClass else { return StoreTypeRegistry.register(nil, for: storeType) }
         guard let storeClass = storeClass as? any RowStore.Type else {
@@ -137,8 +140,8 @@ extension NSPersistentStoreCoordinator {
         StoreTypeRegistry.register(storeClass, for: storeType)
     }
 
-    /// Makes `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, the class of a store type; `nil` takes
-    /// the type out. Stops the program where the class is neither. For the whole process, on any thread.
+    /// Registers `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, for a store type; `nil`
+    /// removes the type. Any other class stops the program. Process-wide, on any thread.
     public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
         registerStoreClass(storeClass, forStoreType: type.rawValue)
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-// Which store an entity or an ID belongs to.
+// Finds the store of an entity or an ID.
 extension NSPersistentStoreCoordinator {
-    /// The store that takes new objects of `entity`: the first writable one whose configuration has it.
+    /// The store for new objects of `entity`: the first writable one whose configuration includes it.
     ///
-    /// - Throws: 513 where every such store is read only, 134020 where no store has the entity.
+    /// - Throws: 513 if every such store is read-only, 134020 if no store has the entity.
     func store(for entity: NSEntityDescription) throws -> any RowStore {
         let candidates = stores(holding: entity)
         if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
@@ -18,7 +18,7 @@ extension NSPersistentStoreCoordinator {
             134020, "Cannot save objects of \(entityName): no store of the coordinator holds this entity.")
     }
 
-    /// All stores whose configuration has `entity`, in the order in which they were added.
+    /// All stores whose configuration includes `entity`, in the order in which they were added.
     func stores(holding entity: NSEntityDescription) -> [any RowStore] {
         rowStores.filter { store in
             guard store.configurationName != NSPersistentStore.defaultConfigurationName,
@@ -28,10 +28,10 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The ID that `url` represents; `nil` when no store of the coordinator has its UUID, or the model or the store's
-    /// configuration not its entity.
+    /// The ID represented by `url`; `nil` if no store of the coordinator has its UUID, or the model or the store's
+    /// configuration does not have its entity.
     ///
-    /// Whether such a row exists is not looked up. A temporary ID cannot be found by its URI.
+    /// Does not check that the row exists. A temporary ID cannot be found by its URI.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme?.lowercased() == "x-coredata", let storeIdentifier = url.host else { return nil }
         let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? url.path
@@ -50,8 +50,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The ID that the text of a URI represents; `nil` when it is no URI, no store of the coordinator has its UUID, or the model or the
-    /// store's configuration not its entity.
+    /// The ID represented by a URI as text; `nil` if it is not a URI, no store of the coordinator has its UUID, or
+    /// the model or the store's configuration does not have its entity.
     public func managedObjectID(for string: String) -> NSManagedObjectID? {
         URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
     }

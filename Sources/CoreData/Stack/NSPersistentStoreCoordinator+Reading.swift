@@ -1,34 +1,36 @@
 import Foundation
 import ModelFiles
 
-// Values that a program cannot read, because it has no such class or transformer, or because a store has no column or table for
-// them: they are nil, and what the store holds stays. Additions to Apple's interface.
+// Additions to Apple's API for values that a program cannot read, because it lacks a class or transformer, or the
+// store lacks a column or table. Such values read as nil, and the stored data is kept.
 extension NSPersistentStoreCoordinator {
-    /// What was read as nil so far because it could not be understood: one line for each property. Called on any thread.
+    /// Values read as nil so far because they could not be understood: one line for each property. Called on any
+    /// thread.
     ///
-    /// - Attributes whose values are of a class that is not here, or have no transformer, once a value was read.
-    /// - Properties of which an SQLite store that has the version hashes of the model lacks a column or a join table, from the time on
-    ///   when it is added. Such a property is nil, or has no objects, and a required one may be. To filter, sort, group or compute by it
-    ///   is 134020; to save a value of it too, or to delete an object with such a relationship, whose rule cannot be followed: then
-    ///   nothing of the save is written. All else is read and saved as usual; a new object's default value of such an attribute is
-    ///   left out. The store is not migrated, nor its rows copied into one of another type: 134110.
+    /// - Attributes whose values have an unknown class or no transformer, once a value was read.
+    /// - Properties for which an SQLite store with the model's version hashes lacks a column or a join table, from
+    ///   the time the store is added. Such a property, even a required one, is nil or empty. Filtering, sorting,
+    ///   grouping or computing by it is error 134020. So is saving a value of it, or deleting an object with such a
+    ///   relationship, whose delete rule cannot be applied; nothing of that save is written. Everything else is read
+    ///   and saved as usual; a new object's default value of such an attribute is not written. The store is not
+    ///   migrated, and its rows are not copied to a store of another type (134110).
     public var readingNotes: [String] { allReadingNotes.map(\.text) }
 
     private var allReadingNotes: [ReadingNote] { withLock { rowStores.flatMap { $0.operations.readingNotes } } }
 
-    /// Those of ``readingNotes`` that are about one of the properties, or about an element of a composite attribute among them.
+    /// The ``readingNotes`` about one of the properties, or about an element of a composite attribute among them.
     package func readingNotes(of properties: [NSPropertyDescription]) -> [String] {
         let leaves = properties.compactMap { $0 as? NSCompositeAttributeDescription }.flatMap(\.leaves)
         let wanted = Set((properties + leaves.map(\.attribute)).map(ObjectIdentifier.init))
         return allReadingNotes.filter { wanted.contains(ObjectIdentifier($0.property)) }.map(\.text)
     }
 
-    /// What the store keeps for a transformable attribute of an object, as text: the names of the archived classes with
-    /// their plain values, or the number of bytes of what is no archive. Needs neither the classes nor the transformer. May
-    /// be called on any queue. Cost: one query.
+    /// The stored data of a transformable attribute as text: the names of the archived classes with their plain
+    /// values, or the number of bytes if the data is not an archive. Needs neither the classes nor the transformer.
+    /// May be called on any queue. Cost: one query.
     ///
-    /// - Returns: `nil` where the store keeps nothing there, or the object is not in a store.
-    /// - Throws: the store's error where it cannot be read, such as 134080, 134090 while it is locked, or 259 where it is
+    /// - Returns: `nil` if the store has no value, or the object is not in a store.
+    /// - Throws: the store's error if it cannot be read, such as 134080, 134090 while it is locked, or 259 if it is
     ///   damaged.
     public func storedValueDescription(forKey key: String, of objectID: NSManagedObjectID) throws -> String? {
         try storedData(forKey: key, of: objectID).map {
@@ -36,20 +38,20 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Whether the store says that the value of an attribute is in a file of its own. Where it reads as nil nevertheless, the file
-    /// is missing, or is no plain file. May be called on any queue. Cost: one query.
+    /// True if the store keeps the attribute's value in an external file. If it still reads as nil, the file is
+    /// missing or not a plain file. May be called on any queue. Cost: one query.
     ///
-    /// - Throws: the store's error where it cannot be read.
+    /// - Throws: the store's error if it cannot be read.
     package func refersToFile(forKey key: String, of objectID: NSManagedObjectID) throws -> Bool {
         guard objectID.entity.attributesByName[key]?.allowsExternalBinaryDataStorage == true else { return false }
         return try storedData(forKey: key, of: objectID).map(ExternalData.isReference) ?? false
     }
 
-    /// The bytes that stores keep for transformable attributes of which no object can be made here, by object and name. May be
-    /// called on any queue. Cost: one query for each entity that has such attributes.
+    /// The stored bytes of transformable attributes that cannot be decoded in this program, by object and name. May
+    /// be called on any queue. Cost: one query for each entity with such attributes.
     ///
-    /// - Parameter entity: also for its subentities.
-    /// - Throws: the store's error where it cannot be read.
+    /// - Parameter entity: the entity, including its subentities.
+    /// - Throws: the store's error if it cannot be read.
     package func uncodedValues(
         of entity: NSEntityDescription, among ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [String: Data]] {

@@ -1,24 +1,25 @@
 import Foundation
 
-// Stores that move: copies of files and of rows. Nothing is lost on the way: a store is removed only once its
-// replacement is complete.
+// Moving stores: copies of files and of rows. To avoid data loss, a store is removed only once its replacement is
+// complete.
 extension NSPersistentStoreCoordinator {
-    /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`, with its log, its history and its
-    /// external data. A store that was there is gone afterwards; until the copy is whole and in its place it stands.
+    /// Replaces the store at `destinationURL` by a copy of the one at `sourceURL`, with its log, its history and its
+    /// external data. An existing store remains until the copy is complete and in its place.
     ///
-    /// The copy keeps the UUID of the source. If this coordinator has the destination open, its store is removed, as with
-    /// `remove(_:)`, and added again with the same configuration and options once the copy is in its place. May be called on
-    /// any thread, on which notifications are posted too; the coordinator's lock is held until the copy is made.
+    /// The copy keeps the UUID of the source. If this coordinator has the destination open, its store is removed, as
+    /// with `remove(_:)`, and added again with the same configuration and options after the replacement. May be
+    /// called on any thread; notifications are posted on that thread, and the coordinator's lock is held until the
+    /// copy is made.
     ///
     /// - Parameters:
-    ///   - destinationURL: the place that the copy takes.
-    ///   - destinationOptions: the time to wait for a lock; with `NSPersistentStoreForceDestroyOption` a store is replaced
-    ///     though others have it open.
-    ///   - sourceURL: the store that is copied.
-    ///   - sourceOptions: how to open the source.
-    ///   - storeType: the type of both.
-    /// - Throws: 134090 where another process has the destination open, 260 and 259 where there is no store at the source,
-    ///   134100 where the coordinator has a store there and the copy does not fit its model.
+    ///   - destinationURL: the URL of the copy.
+    ///   - destinationOptions: the time to wait for a lock; `NSPersistentStoreForceDestroyOption` replaces a store
+    ///     even if it is open elsewhere.
+    ///   - sourceURL: the store to copy.
+    ///   - sourceOptions: options for opening the source.
+    ///   - storeType: the type of both stores.
+    /// - Throws: 134090 if another process has the destination open, 260 or 259 if there is no store at the source,
+    ///   134100 if the coordinator has a store there and the copy does not fit its model.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
@@ -32,7 +33,7 @@ extension NSPersistentStoreCoordinator {
                     at: destinationURL, options: destinationOptions, with: sourceURL, options: sourceOptions)
             }
         }
-        // The same store again if it was not replaced.
+        // If the replacement failed, this adds the old store again.
         for store in open {
             _ = try add(
                 StoreAddition(
@@ -42,11 +43,11 @@ extension NSPersistentStoreCoordinator {
         try outcome.get()
     }
 
-    /// Puts a copy of the store at `sourceURL`, with its UUID, log, history and external data, in the place of the one at
-    /// `destinationURL`. May be called on any thread; the coordinator's lock is held until it is done.
+    /// Replaces the store at `destinationURL` by a copy of the one at `sourceURL`, with its UUID, log, history and
+    /// external data. May be called on any thread; the coordinator's lock is held until it is done.
     ///
-    /// - Throws: 134090 where another process has the destination open, 260 and 259 where there is no store at the source,
-    ///   134100 where the coordinator has a store there and the copy does not fit its model.
+    /// - Throws: 134090 if another process has the destination open, 260 or 259 if there is no store at the source,
+    ///   134100 if the coordinator has a store there and the copy does not fit its model.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -57,23 +58,24 @@ extension NSPersistentStoreCoordinator {
             sourceOptions: sourceOptions, ofType: sourceType.rawValue)
     }
 
-    /// Saves a store as another one: copies all of it to `storeURL`, adds the copy with the same configuration, and takes
-    /// the old store out, whose files stay. The copy has a UUID of its own, so its objects have other IDs. Objects that contexts
-    /// have, with their unsaved changes, become those of the new store: at once on the caller's queue, later on others.
+    /// Saves a store as another one: copies it to `storeURL`, adds the copy with the same configuration, and removes
+    /// the old store from the coordinator. The old files remain. The copy has a new UUID, so its objects have new
+    /// IDs. Objects in contexts, with their unsaved changes, become objects of the new store: at once on the caller's
+    /// queue, later on other queues.
     ///
-    /// Posts stores-did-change with `NSUUIDChangedPersistentStoresKey`: the old store, the new one, and the IDs of the new
-    /// one's objects. May be called on any thread, on which notifications are posted too; the coordinator's lock is held
-    /// while rows are copied.
+    /// Posts stores-did-change with `NSUUIDChangedPersistentStoresKey`: the old store, the new one, and the IDs of
+    /// the new one's objects. May be called on any thread; notifications are posted on that thread, and the
+    /// coordinator's lock is held while rows are copied.
     ///
     /// - Parameters:
     ///   - store: a store of this coordinator.
-    ///   - URL: where the new store is made; nothing may be there yet.
+    ///   - URL: the URL of the new store; nothing may exist there.
     ///   - options: the new store's options.
     ///   - storeType: may be another type; then every row is read into memory.
     /// - Returns: the new store.
-    /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; 134000 for an
-    ///   unknown type; 134020, 134030, 513 or 640 where the new store cannot be made. Then the old store is still there, and
-    ///   nothing at `storeURL`.
+    /// - Throws: 516 if something exists at `storeURL`; 134060 for a store of another coordinator; 134000 for an
+    ///   unknown type; 134020, 134030, 513 or 640 if the new store cannot be made. Then the old store is kept, and
+    ///   `storeURL` remains empty.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
@@ -90,11 +92,12 @@ extension NSPersistentStoreCoordinator {
         return new
     }
 
-    /// Saves a store as another one, with a UUID of its own, and takes the old store out, whose files stay. May be called
-    /// on any thread, on which notifications are posted too; the coordinator's lock is held while rows are copied.
+    /// Saves a store as another one with a new UUID, and removes the old store from the coordinator. The old files
+    /// remain. May be called on any thread; notifications are posted on that thread, and the coordinator's lock is
+    /// held while rows are copied.
     ///
-    /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; 134000 for an
-    ///   unknown type; 134020, 134030, 513 or 640 where the new store cannot be made. Then the old store is still there.
+    /// - Throws: 516 if something exists at `storeURL`; 134060 for a store of another coordinator; 134000 for an
+    ///   unknown type; 134020, 134030, 513 or 640 if the new store cannot be made. Then the old store is kept.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -103,10 +106,10 @@ extension NSPersistentStoreCoordinator {
         try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
     }
 
-    /// Tells a store that its file has moved to `url`: it goes on with that file, which must be the same store and fit its
-    /// model. A store that is written as a whole is written there from now on. May be called on any thread.
+    /// Notifies a store that its file has moved to `url`. The store continues with that file, which must be the same
+    /// store and fit its model. An atomic store writes to `url` from now on. May be called on any thread.
     ///
-    /// - Returns: whether it could; otherwise the store goes on where it was.
+    /// - Returns: True if the store now uses `url`; otherwise it keeps its URL.
     @discardableResult
     public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         withLock {
@@ -120,25 +123,25 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Does all that lightweight migrations of the coordinator's stores have put off
-    /// (`NSPersistentStoreDeferredLightweightMigrationOptionKey`), step by step: contexts get their turn between two steps.
+    /// Finishes the deferred lightweight migrations of the coordinator's stores
+    /// (`NSPersistentStoreDeferredLightweightMigrationOptionKey`), step by step. Contexts can run between two steps.
     /// May be called on any thread.
     ///
-    /// - Throws: 513 for a store that was opened read-only, 134020 where its tables do not fit the model, 134090 while another
-    ///   program has locked it, 640 or 134080 where it cannot be written. What was done by then stays done.
+    /// - Throws: 513 for a store that was opened read-only, 134020 if its tables do not fit the model, 134090 while
+    ///   another program has locked it, 640 or 134080 if it cannot be written. Completed steps are kept.
     public func finishDeferredLightweightMigration() throws {
         while try finishDeferredStep() {}
     }
 
-    /// Does one step of what lightweight migrations have put off: a table, a column, or the indexes. Nothing where nothing
-    /// waits, which the metadata of the stores say: they have the option's key as long as something does. May be called on
-    /// any thread; the coordinator's lock is held for the step.
+    /// Runs one step of the deferred lightweight migrations: a table, a column, or the indexes. Has no effect if
+    /// nothing is deferred. While something is, a store's metadata contains the option's key. May be called on any
+    /// thread; the coordinator's lock is held for the step.
     ///
-    /// - Throws: 513 for a store that was opened read-only, 134020 where its tables do not fit the model, 134090 while another
-    ///   program has locked it, 640 or 134080 where it cannot be written.
+    /// - Throws: 513 for a store that was opened read-only, 134020 if its tables do not fit the model, 134090 while
+    ///   another program has locked it, 640 or 134080 if it cannot be written.
     public func finishDeferredLightweightMigrationTask() throws { _ = try finishDeferredStep() }
 
-    /// - Returns: whether there is more to do.
+    /// - Returns: True if there are more steps.
     private func finishDeferredStep() throws -> Bool {
         try withLock {
             let waiting = rowStores.filter { DeferredWork.waits(in: $0.metadata) }

@@ -1,12 +1,12 @@
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// SQL statements that give a role of a database server the least rights with which it reads `store`, or also saves to it. An
-    /// addition to Apple's API. May be called on any queue.
+    /// SQL statements that grant a database server's role the minimal rights to read `store`, or also to save to it.
+    /// An addition to Apple's API. May be called on any queue.
     ///
     /// - Parameters:
-    ///   - role: The name of the role; `nil` for psql's variable `role`.
-    ///   - readOnly: Whether the role saves nothing.
+    ///   - role: the name of the role; `nil` for psql's variable `role`.
+    ///   - readOnly: True if the role does not save.
     /// - Throws: 134060 for a store that is not on a server, or of another coordinator.
     public func grantStatements(
         for role: String?, in store: NSPersistentStore, readOnly: Bool = false

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Ties a model to its stores, and lets one piece of work at a time reach them.
+/// Connects a model to its stores, and serialises access to them.
 ///
-/// Safe to use from any thread: all members take the coordinator's lock, which is recursive. A thread that has it may wait for a
-/// context whose work needs it: that work borrows it.
+/// Safe to use from any thread: all members take the coordinator's lock, which is recursive. A thread that has it may
+/// wait for a context whose work needs the lock: that work borrows it.
 // SAFETY: the recursive lock guards the label and the stores; the rest is immutable or has its own lock.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
     /// The model of all stores. It must not be changed once a coordinator uses it.
@@ -13,14 +13,14 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let workQueue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
     private var label: String?
     private var stores: [any RowStore] = []
-    /// Those that a thread is taking out.
+    /// The stores that a thread is removing.
     private var leaving: Set<ObjectIdentifier> = []
     private let observers = CommitObservers()
     let remoteChanges = RemoteChangeWatcher()
 
-    /// A coordinator without stores.
+    /// Creates a coordinator without stores.
     ///
-    /// - Parameter model: the model of all stores, which cannot be changed from now on.
+    /// - Parameter model: the model of all stores, immutable from now on.
     public required init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
         super.init()
@@ -28,15 +28,15 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         remoteChanges.attach(to: self)
     }
 
-    /// A coordinator of an empty model.
+    /// Creates a coordinator with an empty model.
     public convenience override init() { self.init(managedObjectModel: NSManagedObjectModel()) }
 
-    /// The stores can no longer be used. A failure to close costs nothing that was saved, and has no caller to go to.
+    /// Closes the stores. A close error loses no saved data and cannot be reported, so it is ignored.
     deinit {
         for store in stores { try? store.operations.close() }
     }
 
-    /// Labels the coordinator in descriptions and logs.
+    /// A label for descriptions and logs.
     open var name: String? {
         get { withLock { label } }
         set { withLock { label = newValue } }
@@ -45,10 +45,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// The stores, in the order in which they were added.
     open var persistentStores: [NSPersistentStore] { withLock { stores } }
 
-    /// The same, as what can be asked for rows.
+    /// The stores, in a form that can supply rows.
     final var rowStores: [any RowStore] { withLock { stores } }
 
-    /// Those of `named` that the coordinator has, in their order.
+    /// The stores in `named` that the coordinator has, in the coordinator's order.
     final func rowStores(among named: [NSPersistentStore]) -> [any RowStore] {
         let stores = rowStores
         return named.compactMap { store in stores.first { $0 === store } }
@@ -56,33 +56,33 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: The lock
 
-    /// Runs `body` while no other thread works with the stores. May be nested.
+    /// Runs `body` while no other thread uses the stores. May be nested.
     func withLock<Result>(_ body: () throws -> Result) rethrows -> Result { try access.withLock(.beneath, body) }
 
     /// Waits for the lock. Prefer `performAndWait(_:)`.
     public func lock() { access.lock(.asked) }
 
-    /// Gives the lock back that `lock()` or `tryLock()` took. Called by the chain of calls that has it.
+    /// Releases the lock that `lock()` or `tryLock()` took. Called by the chain of calls that has it.
     public func unlock() { access.unlock() }
 
     /// Takes the lock if no other thread has it.
     ///
-    /// - Returns: whether the lock was taken, and `unlock()` is owed.
+    /// - Returns: True if the lock was taken; then call `unlock()`.
     public func tryLock() -> Bool { access.tryLock() }
 
-    /// Runs `block` now, on the calling thread, while no other thread works with the stores. May be nested.
+    /// Runs `block` now, on the calling thread, while no other thread uses the stores. May be nested.
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try access.withLock(.asked, block) }
 
-    /// Runs `block` later, on another thread, while no other thread works with the stores.
+    /// Runs `block` later, on another thread, while no other thread uses the stores.
     ///
-    /// The closure belongs to no actor, as that of ``NSManagedObjectContext/perform(_:)``.
+    /// The closure is not isolated to an actor, like that of ``NSManagedObjectContext/perform(_:)``.
     @preconcurrency
     public func perform(_ block: @escaping @Sendable () -> Void) {
         workQueue.async { self.access.withLock(.asked, block) }
     }
 
-    /// Runs `block` on another thread, while no other thread works with the stores, and gives back what it returns. Throws
-    /// what `block` throws.
+    /// Runs `block` on another thread, while no other thread uses the stores, and returns its result. Throws the
+    /// error of `block`.
     @preconcurrency
     nonisolated(nonsending) public func perform<T, E: Error>(
         _ block: @escaping @Sendable () throws(E) -> T
@@ -98,18 +98,18 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: Stores
 
-    /// Opens the store at `storeURL`, making it where nothing is there, and adds it. May be called on any thread, on which
-    /// stores-did-change is posted too. The coordinator's lock is held until the store is open, which a migration may make
-    /// long.
+    /// Opens the store at `storeURL`, or creates it if there is none, and adds it. May be called on any thread;
+    /// stores-did-change is posted on that thread. The coordinator's lock is held until the store is open; a
+    /// migration may take long.
     ///
     /// - Parameters:
     ///   - storeType: `NSSQLiteStoreType` or another registered type.
-    ///   - configuration: the configuration of the model whose entities the store holds; `nil` means all entities.
-    ///   - options: the store's options by their keys, such as `NSReadOnlyPersistentStoreOption`.
-    ///   - storeURL: `nil`, or the URL of `/dev/null`, for a store that keeps nothing in a file: an SQLite store there lives in
-    ///     memory, complete in everything else, as long as the coordinator has it. Each one that is added is another.
-    /// - Throws: 134100 when the store was written with another model, 134080 when it cannot be opened, 134000 for an
-    ///   unknown type, 259 when it is no store, and others of the store's own.
+    ///   - configuration: the configuration of the model whose entities the store has; `nil` means all entities.
+    ///   - options: the store's options by key, such as `NSReadOnlyPersistentStoreOption`.
+    ///   - storeURL: `nil`, or the URL of `/dev/null`, for a store without a file. Such an SQLite store is in memory,
+    ///     with all features, until it is removed. Each added one is a separate store.
+    /// - Throws: 134100 if the store was written with another model, 134080 if it cannot be opened, 134000 for an
+    ///   unknown type, 259 if it is not a store, and errors of the store.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -120,7 +120,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 type: storeType, configuration: configuration, url: storeURL ?? .memoryPlace, options: options))
     }
 
-    /// Adds a store and tells the world.
+    /// Adds a store and posts the notifications.
     func add(_ addition: StoreAddition) throws -> any RowStore {
         let store = try withLock {
             let store = try addition.run(with: self)
@@ -132,11 +132,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return store
     }
 
-    /// Opens the store at `storeURL`, making it where nothing is there, and adds it. May be called on any thread; the
+    /// Opens the store at `storeURL`, or creates it if there is none, and adds it. May be called on any thread; the
     /// coordinator's lock is held until the store is open.
     ///
-    /// - Throws: 134100 when the store was written with another model, 134080 when it cannot be opened, 134000 for an
-    ///   unknown type, 259 when it is no store, and others of the store's own.
+    /// - Throws: 134100 if the store was written with another model, 134080 if it cannot be opened, 134000 for an
+    ///   unknown type, 259 if it is not a store, and errors of the store.
     @discardableResult
     public func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
@@ -146,11 +146,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    /// Adds the store that a description describes: at once and on this thread, unless the description asks for another.
+    /// Adds the described store: at once and on this thread, unless the description asks for another.
     ///
     /// - Parameters:
-    ///   - storeDescription: the store's place, type, configuration and options.
-    ///   - block: called once, on the thread that added the store, with the error where that failed.
+    ///   - storeDescription: the store's URL, type, configuration and options.
+    ///   - block: called once, on the thread that added the store, with the error if that failed.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -172,10 +172,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// Closes a store and takes it out. Its objects become invalid in every context. May be called on any thread, on which
-    /// will-remove and stores-did-change are posted too.
+    /// Closes and removes a store. Its objects become invalid in every context. May be called on any thread;
+    /// will-remove and stores-did-change are posted on that thread.
     ///
-    /// - Throws: 134060 for a store that is not of this coordinator; the store's own error where closing it fails.
+    /// - Throws: 134060 for a store of another coordinator; the store's error if closing it fails.
     open func remove(_ store: NSPersistentStore) throws {
         let own = try beginRemoval(of: store)
         defer { withLock { _ = leaving.remove(ObjectIdentifier(store)) } }
@@ -192,7 +192,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         storesDidChange(NSRemovedPersistentStoresKey, store)
     }
 
-    /// Lets one caller at a time take a store out: its hooks are called once.
+    /// Lets only one caller remove a store, so that its hooks are called once.
     private func beginRemoval(of store: NSPersistentStore) throws -> any RowStore {
         try withLock {
             if let own = rowStores(among: [store]).first, leaving.insert(ObjectIdentifier(store)).inserted {
@@ -205,18 +205,18 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// The store at a URL; `nil` where the coordinator has none there.
+    /// The store at a URL; `nil` if the coordinator has none there.
     open func persistentStore(for URL: URL) -> NSPersistentStore? {
         rowStores.first { $0.isKept(at: URL) }
     }
 
-    /// Where a store is kept.
+    /// The URL of a store.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? .memoryPlace }
 
-    /// What a store says of itself; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
+    /// A store's metadata, with at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { withLock { store.metadata ?? [:] } }
 
-    /// Changes what a store says of itself, in memory: the next save writes it. Type and UUID stay as they are.
+    /// Changes a store's metadata in memory; the next save writes it. Type and UUID do not change.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         withLock {
             var metadata = metadata ?? [:]
@@ -226,7 +226,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// Lets contexts take the objects of a store over into the one that took its place.
+    /// Notifies contexts that a store was replaced, so that they transfer its objects to the new store.
     func didMove(_ move: StoreMove) { for observer in observers.live { observer.coordinatorDidMove(move) } }
 
     private func storesDidChange(_ key: String, _ store: NSPersistentStore) {
@@ -236,26 +236,26 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: Commits
 
-    /// The history token that did-save notifications carry; `nil` if no store keeps a history.
+    /// The history token in did-save notifications; `nil` if no store keeps a history.
     final var tokenOfSave: NSObject? { tokenOfLastSave }
 
-    /// Lets `observer` hear of every commit, until it is gone.
+    /// Adds an observer of all commits. It is not retained.
     func addCommitObserver(_ observer: any CommitObserver) { observers.add(observer) }
 
-    /// Whether a context has not come yet to what other processes committed.
+    /// True if a context has not yet merged other processes' commits.
     var hasObserversBehind: Bool { observers.live.contains { $0.isBehind } }
 
-    /// Tells all observers that the stores can be read. Call it outside of the lock.
+    /// Notifies all observers that the stores can be read. Call it outside the lock.
     func storesAnswer() {
         for observer in observers.live { observer.storesAnswer() }
     }
 
-    /// Tells the world that batches changed stores. Contexts hear nothing: a program merges what it wants them to see. Call it
-    /// outside of the lock.
+    /// Posts that batches changed stores. Contexts are not notified: a program merges the changes that it wants them
+    /// to have. Call it outside the lock.
     func didWriteBatch(to stores: [NSPersistentStore]) { remoteChanges.ownCommit(to: stores) }
 
-    /// Tells all observers what was committed, and the world that stores changed. Call it outside of the lock, after
-    /// the transaction.
+    /// Notifies all observers of a commit, and posts that stores changed. Call it outside the lock, after the
+    /// transaction.
     func didCommit(_ changes: CommittedChanges, from source: AnyObject?) {
         guard !changes.isEmpty else { return }
         for observer in observers.live { observer.coordinatorDidCommit(changes, from: source) }

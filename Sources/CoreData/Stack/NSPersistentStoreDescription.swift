@@ -1,25 +1,25 @@
 import Foundation
 
-/// How to add a store to a coordinator: where it is, of what type, and with which options.
+/// The URL, type, configuration and options of a store to add to a coordinator.
 ///
-/// Used by one thread at a time; do not change it before the completion handler of a store that is added with it was called.
+/// Used by one thread at a time. Do not change it until the completion handler of its store was called.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// Where the store is kept; the URL of `/dev/null` means in memory.
+    /// The URL of the store; `/dev/null` means in memory.
     open var url: URL?
-    /// The string of the store's type; SQLite by default.
+    /// The store type. SQLite by default.
     open var type: String = NSSQLiteStoreType
-    /// The configuration of the model whose entities the store holds; `nil` means all.
+    /// The configuration of the model whose entities the store has; `nil` means all.
     open var configuration: String?
-    /// Whether the store is added on another thread. `false` by default.
+    /// True if the store is added on another thread. `false` by default.
     open var shouldAddStoreAsynchronously = false
-    /// All options, those with members of their own among them.
+    /// All options, including those with their own members.
     open private(set) var options: [String: NSObject] = [:]
 
-    /// A description of an SQLite store in memory (at `/dev/null`).
+    /// Creates a description of an SQLite store in memory (at `/dev/null`).
     public override convenience init() { self.init(url: .memoryPlace) }
 
-    /// A description of the SQLite store at `url`, one that migrates by itself; of a PostgreSQL store where the URL's scheme is
-    /// `postgresql` or `postgres`.
+    /// Creates a description of the store at `url`: a PostgreSQL store if the scheme is `postgresql` or `postgres`,
+    /// else an SQLite store. It is migrated automatically.
     public init(url: URL) {
         super.init()
         self.url = url
@@ -31,31 +31,31 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// Sets an option of the store; `nil` removes it.
     open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
 
-    /// Whether the store must not be written. `false` by default.
+    /// True if the store is read-only. `false` by default.
     open var isReadOnly: Bool {
         get { flag(NSReadOnlyPersistentStoreOption) }
         set { setFlag(newValue, NSReadOnlyPersistentStoreOption) }
     }
 
-    /// How many seconds to wait for a store that another connection has locked; 0 where it was not set.
+    /// Seconds to wait for a store that another connection has locked; 0 if not set.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 0 }
         set { options[NSPersistentStoreTimeoutOption] = NSNumber(value: newValue) }
     }
 
-    /// Whether a store of another version of the model is migrated. `true` by default.
+    /// True if a store of another model version is migrated. `true` by default.
     open var shouldMigrateStoreAutomatically: Bool {
         get { flag(NSMigratePersistentStoresAutomaticallyOption) }
         set { setFlag(newValue, NSMigratePersistentStoresAutomaticallyOption) }
     }
 
-    /// Whether the mapping model of an automatic migration is inferred where none is found. `true` by default.
+    /// True if an automatic migration infers the mapping model if none is found. `true` by default.
     open var shouldInferMappingModelAutomatically: Bool {
         get { flag(NSInferMappingModelAutomaticallyOption) }
         set { setFlag(newValue, NSInferMappingModelAutomaticallyOption) }
     }
 
-    /// SQLite's pragmas by name.
+    /// SQLite pragmas by name.
     open var sqlitePragmas: [String: NSObject] {
         guard let pragmas = options[NSSQLitePragmasOption] as? NSDictionary else { return [:] }
         var result: [String: NSObject] = [:]
@@ -65,7 +65,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         return result
     }
 
-    /// Sets one of SQLite's pragmas; its value must be a string. `nil` removes it.
+    /// Sets an SQLite pragma; its value must be a string. `nil` removes it.
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
         var pragmas = sqlitePragmas
         pragmas[name] = value

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Names a state of the stores that a context reads from: see `NSManagedObjectContext.setQueryGenerationFrom(_:)`.
+/// Identifies a state of the stores that a context reads: see `NSManagedObjectContext.setQueryGenerationFrom(_:)`.
 ///
-/// A token keeps its state readable as long as it lives. Several contexts may be pinned to one. Copies and archives name
-/// the same state; what an archive says is only understood while the state is still kept in this process. Immutable, safe on
-/// any thread.
+/// A token keeps its state readable while it exists. Several contexts may be pinned to one token. Copies and archives
+/// refer to the same state; an archive can be decoded only while this process still keeps the state. Immutable, safe
+/// on any thread.
 // SAFETY: immutable, and the generation is sendable.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     enum Meaning {
-        /// Whatever is newest when it is first needed.
+        /// The newest state at the time of the first read.
         case current
         case kept(QueryGeneration)
         /// A state that is no longer kept.
@@ -19,7 +19,7 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
 
     init(_ meaning: Meaning) { self.meaning = meaning }
 
-    /// Stands for the newest state: a context that is pinned to it keeps what it finds when it first reads.
+    /// The newest state. A context pinned to it keeps the state of its first read.
     public class var current: NSQueryGenerationToken { currentToken }
     private static let currentToken = NSQueryGenerationToken(.current)
 

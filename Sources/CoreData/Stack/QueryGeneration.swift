@@ -1,20 +1,20 @@
 import Foundation
 import Synchronization
 
-// A state of the stores as it was at one moment. An SQLite store in WAL mode shows such a state to a connection for as long
-// as that one has a read transaction open, while others write. So a generation has a connection of its own to each store.
-// The price: as long as it is open, what is written stays in the write-ahead log, which cannot be emptied past the
-// generation's end and grows. Stores that cannot keep a state show what is newest.
+// A state of the stores at one moment. An SQLite store in WAL mode shows such a state to a connection while that has
+// a read transaction open, even if others write. Therefore a generation has its own connection to each store. While
+// it is open, the write-ahead log cannot be checkpointed past the generation, and grows. Stores that cannot keep a
+// state show the newest one.
 
-/// A state of a coordinator's stores that is kept readable.
-// SAFETY: its snapshots are read, and given up, under the coordinator's lock only; the rest is immutable.
+/// A readable, kept state of a coordinator's stores.
+// SAFETY: its snapshots are read and released only under the coordinator's lock; the rest is immutable.
 final class QueryGeneration: @unchecked Sendable {
     let identifier = UUID()
     private var views: [View]
-    /// Whether a store of the state was removed from the coordinator, so that the state is no longer readable.
+    /// True if a store of the state was removed from the coordinator, so that the state is no longer readable.
     var hasEnded: Bool { ended.load(ordering: .acquiring) }
     private let ended = Atomic<Bool>(false)
-    /// The stores that there were. Weak: a store may be removed meanwhile.
+    /// The stores of the state. Weak, because a store may be removed.
     private let stores: [WeakStore]
 
     private struct WeakStore {
@@ -27,7 +27,7 @@ final class QueryGeneration: @unchecked Sendable {
         let snapshot: AnyObject
     }
 
-    /// Keeps the present state of all stores of `coordinator`, read under its lock. Each store opens a connection for it.
+    /// Keeps the current state of all stores of `coordinator`, under its lock. Each store opens a connection for it.
     init(of coordinator: NSPersistentStoreCoordinator) throws {
         (stores, views) = try coordinator.withLock {
             let stores = coordinator.rowStores
@@ -46,13 +46,13 @@ final class QueryGeneration: @unchecked Sendable {
         }
     }
 
-    /// Whether all the stores show the state: some can only show what is newest.
+    /// True if all the stores show the state. Some can only show the newest one.
     var isWhole: Bool { views.count == stores.count }
 
-    /// Whether there was `store`: one that was added later has no state then.
+    /// True if `store` is in the state. A store added later is not.
     func includes(_ store: any RowStore) -> Bool { stores.contains { $0.store === store } }
 
-    /// Runs `body`, under the coordinator's lock, with its stores as they were.
+    /// Runs `body` under the coordinator's lock, with the stores in this state.
     func reading<Result>(_ body: () throws -> Result) rethrows -> Result {
         try reading(views[...], body)
     }
@@ -62,7 +62,7 @@ final class QueryGeneration: @unchecked Sendable {
         return try view.operations.reading(from: view.snapshot) { try reading(views.dropFirst(), body) }
     }
 
-    /// Ends all states that have `store`, and closes their connections to it. Called under the coordinator's lock.
+    /// Ends all states that include `store`, and closes their connections to it. Call under the coordinator's lock.
     static func end(with store: any RowStore) {
         let generations = all.withLock { $0.values.compactMap(\.generation) }
         for generation in generations where generation.includes(store) {
@@ -71,7 +71,8 @@ final class QueryGeneration: @unchecked Sendable {
         }
     }
 
-    /// Throws if the state has ended, or a store of it is not one of `coordinator`'s. Called under its lock.
+    /// Throws if the state has ended, or if `coordinator` does not have all of its stores. Call under the
+    /// coordinator's lock.
     func check(with coordinator: NSPersistentStoreCoordinator) throws {
         if hasEnded {
             throw CoreDataError.make(
@@ -96,6 +97,6 @@ final class QueryGeneration: @unchecked Sendable {
 
     private static let all = Mutex<[UUID: Weak]>([:])
 
-    /// The generation of that identifier, while a context or a token keeps it.
+    /// The generation with that identifier, if a context or a token still keeps it.
     static func kept(_ identifier: UUID) -> QueryGeneration? { all.withLock { $0[identifier]?.generation } }
 }

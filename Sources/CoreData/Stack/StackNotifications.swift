@@ -5,7 +5,8 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresWillChangeNotification")
 
-    /// The stores of a coordinator (the object) changed: `NSAddedPersistentStoresKey`, `NSRemovedPersistentStoresKey`.
+    /// The stores of a coordinator (the object) changed. User info: `NSAddedPersistentStoresKey`,
+    /// `NSRemovedPersistentStoresKey`.
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
@@ -15,8 +16,9 @@ extension NSNotification.Name {
 
     /// This process or another wrote to a store of the coordinator (the object).
     ///
-    /// Posted on any thread, for stores added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. Carries
-    /// `NSStoreUUIDKey`, `NSPersistentStoreURLKey` and, where the store keeps a history, `NSPersistentHistoryTokenKey`.
+    /// Posted on any thread, for stores added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. User
+    /// info: `NSStoreUUIDKey`, `NSPersistentStoreURLKey` and, if the store keeps a history,
+    /// `NSPersistentHistoryTokenKey`.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 }
 
@@ -24,7 +26,7 @@ extension NSNotification.Name {
 public let NSAddedPersistentStoresKey = "added"
 /// In stores-did-change: an array of the stores that were removed.
 public let NSRemovedPersistentStoresKey = "removed"
-/// In stores-did-change: the old store and the new one, when a store's UUID changed.
+/// In stores-did-change: the old store and the new one, if a store's UUID changed.
 public let NSUUIDChangedPersistentStoresKey = "changedUUID"
 /// In remote-change: the URL of the store.
 public let NSPersistentStoreURLKey = "storeURL"

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The steps by which a store joins a coordinator; ``NSPersistentStore`` says what each means. Run under the lock.
+/// The steps of adding a store to a coordinator; see ``NSPersistentStore``. Run under the lock.
 struct StoreAddition {
     let type: String
     let configuration: String?
     let url: URL
     let options: [AnyHashable: Any]?
-    /// Given where the store must be a new one.
+    /// Set if the store must be a new one.
     var creation: StoreMaking?
 
-    /// - Returns: the store, ready for use, not yet in the coordinator's list.
+    /// - Returns: the store, ready for use but not yet in the coordinator's list.
     func run(with coordinator: NSPersistentStoreCoordinator) throws -> any RowStore {
         let storeClass = try StoreTypeRegistry.storeClass(of: type)
         try checkThatItIsNew(to: coordinator)
@@ -33,7 +33,7 @@ struct StoreAddition {
         return store
     }
 
-    /// What a store was written as it says itself.
+    /// Checks that the store's recorded type is the requested one.
     private func checkType(of store: any RowStore) throws {
         guard let written = store.metadata?[NSStoreTypeKey] as? String, written != type else { return }
         throw CoreDataError.make(
@@ -46,7 +46,7 @@ struct StoreAddition {
         throw CoreDataError.make(134080, "The store \(url.placeName) is already open in this coordinator.")
     }
 
-    /// One store on a server may have many URLs.
+    /// Checks for a duplicate: one store on a server may have many URLs.
     private func checkIdentity(of store: any RowStore, in coordinator: NSPersistentStoreCoordinator) throws {
         guard Swift.type(of: store).isOnServer,
             coordinator.rowStores.contains(where: { $0.identifier == store.identifier })

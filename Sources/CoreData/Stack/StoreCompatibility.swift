@@ -1,19 +1,19 @@
 import Foundation
 
-/// Compares the version hashes that a store keeps with those of a model.
+/// Compares a store's version hashes with those of a model.
 struct StoreCompatibility {
-    /// In the model, not in the store.
+    /// Entities in the model but not in the store.
     private(set) var onlyInModel: [String] = []
-    /// In the store, not in the model.
+    /// Entities in the store but not in the model.
     private(set) var onlyInStore: [String] = []
-    /// In both, with different hashes.
+    /// Entities in both, with different hashes.
     private(set) var different: [String] = []
 
     var isCompatible: Bool { onlyInModel.isEmpty && onlyInStore.isEmpty && different.isEmpty }
 
     /// - Parameters:
     ///   - storeHashes: entity name → hash, as in the store's metadata.
-    ///   - modelHashes: entity name → hash, of the configuration with which the store is added.
+    ///   - modelHashes: entity name → hash, of the store's configuration.
     init(storeHashes: [String: Data], modelHashes: [String: Data]) {
         for (name, hash) in modelHashes {
             switch storeHashes[name] {
@@ -27,7 +27,7 @@ struct StoreCompatibility {
         different.sort()
     }
 
-    /// Which entities differ, as a clause for a message.
+    /// The differing entities as a clause for a message.
     var summary: String {
         var parts: [String] = []
         if !different.isEmpty { parts.append("\(different.joined(separator: ", ")) changed") }
@@ -36,9 +36,9 @@ struct StoreCompatibility {
         return parts.joined(separator: "; ")
     }
 
-    /// How a store's metadata differs from the model of its coordinator; `nil` where it fits.
+    /// The difference between a store's metadata and its coordinator's model; `nil` if they fit.
     ///
-    /// A store that keeps no hashes fits any model; a model that was inferred has no hashes that could differ.
+    /// A store without hashes fits any model. An inferred model has no hashes of its own.
     static func difference(of store: NSPersistentStore, from model: NSManagedObjectModel) -> StoreCompatibility? {
         guard let storeHashes = hashes(in: store.metadata), !StoreOptions(store.options).ignoresVersioning,
             !model.isInferred
@@ -56,7 +56,7 @@ struct StoreCompatibility {
         return comparison.isCompatible ? nil : comparison
     }
 
-    /// Throws where a store's metadata does not fit the model of its coordinator.
+    /// Checks that a store's metadata fits its coordinator's model.
     ///
     /// - Throws: `NSPersistentStoreIncompatibleVersionHashError` (134100), which names the entities that differ.
     static func check(_ store: NSPersistentStore, with model: NSManagedObjectModel) throws {

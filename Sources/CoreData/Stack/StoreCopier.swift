@@ -1,13 +1,13 @@
 import Foundation
 
-/// Copies all rows of one store into another, empty one, of whatever types they are.
+/// Copies all rows of a store to another, empty one of any type.
 ///
-/// Works through what every store can do; everything is in memory at once. Run under the coordinator's lock, with the
+/// Uses only operations of all store types, and has all rows in memory. Run under the coordinator's lock, with the
 /// coordinator's model for both.
 struct StoreCopier {
     let source: any RowStore
     let destination: any RowStore
-    /// The entities that both hold.
+    /// The entities that both stores have.
     let entities: [NSEntityDescription]
 
     private var newIDs: [NSManagedObjectID: NSManagedObjectID] = [:]
@@ -19,7 +19,7 @@ struct StoreCopier {
         self.entities = entities
     }
 
-    /// - Returns: the new rows' IDs by the old ones'.
+    /// - Returns: the IDs of the new rows, by those of the old rows.
     mutating func run() throws -> [NSManagedObjectID: NSManagedObjectID] {
         try readRows()
         let made = try destination.operations.obtainPermanentIDs(for: rows.map(\.id.entity))
@@ -52,7 +52,7 @@ struct StoreCopier {
 
     // MARK: Relationships
 
-    /// For each relationship that fits, its owners and their destinations, in order.
+    /// For each wanted relationship, its owners and their destinations, in order.
     private func contents(
         of wanted: (NSRelationshipDescription) -> Bool
     ) throws -> [(NSRelationshipDescription, [NSManagedObjectID: [NSManagedObjectID]])] {
@@ -81,7 +81,7 @@ struct StoreCopier {
         }
     }
 
-    /// The places of rows in ordered relationships whose foreign key they hold, by the old IDs.
+    /// The positions of rows in ordered relationships whose foreign key they have, by old ID.
     private func orderedPositions() throws -> [NSManagedObjectID: [Int: Int]] {
         var result: [NSManagedObjectID: [Int: Int]] = [:]
         let wanted = { (relationship: NSRelationshipDescription) in

@@ -9,7 +9,7 @@ struct StoreRelocation {
     let type: String
     private let creation: StoreMaking
 
-    /// - Throws: 134060 where the coordinator does not have the store.
+    /// - Throws: 134060 if the coordinator does not have the store.
     init(
         coordinator: NSPersistentStoreCoordinator, store: NSPersistentStore, url: URL, options: [AnyHashable: Any]?,
         type: String
@@ -26,7 +26,7 @@ struct StoreRelocation {
         creation = StoreMaking(like: own.url)
     }
 
-    /// - Returns: the new store, which the coordinator has, with the place of each row, and the IDs of its objects.
+    /// - Returns: the new store with its mapping of rows, and the IDs of its objects. The coordinator has the store.
     func run() throws -> (StoreMove, [NSManagedObjectID]) {
         let oldPath = store.url?.path ?? ""
         try coordinator.managedObjectModel.checkThatItMayWrite(store.placeName)
@@ -67,7 +67,7 @@ struct StoreRelocation {
             ?? coordinator.managedObjectModel.entities
     }
 
-    /// Rows keep their keys.
+    /// Copies the store's files, so that rows keep their keys.
     private func copyFiles(
         _ storeClass: any RowStore.Type
     ) throws -> (StoreMove, [NSManagedObjectID]) {

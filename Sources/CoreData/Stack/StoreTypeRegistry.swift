@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Which class makes the stores of which type. One registry for the process; safe on any thread.
+/// The store classes by type. One registry per process; safe on any thread.
 enum StoreTypeRegistry {
     private static let classes = Mutex<[String: any RowStore.Type]>([
         NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
@@ -10,7 +10,7 @@ enum StoreTypeRegistry {
 
     static var all: [String: any RowStore.Type] { classes.withLock { $0 } }
 
-    /// Registers `storeClass`, or with `nil` takes the type out.
+    /// Registers `storeClass`; `nil` removes the type.
     static func register(_ storeClass: (any RowStore.Type)?, for storeType: String) {
         classes.withLock { $0[storeType] = storeClass }
     }

@@ -1,16 +1,15 @@
 import Foundation
 
-/// Migrates a store of another version of the model while it is added, where the options ask for it.
+/// Migrates a store of another model version while it is added, if the options ask for it.
 struct StoreUpgrade {
     let store: NSPersistentStore
     let model: NSManagedObjectModel
 
-    /// By a mapping model that is among the program's resources, or else by one that is inferred, unless a compiled one there
-    /// cannot be read.
+    /// Migrates the store if needed. Uses a mapping model from the program's resources, or else infers one. A compiled
+    /// mapping model that cannot be read is an error.
     ///
-    /// - Throws: 134130 where the model that the store was written with is not found, 134140 where there is no mapping model
-    ///   and none shall be inferred, 134190 where it cannot be, 134110 where the rows do not fit. The store is then as it
-    ///   was.
+    /// - Throws: 134130 if the store's model is not found, 134140 if there is no mapping model and none may be
+    ///   inferred, 134190 if it cannot be inferred, 134110 if the rows do not fit. The store is then unchanged.
     func runIfNeeded() throws {
         let options = StoreOptions(store.options)
         guard options.migratesAutomatically, !store.isReadOnly else { return }
@@ -21,7 +20,8 @@ struct StoreUpgrade {
         }
         let source: NSManagedObjectModel
         do { source = try sourceModel() } catch {
-            // Another program may have migrated the store since its metadata were read: then it keeps the new model.
+            // Another program may have migrated the store since its metadata was read: then it already has the new
+            // model.
             guard Swift.type(of: store).isOnServer else { throw error }
             try store.loadMetadata()
             guard StoreCompatibility.difference(of: store, from: model) != nil else { return }
@@ -64,7 +64,7 @@ struct StoreUpgrade {
         try store.loadMetadata()
     }
 
-    /// Migrates into a new store beside the old one, which takes the old one's place once it is whole.
+    /// Migrates to a new store next to the old one, and replaces the old one once the new one is complete.
     private func migrate(from source: NSManagedObjectModel, by mapping: NSMappingModel) throws {
         try checkThatItIsAFile()
         guard let url = store.url else { return }
@@ -79,7 +79,7 @@ struct StoreUpgrade {
             storeClass.discard(URL(fileURLWithPath: $0))
         }
         let made = URL(fileURLWithPath: making.path)
-        // Where the migration fails too: without its mark none would remove it later.
+        // Also after an error: without its mark, nothing would remove the new store later.
         defer {
             storeClass.discard(made)
             making.end()
@@ -99,7 +99,7 @@ struct StoreUpgrade {
         try store.loadMetadata()
     }
 
-    /// The model that the store keeps, or else one of the versions beside the program, by the version hashes.
+    /// The store's cached model, or else the installed model version with its version hashes.
     private func sourceModel() throws -> NSManagedObjectModel {
         let metadata = store.metadata ?? [:]
         if let url = store.url,
@@ -118,7 +118,7 @@ struct StoreUpgrade {
 }
 
 extension NSPersistentStore {
-    /// Takes a store away that was made only to be copied, as far as it was made.
+    /// Removes a store that was only made to be copied, as far as it was made.
     fileprivate static func discard(_ url: URL) {
         try? destroyStore(at: url, options: nil)
         removeFiles(at: url)
