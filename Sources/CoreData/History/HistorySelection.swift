@@ -9,7 +9,7 @@ struct HistorySelection {
     private let limit: Int
     private let offset: Int
 
-    /// - Parameter check: called with each token that the predicate orders by; throws to refuse it.
+    /// - Parameter check: called with each token in a before or after comparison; throws to refuse it.
     /// - Throws: 134060 if the request is for an entity outside the history, or names an unknown key.
     init(
         _ request: NSFetchRequest<NSFetchRequestResult>, check: (NSPersistentHistoryToken) throws -> Void

@@ -3,12 +3,12 @@ import Foundation
 // Detecting commits of other processes.
 //
 // SQLite's `data_version` of a connection increases when any other connection commits, and a query takes
-// microseconds. A timer on a separate queue queries it ten times a second. Only if the number changed is the history
-// read, from the last transaction seen. Transactions of the store's own connection are skipped: the saving context
+// microseconds. A timer on a separate queue queries it ten times a second. The history is read only if the number
+// changed, from the last transaction seen. Transactions of the store's own connection are skipped: the saving context
 // has already announced them.
 //
 // Stores may be queried only under the coordinator's lock. The watcher does not delay other work: it tries the lock,
-// and if another thread has it, tries again shortly after. Only after many failures does it wait for the lock, so
+// and if another thread has it, tries again shortly after. It waits for the lock only after many failures, so
 // that a busy process also sees the others' commits.
 //
 // A server notifies the watcher of other clients' commits, and the watcher looks at once. The timer continues, for

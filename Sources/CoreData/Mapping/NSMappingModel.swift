@@ -97,7 +97,7 @@ open class NSMappingModel: NSObject {
     /// file names are used. An addition to Apple's API.
     ///
     /// - Throws: 260 if there is no file at `url`, 257 if it is not readable, 259 if it is damaged or not understood
-    ///   (the error names the problem and its place); 134060 if a predicate of a model is code.
+    ///   (the error names the problem and its place); 134060 if a predicate of a model is a block.
     public static func read(
         from url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
@@ -108,7 +108,7 @@ open class NSMappingModel: NSObject {
 
     /// Writes the mapping model in its compiled form, as Xcode's compiler does. An addition to Apple's API.
     ///
-    /// - Throws: 134060 if an expression is code, or `url` names a source; 512 if it cannot be written. An existing
+    /// - Throws: 134060 if an expression is a block, or `url` names a source; 512 if it cannot be written. An existing
     ///   file is replaced only once the new one is complete.
     public func write(to url: URL) throws { try MappingFile.write(entityMappings ?? [], to: url) }
 
@@ -120,7 +120,7 @@ open class NSMappingModel: NSObject {
     ///     complete.
     ///   - sourceModel: the source model of the mappings. The file contains a copy of it.
     ///   - destinationModel: the destination model of the mappings.
-    /// - Throws: 134060 if an expression is code or the name has another extension; 512 if it cannot be written.
+    /// - Throws: 134060 if an expression is a block or the name has another extension; 512 if it cannot be written.
     public func writeSource(
         to url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws {

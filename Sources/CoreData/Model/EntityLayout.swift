@@ -5,7 +5,7 @@ import Synchronization
 /// Attributes have the first slots (inherited before own, each group by name), followed by to-one relationships in
 /// the same order. To-many relationships have no slots and are numbered separately. A parent's attributes may have
 /// other slots in its children, so always use the layout of the object's own entity.
-// SAFETY: immutable but for atomics, and for the class in use, which the lock of `ManagedObjectClasses` guards.
+// SAFETY: immutable except for atomics, and for the class in use, which the lock of `ManagedObjectClasses` guards.
 final class EntityLayout: @unchecked Sendable {
     /// The location of a property's value.
     enum Place: Hashable, Sendable {

@@ -107,7 +107,7 @@ enum ModelMerging {
                 originals.append(entity)
             }
         }
-        // An entity may come from a model version in which its destinations are not the wanted ones.
+        // An entity may come from a model version with other versions of its destinations.
         for entity in others {
             if let known = entity.name.flatMap({ kept[$0] }) { twins.append((entity, known)) }
         }

@@ -289,6 +289,6 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
 
     /// Archives the model.
     ///
-    /// - Precondition: none of its predicates is code.
+    /// - Precondition: none of its predicates is a block.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 }

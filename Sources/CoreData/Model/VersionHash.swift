@@ -123,8 +123,7 @@ enum VersionHash {
 
     // MARK: Hashes of others
 
-    /// Sets the hashes of entities that cannot be computed from `hashes`, which Apple's tools wrote for the same
-    /// model.
+    /// For entities whose hash cannot be computed, takes it from `hashes`, written by Apple's tools for the same model.
     static func adopt(_ hashes: [String: Data], in model: NSManagedObjectModel) {
         for entity in model.entities {
             let isUnknown = entity.attributesByName.values.contains { $0 is NSDerivedAttributeDescription }

@@ -119,7 +119,7 @@ struct ModelKeyPath {
         )
     }
 
-    /// The error for a fetched property in a fetch: it would run one fetch per row.
+    /// The error for a fetched property in a fetch: reading it would run one fetch per row.
     static func refusal(of property: NSFetchedPropertyDescription) -> NSError {
         let entity = property.entity.name ?? "?"
         return CoreDataError.make(

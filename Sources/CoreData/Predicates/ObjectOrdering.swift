@@ -24,7 +24,6 @@ struct ObjectOrdering {
 
     /// The compiled sort keys.
     let sortKeys: [StoreSortKey]
-    // One for each key.
     private let rules: [Rule]
     private let accesses: [Access]
     private let comparators: [Comparator?]

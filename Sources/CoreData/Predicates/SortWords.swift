@@ -103,7 +103,7 @@ private struct SortOrdinals {
         }
     }
 
-    // SAFETY: the bytes are looked at during the call, while `value` holds them.
+    // SAFETY: the bytes are read during the call, while `value` holds them.
     @inline(__always) @discardableResult
     private static func withBytes<Result>(
         of value: SlotValue, _ body: (UnsafeRawBufferPointer) -> Result
@@ -124,7 +124,7 @@ private struct ByteSurvey {
     /// True if a text contains a zero byte, which would collide with the padding of shorter texts.
     private(set) var hasZero = false
 
-    // SAFETY: the caller holds the bytes during the call; what is kept is a copy.
+    // SAFETY: the caller holds the bytes during the call; only a copy is kept.
     mutating func look(at bytes: UnsafeRawBufferPointer) {
         greatestCount = max(greatestCount, bytes.count)
         if !hasZero, bytes.contains(0) { hasZero = true }

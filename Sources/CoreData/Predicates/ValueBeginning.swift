@@ -26,7 +26,7 @@ struct ValueBeginning: Comparable {
     private enum Kind { case null, integer, real, text, bytes }
 
     /// `nil` for a kind of value that numbers cannot order. 0 is `null` and sorts first.
-    // SAFETY: the bytes are looked at during the call, while `value` holds them.
+    // SAFETY: the bytes are read during the call, while `value` holds them.
     private static func of(_ value: SlotValue) -> (ValueBeginning, Kind)? {
         switch value {
         case .null: return (ValueBeginning(), .null)

@@ -3,7 +3,7 @@ import Foundation
 // `StoreOperations.save` saves one store. Several stores are saved all or nothing. SQLite has no transaction over
 // several files in WAL mode, so a save has two phases. First every store does its work in an open transaction, where
 // all errors of that work occur. Then the transactions are committed in turn. A later commit can still fail after an
-// earlier one succeeded, if the disk fills up, disappears or the machine stops at that moment.
+// earlier one succeeded, if the disk fills up or disappears, or the machine stops, at that moment.
 
 /// Writes the changes of one save to the affected stores. A single store, the usual case, is saved directly. Run
 /// under the coordinator's lock.

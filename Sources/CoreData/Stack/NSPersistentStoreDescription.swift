@@ -31,7 +31,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// Sets an option of the store; `nil` removes it.
     open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
 
-    /// True if the store is read-only. `false` by default.
+    /// True to open the store read-only. `false` by default.
     open var isReadOnly: Bool {
         get { flag(NSReadOnlyPersistentStoreOption) }
         set { setFlag(newValue, NSReadOnlyPersistentStoreOption) }

@@ -4,10 +4,10 @@
 /// retained with every new object. Instead, the target cuts the link when it is released. No thread may follow the
 /// link while another releases the last reference to the target, and with it to its model. Apple's framework has the
 /// same rule: its references do not retain and are never cleared.
-// SAFETY: changed by the model's owner alone, which cuts it before the target goes away; see the rule above for
+// SAFETY: changed only by the model's owner, which cuts it before the target is released; see the rule above for
 // readers.
 final class Backlink<Target: AnyObject>: @unchecked Sendable {
-    // SAFETY: not followed once `cut()` was called, as the target does when it goes away; see the rule for readers.
+    // SAFETY: not followed after `cut()`, which the target calls when it is released; see the rule for readers.
     private(set) unowned(unsafe) var target: Target?
 
     init(_ target: Target) { self.target = target }

@@ -6,7 +6,7 @@ package enum FileWriting {
     /// Writes all of `data` to an open file, pipe or terminal, and continues after signals.
     ///
     /// - Returns: 0, or `errno`; then the number of bytes written is unknown.
-    // SAFETY: the system reads at most what is left of the bytes, which the data hold.
+    // SAFETY: the system reads at most the remaining bytes, which the data holds.
     package static func write(_ data: some ContiguousBytes, to descriptor: Int32) -> Int32 {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]

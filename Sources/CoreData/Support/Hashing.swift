@@ -16,7 +16,7 @@ package enum Hashing {
         return isSafe(value) ? value as? AnyHashable : nil
     }
 
-    /// A value as a member of one of Foundation's sets.
+    /// A value as a member of a Foundation set.
     static func member(_ value: Any) -> Any {
         guard let number = value as? NSDecimalNumber else { return value }
         return HashableDecimalNumber(decimal: number.decimalValue)
@@ -24,7 +24,7 @@ package enum Hashing {
 }
 
 /// A decimal number with a finite hash: that of the nearest double, because it may equal numbers of other types.
-// SAFETY: has nothing that changes.
+// SAFETY: has no mutable state.
 private final class HashableDecimalNumber: NSDecimalNumber, @unchecked Sendable {
     override var hash: Int { NSNumber(value: doubleValue).hash }
 

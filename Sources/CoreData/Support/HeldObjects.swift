@@ -58,8 +58,8 @@ extension Array where Element: AnyObject {
 
     /// The array, typed as references to another class. A cast would check the class of each object and copy the
     /// array, which costs a third of a whole fetch.
-    // SAFETY: callers know that all objects are of the class. An array is one reference to memory in which references lie,
-    // each a word whatever its class, and the memory, which knows for which class it was made, releases them.
+    // SAFETY: callers know that all objects are of the class. An array is one reference to a buffer of one-word
+    // references. The buffer knows the class it was made for, and releases them.
     func recast<Object: AnyObject>(as type: Object.Type) -> [Object] { unsafeBitCast(self, to: [Object].self) }
 
     /// The objects that satisfy `isKept`. If all do, returns the array itself without a copy.
@@ -80,8 +80,8 @@ extension Set where Element: NSObject {
 extension Array where Element: AnyObject {
     /// The elements at `places`, each named once, as objects of their class. References are counted in the array's
     /// present order, in which the objects are usually adjacent in memory.
-    // SAFETY: callers name each place once, below the count: each reference is retained once, and moved to one place of
-    // the new array. The objects are of the class, as the caller says.
+    // SAFETY: callers name each place below the count once: each reference is retained once, and moved to one place of
+    // the new array. The caller ensures that the objects are of the class.
     func inOrder<Object: AnyObject>(of places: [Int], as class: Object.Type) -> [Object] {
         precondition(places.count == count, "Each place is named once.")
         // For an array without capacity this would write to the empty array that all threads share.

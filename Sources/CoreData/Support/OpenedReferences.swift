@@ -28,8 +28,8 @@ extension Unretained {
     /// call.
     ///
     /// Sets of objects compare members whose hashes collide.
-    // SAFETY: what is of a class when the program runs is a reference to an object of that class, whatever class it is
-    // declared with; the caller holds `value`.
+    // SAFETY: a value of a class at run time is a reference to an object of that class, whatever its declared type; the
+    // caller holds `value`.
     @inline(__always)
     static func exactly<Value>(_ type: Object.Type, _ value: Value) -> Unretained? {
         guard Swift.type(of: value) as Any.Type == type else { return nil }

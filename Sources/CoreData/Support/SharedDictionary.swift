@@ -8,7 +8,7 @@ import Synchronization
 final class SharedDictionary: NSMutableDictionary {
     private let lock = Mutex<Void>(())
     /// The current dictionary. It is never changed once other threads can see it.
-    // SAFETY: read and replaced under the lock alone.
+    // SAFETY: read and replaced only under the lock.
     @exclusivity(unchecked)
     private var contents = NSMutableDictionary()
 

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Numbers and Booleans are `integer` or `real` by their attribute's type. A date is `real`, in seconds since
 /// 2001-01-01, as in the file. A URI is `text`. An unset value of any type is `null`.
-// SAFETY: a value; objects in it are never changed by the framework, and users may not change them either.
+// SAFETY: a value; neither the framework nor its users may change the objects in it.
 enum SlotValue: Hashable, @unchecked Sendable {
     case null
     case integer(Int64)

@@ -5,7 +5,7 @@ import Foundation
 /// Changes made during an undo are recorded for redo, and vice versa. Used by one thread at a time. With
 /// `groupsByEvent`, the first registration opens a group, which ends at an undo and, on the main thread, at the end
 /// of the main queue's turn.
-// SAFETY: used by one thread at a time, the context's queue; the end of the turn is awaited on the main thread only.
+// SAFETY: used by one thread at a time, on the context's queue; only the main thread waits for the end of its turn.
 open class UndoManager: NSObject, @unchecked Sendable {
     private var undoStack: [UndoGroup] = []
     private var redoStack: [UndoGroup] = []

@@ -89,9 +89,9 @@ extension ValueTransformerLookup where Self: ValueTransformer {
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     /// The name as text.
     public let rawValue: String
-    /// The name of this text.
+    /// Creates a name from a text.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// The name of this text.
+    /// Creates a name from a text.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
     /// Negates a Boolean.
@@ -102,7 +102,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     public static let isNotNilTransformerName = NSValueTransformerName("NSIsNotNil")
     /// Keyed archives of objects of any class. Not secure; for models that ask for it.
     public static let unarchiveFromDataTransformerName = NSValueTransformerName("NSUnarchiveFromData")
-    /// The same under its newer name.
+    /// The newer name of `unarchiveFromDataTransformerName`.
     public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")
     /// Archives of the classes of property lists, `URL`, `UUID` and `NSNull`, read securely.
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")

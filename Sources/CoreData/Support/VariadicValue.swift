@@ -45,7 +45,7 @@ extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
 
     /// The object's address.
     public var _cVarArgEncoding: [Int] {
-        // SAFETY: an address alone; the list of arguments holds the object.
+        // SAFETY: only an address; the argument list holds the object.
         [Int(bitPattern: Unretained(self).address)]
     }
 }

@@ -74,7 +74,7 @@ enum DescriptionArchive {
         coder.encode((data ?? Data()) as NSData, forKey: archiveKey)
     }
 
-    /// - Precondition: No predicate of the description is code.
+    /// - Precondition: none of the description's predicates is a block.
     private static func document(describing name: String, _ make: () throws -> ModelDocument) -> ModelDocument {
         do { return try make() } catch { preconditionFailure("\(name) cannot be archived: \(error)") }
     }

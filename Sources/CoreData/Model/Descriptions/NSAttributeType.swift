@@ -28,7 +28,7 @@ public enum NSAttributeType: UInt, Sendable {
     case URIAttributeType = 1200
     /// Any object, stored as the data that a value transformer makes of it.
     case transformableAttributeType = 1800
-    /// An object ID, as the result of an expression. Not valid for an entity's attribute.
+    /// An object ID: the type of an expression's result, or of a transient attribute.
     case objectIDAttributeType = 2000
     /// Named values, stored in separate columns.
     case compositeAttributeType = 2100

@@ -31,7 +31,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
 
     /// Archives the entity and everything that it refers to.
     ///
-    /// - Precondition: none of its predicates is code.
+    /// - Precondition: none of its predicates is a block.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
     /// Keeps alive the objects that a decoded entity refers to.

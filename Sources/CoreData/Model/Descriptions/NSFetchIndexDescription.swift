@@ -47,7 +47,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
 
     /// Archives the index.
     ///
-    /// - Precondition: none of its predicates is code.
+    /// - Precondition: none of its predicates is a block.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
     private func adoptElements() {

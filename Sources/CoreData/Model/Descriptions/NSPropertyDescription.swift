@@ -26,7 +26,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
 
     /// Archives the property and everything that it refers to.
     ///
-    /// - Precondition: none of its predicates is code.
+    /// - Precondition: none of its predicates is a block.
     open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
     /// Keeps alive the objects that a decoded property refers to.

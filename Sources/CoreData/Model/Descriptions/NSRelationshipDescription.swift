@@ -1,21 +1,21 @@
 import Foundation
 
-/// The effect of an object's deletion on the objects at the far end.
+/// The effect of an object's deletion on the destinations of a relationship.
 public enum NSDeleteRule: UInt, Sendable {
-    /// No effect: the far end keeps a reference to the deleted object.
+    /// No effect: the destinations keep their references to the deleted object.
     case noActionDeleteRule = 0
-    /// The far end's reference is removed.
+    /// The destinations' references to the object are removed.
     case nullifyDeleteRule = 1
-    /// The far end is deleted too.
+    /// The destinations are deleted too.
     case cascadeDeleteRule = 2
-    /// The object cannot be deleted while the far end is not empty.
+    /// The object cannot be deleted while it has destinations.
     case denyDeleteRule = 3
 }
 
 /// A relationship: a property that refers to one or many objects of an entity.
 // SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-    /// The entity of the objects at the far end.
+    /// The entity of the destinations.
     open var destinationEntity: NSEntityDescription? {
         get { destinationLink?.target }
         set {
@@ -51,7 +51,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// empty.
     open var minCount = 0 { willSet { willModify() } }
 
-    /// The effect of a deletion on the far end. Nullify by default.
+    /// The effect of a deletion on the destinations. Nullify by default.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { willModify() } }
 
     /// True if the destinations of a to-many relationship are ordered. `false` by default.

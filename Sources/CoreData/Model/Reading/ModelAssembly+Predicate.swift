@@ -2,7 +2,7 @@ import Foundation
 import ModelFiles
 
 extension ModelAssembly {
-    /// - Parameter path: the names that lead to the predicate, for messages.
+    /// - Parameter path: the names of the predicate's owners, for messages.
     func predicate(_ source: PredicateDocument, path: String) throws -> NSPredicate {
         do {
             return NSPredicate.make(try PredicateTranslation.tree(source))
@@ -11,7 +11,7 @@ extension ModelAssembly {
         }
     }
 
-    /// - Parameter path: the names that lead to the expression, for messages.
+    /// - Parameter path: the names of the expression's owners, for messages.
     func expression(_ source: ExpressionDocument, path: String) throws -> NSExpression {
         do {
             return NSExpression(try PredicateTranslation.tree(source))

@@ -60,7 +60,7 @@ enum ModelLoading {
 
     /// The document of `model`.
     ///
-    /// - Throws: 134060 if a predicate or a sort is code.
+    /// - Throws: 134060 if a predicate is a block, or a sort has a comparator or no key.
     static func document(of model: NSManagedObjectModel) throws -> ModelDocument {
         do {
             return try ModelDisassembly.document(of: model)

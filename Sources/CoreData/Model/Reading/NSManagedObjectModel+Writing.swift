@@ -6,7 +6,7 @@ extension NSManagedObjectModel {
     /// The model as the text of a source model: the `contents` file of an `.xcdatamodel`, as Xcode writes it.
     ///
     /// - Returns: the bytes of the file, and the parts that it cannot hold, one line each.
-    /// - Throws: 134060 if a predicate or a sort is code.
+    /// - Throws: 134060 if a predicate is a block, or a sort has a comparator or no key.
     public final func sourceContents() throws -> (data: Data, omissions: [String]) {
         let document = try ModelLoading.document(of: self)
         return (SourceModelWriter.write(document.decompiled()), document.unwritableInSource)
@@ -16,8 +16,8 @@ extension NSManagedObjectModel {
     /// ends in `.mom` or `.momd`. An existing model of the same form is replaced once the new one is complete.
     ///
     /// - Returns: the parts that the form cannot hold, one line each.
-    /// - Throws: 134060 if a predicate or a sort is code, or for another name extension; a `CocoaError` of the
-    ///   file-writing range.
+    /// - Throws: 134060 if a predicate is a block, or a sort has a comparator or no key, or for another name extension; a
+    ///   `CocoaError` of the file-writing range.
     @discardableResult
     public final func write(to url: URL) throws -> [String] {
         let document = try ModelLoading.document(of: self)

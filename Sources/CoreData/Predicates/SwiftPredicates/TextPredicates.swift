@@ -1,8 +1,8 @@
 import Foundation
 import PredicateSyntax
 
-// `#Predicate` allows these text methods, but only on Apple's systems does Foundation have their nodes. The macro
-// refers to the functions below by their names in `PredicateExpressions`.
+// `#Predicate` allows these text methods, but Foundation has their nodes only on Apple's systems. The macro refers to
+// the functions below by their names in `PredicateExpressions`.
 extension PredicateExpressions {
     /// `root.localizedStandardContains(other)` in a `#Predicate`. A value, safe on any thread if its parts are.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
@@ -17,7 +17,7 @@ extension PredicateExpressions {
 
         /// True if the text contains the other one, ignoring case and diacritics.
         ///
-        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
+        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for an unbound variable.
         public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
             try root.evaluate(bindings).localizedStandardContains(try other.evaluate(bindings))
         }
@@ -36,7 +36,7 @@ extension PredicateExpressions {
 
         /// The order of the two texts, ignoring case.
         ///
-        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
+        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for an unbound variable.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).caseInsensitiveCompare(try other.evaluate(bindings))
         }
@@ -54,7 +54,7 @@ extension PredicateExpressions {
 
         /// The order of the two texts by the rules of the current locale.
         ///
-        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
+        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for an unbound variable.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).localizedCompare(try other.evaluate(bindings))
         }

@@ -12,7 +12,7 @@ final class ChainLock: @unchecked Sendable {
 
     private let queue = WorkQueue.makeForLock()
     /// The last chain has the lock; the earlier ones lent it.
-    // SAFETY: the chain that has the lock uses it, and nothing is called while it changes: no accesses overlap.
+    // SAFETY: only the chain that has the lock uses it, and nothing is called during a change: accesses do not overlap.
     @exclusivity(unchecked)
     private var holds: [Hold] = []
 

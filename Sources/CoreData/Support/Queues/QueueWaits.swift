@@ -63,7 +63,7 @@ enum QueueWaits {
     }
 
     /// The index of the waiter that borrows a queue from the next one. Excludes waiters whose own queue, or that of a
-    /// waiter for it, is lent. The first waiter has only run, and can always borrow.
+    /// waiter for it, is lent. The first waiter was running until now, and can always borrow.
     private static func borrower(in circle: [QueueWaiter]) -> Int {
         func lender(_ index: Int) -> QueueWaiter { circle[(index + 1) % circle.count] }
         let able = circle.indices.filter { circle[$0].frozen == 0 && lender($0).reason == .asked }
