@@ -141,7 +141,7 @@ enum ModelMerging {
         files(in: bundles).compactMap(NSManagedObjectModel.init(contentsOf:))
     }
 
-    /// The files of these models.
+    /// The model files among the resources of `bundles`, or of the program if `nil`.
     static func files(in bundles: [Bundle]?) -> [URL] {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
         var seen: Set<String> = []

@@ -47,7 +47,7 @@ struct ArchiveShapes {
 
     private typealias Check = @Sendable (ArchiveShapes, Fields) -> Bool
 
-    /// Units of lengths and similar dimensions have a factor; others cannot be checked.
+    /// The check of a dimension's unit, which needs a symbol and a linear converter; `nil` for other classes.
     private static func unitCheck(_ name: String) -> Check? {
         guard name.hasPrefix("NSUnit"), name != "NSUnit", !name.hasPrefix("NSUnitConverter") else { return nil }
         return { shapes, fields in
