@@ -53,11 +53,13 @@ let package = Package(
             dependencies: [
                 "SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "CPrefetch", "ManagedMacros",
             ]),
-        // A store on a server; empty without the trait.
+        // Stores on a server: linked, and compiled into programs, with the trait only.
+        .target(name: "ServerStores", dependencies: ["CoreData", "PredicateSyntax", "SQLiteAccess"]),
         .target(
             name: "CoreDataPostgreSQL",
             dependencies: [
-                "CoreData", .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
+                "CoreData", .target(name: "ServerStores", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
             ]),
 
         // What every store type has to do, for tests of store types.
@@ -94,6 +96,7 @@ let package = Package(
             dependencies: [
                 "CoreDataPostgreSQL", "CoreData", "StoreConformance", "PostgreSQLCluster", "TestSupport",
                 .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "ServerStores", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax", "TestSupport"]),
         .testTarget(

@@ -3,6 +3,7 @@
     import CoreData
     import Foundation
     import PostgreSQLAccess
+    import ServerStores
 
     /// PostgreSQL, as stores on a server need it. `CoreData` finds the class by its name, when the module is linked.
     package final class PostgreSQLDatabase: ServerDatabase {

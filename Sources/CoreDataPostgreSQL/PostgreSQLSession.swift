@@ -2,6 +2,7 @@
     import CoreData
     import Foundation
     import PostgreSQLAccess
+    import ServerStores
 
     /// A connection as stores on a server use it.
     final class PostgreSQLSession: ServerConnection {

@@ -5,7 +5,7 @@ import Testing
     /// Lines of code per room, without comments and blank lines. A commit that raises a number says why; one that makes a room
     /// smaller lowers it.
     private static let budgets = [
-        "CoreData": 51_750,
+        "CoreData": 47_150,
         "CoreDataPostgreSQL": 300,
         "CoreDataPredicates": 300,
         "ManagedExpansion": 550,
@@ -17,6 +17,7 @@ import Testing
         "Roster": 13_500,
         "RosterCommands": 6_300,
         "SQLiteAccess": 1_400,
+        "ServerStores": 4_900,
         "SourcePort": 2_700,
         "StoreConformance": 2_050,
         "TerminalKit": 3_600,

@@ -43,7 +43,7 @@ struct FolderException {
 
     /// At most fifteen lines. What they have in common is Apple's API, which is one cycle of types.
     static let all = """
-        NSPersistentStore. ServerStore. NSAtomicStore. NSIncrementalStore.: NSPersistentStoreCoordinator = a store has one
+        NSPersistentStore. EngineStore. NSAtomicStore. NSIncrementalStore.: NSPersistentStoreCoordinator = a store has one
         NSPersistentStore.: NSMigrationManager = a store type names the class of its migration manager
         IncrementalRows. NSIncrementalStore. AtomicStoreRows.: NSManagedObjectContext = a program's stores are called with one
         IncrementalRows. AtomicStoreRows.: performAndWait privateQueueConcurrencyType registry tellsStores = it is made for them

@@ -17,7 +17,8 @@ import Testing
         "TerminalKit": ["CNcursesw", "CTerminalRestore", "CZlib", "Translation"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "CPrefetch"],
         "StoreConformance": ["CoreData"],
-        "CoreDataPostgreSQL": ["CoreData", "PostgreSQLAccess"],
+        "ServerStores": ["CoreData", "PredicateSyntax", "SQLiteAccess"],
+        "CoreDataPostgreSQL": ["CoreData", "ServerStores", "PostgreSQLAccess"],
         "SourcePort": [],
         "RosterCommands": ["CoreData", "ModelCompiler", "SourcePort", "Translation"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"],
@@ -40,7 +41,7 @@ import Testing
     /// The folders of `CoreData`, each of which may use those before it.
     static let folders = [
         "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
-        "Stores/SQLite", "Stores/Server", "Stores/Atomic", "Stores/Incremental",
+        "Stores/SQLite", "Stores/Atomic", "Stores/Incremental",
         "Stack", "Context", "Import", "History", "Migration", "ResultsController",
     ]
 
@@ -112,6 +113,15 @@ import Testing
             guard !file.path.hasPrefix("Sources/CoreDataPostgreSQL/") else { continue }
             #expect(!file.imports.contains(room), "\(file.path) imports \(room)")
         }
+    }
+
+    /// Programs without the package trait do not compile the engine of stores on a server.
+    @Test func serverStoresAreUsedWithTheTraitOnly() throws {
+        let package = try String(contentsOf: SourceTree.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let uses = package.components(separatedBy: "\"ServerStores\"").dropFirst()
+        let isConditional = uses.map { $0.hasPrefix(", condition: .when(traits: [\"PostgreSQL\"])") }
+        #expect(isConditional.first == false, "the target itself")
+        #expect(isConditional.count > 1 && !isConditional.dropFirst().contains(false))
     }
 
     /// An exception that no file needs any more is taken off the list, which stays short.

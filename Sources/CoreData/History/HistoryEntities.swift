@@ -107,7 +107,7 @@ extension NSPersistentHistoryChange {
 // MARK: - How predicates read them
 
 extension NSPersistentHistoryTransaction: KeyValueReadable {
-    func value(forKey key: String) -> Any? {
+    package func value(forKey key: String) -> Any? {
         switch key {
         case "author": author
         case "bundleID": bundleID
@@ -125,7 +125,7 @@ extension NSPersistentHistoryTransaction: KeyValueReadable {
 }
 
 extension NSPersistentHistoryChange: KeyValueReadable {
-    func value(forKey key: String) -> Any? {
+    package func value(forKey key: String) -> Any? {
         switch key {
         case "changedEntity": changedObjectID.entity
         case "changedID": changedObjectID.rowKey?.reference

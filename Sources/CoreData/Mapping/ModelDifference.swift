@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A destination corresponds to the source whose name or own renaming identifier equals the destination's renaming
 /// identifier, which defaults to its name.
-struct ModelDifference {
+package struct ModelDifference {
     /// The destination entities in order, each with its source entity.
     let pairs: [(source: NSEntityDescription?, destination: NSEntityDescription)]
     /// The source entities without a destination.
@@ -14,7 +14,7 @@ struct ModelDifference {
     private let destinations: [ObjectIdentifier: NSEntityDescription]
 
     /// - Throws: 134190 with the reason if the destination's values cannot be derived from the source's rows.
-    init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) throws {
+    package init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) throws {
         let finder = SourceFinder(source)
         var sources: [ObjectIdentifier: NSEntityDescription] = [:]
         var destinations: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -39,13 +39,15 @@ struct ModelDifference {
     }
 
     /// The source of a destination entity; `nil` if it is new.
-    func source(of entity: NSEntityDescription) -> NSEntityDescription? { sources[ObjectIdentifier(entity)] }
+    package func source(of entity: NSEntityDescription) -> NSEntityDescription? { sources[ObjectIdentifier(entity)] }
 
     /// The destination of a source entity; `nil` if it was removed.
-    func destination(of entity: NSEntityDescription) -> NSEntityDescription? { destinations[ObjectIdentifier(entity)] }
+    package func destination(of entity: NSEntityDescription) -> NSEntityDescription? {
+        destinations[ObjectIdentifier(entity)]
+    }
 
     /// The source property of a property of the destination; `nil` if the property or its entity is new.
-    func source(of property: NSPropertyDescription, in entity: NSEntityDescription) -> NSPropertyDescription? {
+    package func source(of property: NSPropertyDescription, in entity: NSEntityDescription) -> NSPropertyDescription? {
         source(of: entity).flatMap(property.source)
     }
 
@@ -55,7 +57,7 @@ struct ModelDifference {
     }
 
     /// All source relationships of a destination relationship, in the entities that have it; each once.
-    func sources(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
+    package func sources(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
         var seen: Set<ObjectIdentifier> = []
         return relationship.entity.family.compactMap { entity in
             guard let source = source(of: relationship, in: entity) as? NSRelationshipDescription,

@@ -6,9 +6,9 @@ import Synchronization
 /// the same order. To-many relationships have no slots and are numbered separately. A parent's attributes may have
 /// other slots in its children, so always use the layout of the object's own entity.
 // SAFETY: immutable except for atomics, and for the class in use, which the lock of `ManagedObjectClasses` guards.
-final class EntityLayout: @unchecked Sendable {
+package final class EntityLayout: @unchecked Sendable {
     /// The location of a property's value.
-    enum Place: Hashable, Sendable {
+    package enum Place: Hashable, Sendable {
         case attribute(Int)
         case toOne(Int)
         case toMany(Int)
@@ -17,14 +17,14 @@ final class EntityLayout: @unchecked Sendable {
 
     unowned let entity: NSEntityDescription
     /// The entity's index in the model's entities sorted by name: a small number for compact keys.
-    let index: Int
+    package let index: Int
     /// The property in each slot: an `NSAttributeDescription` or a to-one `NSRelationshipDescription`.
-    let slots: [NSPropertyDescription]
+    package let slots: [NSPropertyDescription]
     /// The number of attribute slots; the other slots are to-one relationships.
     let attributeCount: Int
     /// The attribute types by slot. Asking the descriptions would cost more than the access itself.
     let attributeTypes: [NSAttributeType]
-    let toManyRelationships: [NSRelationshipDescription]
+    package let toManyRelationships: [NSRelationshipDescription]
     let fetchedProperties: [NSPropertyDescription]
     private let places: PropertyPlaces
     /// Values that managed objects derive from the layout once.
@@ -71,7 +71,7 @@ final class EntityLayout: @unchecked Sendable {
     }
 
     /// The place of `key`; `nil` if the entity has no such property. One hash lookup.
-    func place(of key: String) -> Place? { places[key] }
+    package func place(of key: String) -> Place? { places[key] }
 
     /// The property at a place.
     func property(at place: Place) -> NSPropertyDescription {
@@ -89,5 +89,5 @@ final class EntityLayout: @unchecked Sendable {
     func place(ofSlot slot: Int) -> Place { slot < attributeCount ? .attribute(slot) : .toOne(slot) }
 
     /// The attribute in `slot`; `nil` for a to-one relationship.
-    func attribute(at slot: Int) -> NSAttributeDescription? { slots[slot] as? NSAttributeDescription }
+    package func attribute(at slot: Int) -> NSAttributeDescription? { slots[slot] as? NSAttributeDescription }
 }

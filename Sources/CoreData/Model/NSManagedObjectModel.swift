@@ -31,7 +31,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     ///   - store: the path of the store, for messages.
     ///   - metadata: the store's metadata, which supplies version hashes that cannot be computed.
     /// - Throws: a `CocoaError` of the file-reading range.
-    convenience init(
+    package convenience init(
         cachedModelData data: Data, store: String = "the store", metadata: [String: Any] = [:]
     ) throws {
         self.init()
@@ -41,7 +41,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     /// The model in the form that a store caches (`Z_MODELCACHE.Z_CONTENT`).
     ///
     /// - Throws: a `CocoaError` if a predicate of the model is a block.
-    final func cachedModelData() throws -> Data { try ModelLoading.cachedData(of: self) }
+    package final func cachedModelData() throws -> Data { try ModelLoading.cachedData(of: self) }
 
     /// Merges copies of everything in `models` into one model.
     ///
@@ -111,7 +111,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     }
 
     /// The entities sorted by name, as ``EntityLayout/index`` numbers them.
-    final var entitiesInLayoutOrder: [NSEntityDescription] {
+    package final var entitiesInLayoutOrder: [NSEntityDescription] {
         cachedLayoutOrder ?? allEntities.sorted { ($0.name ?? "") < ($1.name ?? "") }
     }
     private var cachedLayoutOrder: [NSEntityDescription]?

@@ -3,23 +3,23 @@ import Synchronization
 
 /// What objects need to know of their entity, worked out once and kept with its layout.
 // SAFETY: immutable but for `classInUse`, an atomic, and `knownPlaces`, which has a mutex of its own.
-final class EntityTraits: @unchecked Sendable {
+package final class EntityTraits: @unchecked Sendable {
     /// The row of a new object: the default values, version 0.
-    let startingRow: RowSnapshot
+    package let startingRow: RowSnapshot
     /// Where objects are that no context ever had.
     let home: ObjectHome
     /// For each slot whether its value lives in memory only.
     let isTransient: [Bool]
     let hasTransient: Bool
     /// What the slots that live in memory only hold in an object that was read: their default values. Null elsewhere.
-    let transientStart: [SlotValue]
+    package let transientStart: [SlotValue]
     /// The number of to-one relationships: where to-many states begin in ``RelationPlaces``.
     let toOneCount: Int
     /// Where the results of fetched properties begin there.
     let fetchedStart: Int
     let relationCount: Int
     /// The slots whose values the store derives.
-    let derivedSlots: [Int]
+    package let derivedSlots: [Int]
     /// Whether each slot is in its store as it is in the object: none is derived, none lives in memory only.
     let hasPlainSlots: Bool
     /// The inverses of the to-one relationships, in the order of their slots, and of the to-many ones: to ask the
@@ -82,7 +82,7 @@ final class EntityTraits: @unchecked Sendable {
 
 extension EntityLayout {
     /// Made at the first use, on any thread.
-    var traits: EntityTraits { withTraits { $0 } }
+    package var traits: EntityTraits { withTraits { $0 } }
 
     /// The traits for what is asked of every object: without retaining them, as they stay as long as the layout does.
     // SAFETY: the address is that of the attachment, which `makeTraits` alone sets, and which the layout holds until it

@@ -2,7 +2,7 @@
 extension NSManagedObject {
     /// The value in a slot of the layout; fires the fault.
     @inline(__always)
-    final func slotValue(_ slot: Int) -> SlotValue {
+    package final func slotValue(_ slot: Int) -> SlotValue {
         if flags.contains(.fault) { fire(for: layout.place(ofSlot: slot)) }
         return currentValue(slot)
     }
@@ -61,15 +61,15 @@ extension NSManagedObject {
 
 /// How compiled predicates, orderings and the results controller read objects.
 extension NSManagedObject: RowReadable {
-    final var rowLayout: EntityLayout { layout }
+    package final var rowLayout: EntityLayout { layout }
 
     // One call instead of those that the protocol's own would make.
-    final func slotValue(at access: SlotAccess) -> SlotValue {
+    package final func slotValue(at access: SlotAccess) -> SlotValue {
         let slot = access.slot(in: layout)
         return slot < 0 ? .null : slotValue(slot)
     }
 
-    final func toOneDestination(_ slot: Int) -> (any RowReadable)? { toOneTarget(slot) }
+    package final func toOneDestination(_ slot: Int) -> (any RowReadable)? { toOneTarget(slot) }
 
-    final func toManyDestinations(_ number: Int) -> [any RowReadable] { toManyTargets(number) }
+    package final func toManyDestinations(_ number: Int) -> [any RowReadable] { toManyTargets(number) }
 }

@@ -4,9 +4,14 @@ import Synchronization
 /// A row's identity inside its store without an allocation: the concrete entity and the number under which it stands.
 ///
 /// `entity` is the entity's place in its model (``EntityLayout/index``), not the store's `Z_ENT`.
-struct RowKey: Hashable, Sendable {
-    let entity: UInt32
-    let reference: Int64
+package struct RowKey: Hashable, Sendable {
+    package let entity: UInt32
+    package let reference: Int64
+
+    package init(entity: UInt32, reference: Int64) {
+        self.entity = entity
+        self.reference = reference
+    }
 }
 
 /// What object IDs hold of their store: one object for all of them, so that an ID costs no weak reference of its own.
@@ -31,10 +36,10 @@ final class StoreReference: @unchecked Sendable {
 ///
 /// Many objects hold stores weakly, and to retain what is held weakly takes several times as long: this is not.
 // SAFETY: immutable.
-final class IDFamily: @unchecked Sendable {
+package final class IDFamily: @unchecked Sendable {
     let entity: NSEntityDescription
     /// The place of the entity in its model, kept because every look-up by row asks for it.
-    let entityIndex: UInt32
+    package let entityIndex: UInt32
     let store: StoreReference?
     /// Whether the numbers are those of objects that were never saved.
     let isTemporary: Bool
@@ -109,7 +114,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
     /// A temporary ID of no object: contexts and stores make those of objects.
     public override convenience init() { self.init(temporaryFor: NSEntityDescription()) }
 
-    init(_ family: IDFamily, reference: Int64) {
+    package init(_ family: IDFamily, reference: Int64) {
         self.family = family
         self.number = reference
     }
@@ -138,7 +143,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
     private static let processPrefix = UUID().uuidString
 
     /// The key of a permanent ID; `nil` for a temporary one.
-    var rowKey: RowKey? {
+    package var rowKey: RowKey? {
         family.isTemporary ? nil : RowKey(entity: family.entityIndex, reference: number)
     }
 

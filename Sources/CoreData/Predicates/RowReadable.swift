@@ -1,7 +1,7 @@
 import Foundation
 
 /// An object that predicates and orderings read by key: a managed object or a dictionary.
-protocol KeyValueReadable {
+package protocol KeyValueReadable {
     /// The value of `key`; `nil` for an unset value and an unknown key.
     func value(forKey key: String) -> Any?
 }
@@ -10,7 +10,7 @@ protocol KeyValueReadable {
 ///
 /// Called on the queue of the object's context. Reading may fire a fault; if the row was deleted, every slot is
 /// `null`.
-protocol RowReadable: AnyObject, KeyValueReadable {
+package protocol RowReadable: AnyObject, KeyValueReadable {
     /// The layout of the object's concrete entity.
     var rowLayout: EntityLayout { get }
     var objectID: NSManagedObjectID { get }

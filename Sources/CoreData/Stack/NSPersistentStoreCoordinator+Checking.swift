@@ -31,7 +31,7 @@ extension NSPersistentStoreCoordinator {
         guard store.persistentStoreCoordinator === self else {
             throw CoreDataError.make(134060, "The store \(store.placeName) is not of this coordinator.")
         }
-        guard let checkable = store as? any CheckableStore else {
+        guard let checkable = (store as? any RowStore)?.operations as? any CheckableStore else {
             throw CoreDataError.make(
                 134060, "The store \(store.placeName) cannot be checked: only SQLite stores can.")
         }

@@ -12,7 +12,9 @@ extension NSPersistentStoreCoordinator {
         for role: String?, in store: NSPersistentStore, readOnly: Bool = false
     ) throws -> [String] {
         try withLock {
-            guard store.persistentStoreCoordinator === self, let granting = store as? any GrantingStore else {
+            guard store.persistentStoreCoordinator === self,
+                let granting = (store as? any RowStore)?.operations as? any GrantingStore
+            else {
                 throw CoreDataError.make(
                     134060, "The store \(store.placeName) has no roles: the rights on a file are those of the system.")
             }

@@ -21,9 +21,9 @@ enum StoreTypeRegistry {
     static func storeClass(of storeType: String) throws -> any RowStore.Type {
         let known = all
         if let found = known[storeType] { return found }
-        if ServerDatabases.database(ofType: storeType) != nil { return ServerStore.self }
+        if StoreEngines.all.contains(where: { $0.storeType == storeType }) { return EngineStore.self }
         if storeType == NSPersistentStore.StoreType.postgreSQL.rawValue {
-            throw ServerOpening.unknown("stores of the type \(storeType)")
+            throw StoreEngines.unknown("stores of the type \(storeType)")
         }
         throw CoreDataError.make(
             134000,

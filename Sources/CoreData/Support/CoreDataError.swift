@@ -5,8 +5,8 @@ import Foundation
 ///
 /// The message is stored under `NSLocalizedDescriptionKey`, with control characters of names or causes as visible
 /// symbols. `reason` repeats it for programs that read Apple's key.
-enum CoreDataError {
-    static func make(
+package enum CoreDataError {
+    package static func make(
         _ code: Int, _ message: String, underlying: (any Error)? = nil, userInfo: [String: Any] = [:]
     ) -> NSError {
         let message = onOneLine(message)
@@ -18,7 +18,7 @@ enum CoreDataError {
     }
 
     /// User-info key for errors of a store that cannot be read until it reconnects.
-    static let storeAwayKey = "isStoreAway"
+    package static let storeAwayKey = "isStoreAway"
 
     static func isOfStoreAway(_ error: any Error) -> Bool { (error as NSError).userInfo[storeAwayKey] != nil }
 

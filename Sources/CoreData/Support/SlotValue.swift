@@ -5,7 +5,7 @@ import Foundation
 /// Numbers and Booleans are `integer` or `real` by their attribute's type. A date is `real`, in seconds since
 /// 2001-01-01, as in the file. A URI is `text`. An unset value of any type is `null`.
 // SAFETY: a value; neither the framework nor its users may change the objects in it.
-enum SlotValue: Hashable, @unchecked Sendable {
+package enum SlotValue: Hashable, @unchecked Sendable {
     case null
     case integer(Int64)
     case real(Double)
@@ -33,7 +33,7 @@ enum SlotValue: Hashable, @unchecked Sendable {
     }
 
     /// Texts are equal if their UTF-8 is equal, as in stores.
-    static func == (left: SlotValue, right: SlotValue) -> Bool {
+    package static func == (left: SlotValue, right: SlotValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.integer(let left), .integer(let right)): left == right
@@ -48,7 +48,7 @@ enum SlotValue: Hashable, @unchecked Sendable {
         }
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
         case .integer(let number): hasher.combine(number)

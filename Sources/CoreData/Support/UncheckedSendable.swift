@@ -2,7 +2,7 @@
 ///
 /// In Apple's API the closures passed to `perform(_:)` are not `@Sendable`: the queue protects them.
 // SAFETY: each user states why only one thread at a time touches the value.
-struct UncheckedSendable<Value>: @unchecked Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
+package struct UncheckedSendable<Value>: @unchecked Sendable {
+    package let value: Value
+    package init(_ value: Value) { self.value = value }
 }

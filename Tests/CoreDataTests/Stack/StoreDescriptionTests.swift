@@ -45,7 +45,7 @@ import Testing
     /// What a program is told whose build has no module for servers.
     @Test func withoutTheModuleOneLineSaysHowToBuild() throws {
         let url = try #require(URL(string: "postgresql://me:s3cret@localhost/db?schema=app"))
-        let error = ServerOpening.unknown(url)
+        let error = StoreEngines.unknown(url)
         #expect(error.code == 134000)
         #expect(
             error.localizedDescription.hasPrefix("Cannot open the store postgresql://me@localhost/db?schema=app: "))

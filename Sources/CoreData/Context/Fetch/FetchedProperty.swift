@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
 
 /// So that a fetched property's predicate can name values that the model keeps for it: `$FETCHED_PROPERTY.userInfo.kind`.
 extension NSPropertyDescription: KeyValueReadable {
-    func value(forKey key: String) -> Any? {
+    package func value(forKey key: String) -> Any? {
         switch key {
         case "name": name
         case "userInfo": userInfo

@@ -1,14 +1,14 @@
 /// A composite attribute as a flat list of its values.
 extension NSCompositeAttributeDescription {
     /// One value: its attribute, and the path of names from the composite.
-    struct Leaf {
-        let path: [String]
-        let attribute: NSAttributeDescription
+    package struct Leaf {
+        package let path: [String]
+        package let attribute: NSAttributeDescription
     }
 
     /// The values in the order of the elements, with those of a nested composite in its place. Omits elements of
     /// types that stores do not keep (undefined, object IDs).
-    final var leaves: [Leaf] {
+    package final var leaves: [Leaf] {
         elements.flatMap { element -> [Leaf] in
             guard let composite = element as? NSCompositeAttributeDescription else {
                 return element.isKept ? [Leaf(path: [element.name], attribute: element)] : []
@@ -25,7 +25,7 @@ extension NSCompositeAttributeDescription {
     }
 
     /// The corresponding value in `source`, an earlier version of the attribute; `nil` if the value is new.
-    final func source(of leaf: Leaf, in source: NSCompositeAttributeDescription) -> Leaf? {
+    package final func source(of leaf: Leaf, in source: NSCompositeAttributeDescription) -> Leaf? {
         guard let name = leaf.path.first, let element = elements.first(where: { $0.name == name }) else { return nil }
         let wanted = element.renamingIdentifier ?? name
         let found =

@@ -121,7 +121,7 @@ extension NSAttributeType {
     }
 
     /// The type's name in the model editor.
-    var typeName: String {
+    package var typeName: String {
         switch self {
         case .integer16AttributeType: "Integer 16"
         case .integer32AttributeType: "Integer 32"

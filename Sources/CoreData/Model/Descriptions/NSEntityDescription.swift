@@ -119,13 +119,13 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
 
     /// The root of the hierarchy, whose table holds the rows.
-    final var root: NSEntityDescription { superentity?.root ?? self }
+    package final var root: NSEntityDescription { superentity?.root ?? self }
 
     /// The name of the root of the hierarchy.
     final var rootName: String? { root.name }
 
     /// This entity and all its descendants, parents before children.
-    final var family: [NSEntityDescription] {
+    package final var family: [NSEntityDescription] {
         var members: [NSEntityDescription] = []
         addFamily(to: &members)
         return members
@@ -139,7 +139,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     // MARK: Properties
 
     /// The properties that the entity itself declares.
-    final private(set) var ownProperties: [NSPropertyDescription] = []
+    package final private(set) var ownProperties: [NSPropertyDescription] = []
 
     /// The properties of the entity, inherited ones first. Setting it replaces the entity's own properties; inherited
     /// properties in the new value keep their owner.
@@ -182,7 +182,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
             }
         }
     }
-    final var uniquenessConstraintNames: [[String]] = []
+    package final var uniquenessConstraintNames: [[String]] = []
 
     /// The indexes that a store maintains for fetches of the entity. Not part of the version hash.
     open var indexes: [NSFetchIndexDescription] = [] {
@@ -231,7 +231,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
 
     /// The compiled layout. Cached until the entity or an ancestor changes.
-    final var layout: EntityLayout {
+    package final var layout: EntityLayout {
         if let compiledLayout { return compiledLayout }
         let made = EntityLayout(entity: self, index: owningModel?.layoutIndex(of: self) ?? 0)
         compiledLayout = made

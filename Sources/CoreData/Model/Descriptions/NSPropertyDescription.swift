@@ -8,7 +8,7 @@ import ModelFiles
 // SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The entity whose `properties` include this one; `nil` if there is none yet.
-    final var owningEntity: NSEntityDescription? {
+    package final var owningEntity: NSEntityDescription? {
         get { owningLink?.target }
         set { owningLink = newValue?.backlink }
     }

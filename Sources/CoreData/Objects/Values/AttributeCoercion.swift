@@ -6,12 +6,12 @@ import Foundation
 /// Outwards, numbers are `NSNumber`s (a cast to any Swift number or to Bool succeeds where the value fits), text is
 /// `String`, and dates, data, UUIDs and URLs are Foundation's value types. Inwards, whatever can stand for the type is
 /// taken: any number for a number, `NSString` for text, and so on; nothing is parsed.
-enum AttributeCoercion {
+package enum AttributeCoercion {
     /// `value` in the form of the attribute's slot, or `nil` if it is of a class that the attribute does not take.
     ///
     /// A number is brought into the attribute's kind of number as `NSNumber` does it: an integer attribute drops a
     /// fraction. Whether an integer fits 16 or 32 bits is a matter of validation.
-    static func slotValue(_ value: Any?, for attribute: NSAttributeDescription) -> SlotValue? {
+    package static func slotValue(_ value: Any?, for attribute: NSAttributeDescription) -> SlotValue? {
         slotValue(value, type: attribute.attributeType)
     }
 

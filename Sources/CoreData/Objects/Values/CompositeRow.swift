@@ -2,9 +2,9 @@ import Foundation
 
 /// A composite value as a row has it: one value for each leaf. An element without a value is not in the dictionary. A
 /// composite without any value is `nil`, or empty if it is required.
-enum CompositeRow {
+package enum CompositeRow {
     /// One value of a composite's dictionary; `nil` for one that its attribute does not take.
-    static func value(of slot: SlotValue, at leaf: NSCompositeAttributeDescription.Leaf) -> SlotValue? {
+    package static func value(of slot: SlotValue, at leaf: NSCompositeAttributeDescription.Leaf) -> SlotValue? {
         var current: Any?
         if case .object(let dictionary) = slot { current = dictionary }
         for name in leaf.path { current = (current as? NSDictionary)?[name as NSString] }
@@ -12,7 +12,7 @@ enum CompositeRow {
     }
 
     /// The dictionary of values in the order of the composite's leaves.
-    static func composed(_ values: [SlotValue], _ composite: NSCompositeAttributeDescription) -> SlotValue {
+    package static func composed(_ values: [SlotValue], _ composite: NSCompositeAttributeDescription) -> SlotValue {
         var rest = values[...]
         let parts = dictionary(&rest, composite)
         return parts.isEmpty && composite.isOptional ? .null : .object(NSDictionary(dictionary: parts))

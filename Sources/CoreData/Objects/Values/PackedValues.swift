@@ -9,7 +9,7 @@ import Foundation
 // SAFETY: `words` has room for the head and for what the tags say, written by `Writer` alone, in the order of the
 // slots, so that each place holds an initialised value of its tag's type. The row that owns the words keeps them, and
 // never changes them. Slots are checked against the count.
-struct PackedValues {
+package struct PackedValues {
     let words: UnsafeMutablePointer<UInt64>
 
     private enum Tag {
@@ -142,7 +142,7 @@ struct PackedValues {
     static func greatestWordCount(_ count: Int) -> Int { headWords(count) + count * 2 }
 
     /// Writes values one after the other. What was not written is null.
-    struct Writer {
+    package struct Writer {
         private let values: PackedValues
         private var slot = 0
         private var place: UnsafeMutableRawPointer
@@ -165,7 +165,7 @@ struct PackedValues {
         var wordCount: Int { (place - values.start) >> 3 }
 
         @inline(__always)
-        mutating func append(_ value: consuming SlotValue) {
+        package mutating func append(_ value: consuming SlotValue) {
             assert(slot < values.count, "There is memory for so many values and no more.")
             let tag = Tag.of(value)
             values.tags[slot] = tag

@@ -8,14 +8,14 @@ import Foundation
 // SAFETY: immutable once `make` has filled its block.
 // SAFETY: `make` alone makes instances, with the block's memory filled by a `Writer`; what reads it is extended to hold
 // the row, or promises so (`packed`).
-final class RowSnapshot: @unchecked Sendable {
+package final class RowSnapshot: @unchecked Sendable {
     private typealias Block = ManagedBufferPointer<Int64, UInt64>
 
     // All that an instance has lies in its block: it is only ever made by `make`.
     private init() { preconditionFailure("A row is made with its values.") }
 
     /// The optimistic-lock counter: 1 after the insert, one more with every saved update. In SQLite the column `Z_OPT`.
-    var version: Int64 { Block(unsafeBufferObject: self).header }
+    package var version: Int64 { Block(unsafeBufferObject: self).header }
 
     /// The values where they are: as long as the row is held.
     @inline(__always)
@@ -30,11 +30,11 @@ final class RowSnapshot: @unchecked Sendable {
 
     /// One entry per slot of the entity's ``EntityLayout``, in slot order; transient slots have their
     /// default value.
-    var values: RowValues { RowValues(row: self) }
+    package var values: RowValues { RowValues(row: self) }
 
     /// The value in one slot, without a detour: every access to a property ends here.
     @inline(__always)
-    func value(_ slot: Int) -> SlotValue { withExtendedLifetime(self) { packed.value(slot) } }
+    package func value(_ slot: Int) -> SlotValue { withExtendedLifetime(self) { packed.value(slot) } }
 
     /// The integer in one slot; `nil` if the slot holds no integer.
     @inline(__always)
@@ -68,7 +68,7 @@ final class RowSnapshot: @unchecked Sendable {
 
     /// - Parameter write: appends `count` values, or throws.
     @inline(__always)
-    static func make(
+    package static func make(
         version: Int64, count: Int, isUnsaved: Bool = false, write: (inout PackedValues.Writer) throws -> Void
     ) rethrows -> RowSnapshot {
         let capacity = PackedValues.greatestWordCount(count)
@@ -106,12 +106,12 @@ final class RowSnapshot: @unchecked Sendable {
 }
 
 /// The values of a row, as a list.
-struct RowValues: RandomAccessCollection, Sendable {
+package struct RowValues: RandomAccessCollection, Sendable {
     let row: RowSnapshot
 
-    var startIndex: Int { 0 }
-    var endIndex: Int { row.count }
-    var indices: Range<Int> { 0..<row.count }
-    subscript(slot: Int) -> SlotValue { row.value(slot) }
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { row.count }
+    package var indices: Range<Int> { 0..<row.count }
+    package subscript(slot: Int) -> SlotValue { row.value(slot) }
     var array: [SlotValue] { row.array }
 }

@@ -81,7 +81,7 @@ struct CompiledExpression {
 /// The slot of a property in the rows of an entity and its descendants.
 ///
 /// The slot depends on the concrete entity. It is looked up by the index of the row's entity, without hashing.
-struct SlotAccess {
+package struct SlotAccess {
     let isDate: Bool
     let isToOne: Bool
     private let slots: [Int32]

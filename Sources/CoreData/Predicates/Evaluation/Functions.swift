@@ -80,7 +80,7 @@ extension Int64 {
 }
 
 /// Text functions. The store's SQL calls them by raw value.
-enum TextFunction: Int64 {
+package enum TextFunction: Int64 {
     case uppercase = 0
     case lowercase = 1
     /// Removes case and diacritics.
@@ -106,7 +106,7 @@ enum TextFunction: Int64 {
         }
     }
 
-    func apply(to text: String) -> PredicateValue {
+    package func apply(to text: String) -> PredicateValue {
         switch self {
         case .uppercase: .text(text.uppercased())
         case .lowercase: .text(text.lowercased())

@@ -2,7 +2,7 @@ import Foundation
 import PredicateSyntax
 
 /// A value during the evaluation of a predicate or an expression.
-enum PredicateValue {
+package enum PredicateValue {
     case null
     /// An integer or Boolean.
     case integer(Int64)

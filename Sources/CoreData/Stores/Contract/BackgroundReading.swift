@@ -1,5 +1,5 @@
 /// A store that can be read on another thread without the coordinator's lock, beside its writer.
-protocol BackgroundReading: StoreOperations {
+package protocol BackgroundReading: StoreOperations {
     /// A store with the rows that are committed now, read through a connection of its own; `nil` where the store has only one
     /// connection. Called under the coordinator's lock.
     ///

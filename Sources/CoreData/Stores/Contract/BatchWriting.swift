@@ -1,7 +1,7 @@
 import PredicateSyntax
 
 /// A store that can write one transaction in steps. Stores that do not conform refuse batch requests.
-protocol BatchWriting: StoreOperations {
+package protocol BatchWriting: StoreOperations {
     /// Runs `body` in one transaction that no other connection writes beside, and commits it. What the store's members read
     /// meanwhile is the newest state with what the steps wrote so far. Called under the coordinator's lock.
     ///
@@ -15,7 +15,7 @@ protocol BatchWriting: StoreOperations {
 }
 
 /// The open transaction of a batch.
-protocol BatchSteps: AnyObject {
+package protocol BatchSteps: AnyObject {
     /// Writes changes, each based on what the transaction has read.
     ///
     /// - Throws: 133021 where unique values are not; other errors of the store.

@@ -1,5 +1,5 @@
 /// A store whose server has roles.
-protocol GrantingStore: AnyObject {
+package protocol GrantingStore: AnyObject {
     /// Called under the coordinator's lock.
     func grants(to role: String?, readOnly: Bool) throws -> [String]
 }

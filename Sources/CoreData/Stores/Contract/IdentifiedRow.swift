@@ -1,13 +1,18 @@
 /// A row with the ID of its object: as a save writes it, and as others hear of it.
-struct IdentifiedRow: Sendable {
-    let id: NSManagedObjectID
-    let row: RowSnapshot
+package struct IdentifiedRow: Sendable {
+    package let id: NSManagedObjectID
+    package let row: RowSnapshot
+
+    package init(id: NSManagedObjectID, row: RowSnapshot) {
+        self.id = id
+        self.row = row
+    }
 }
 
 extension NSManagedObjectID {
     /// The row's number in its table, of an ID that a save writes: those are permanent.
     @inline(__always)
-    var savedKey: Int64 {
+    package var savedKey: Int64 {
         guard let key = rowKey else { preconditionFailure("A save got a temporary ID: \(self)") }
         return key.reference
     }

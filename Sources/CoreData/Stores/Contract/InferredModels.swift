@@ -2,7 +2,7 @@ extension NSManagedObjectModel {
     /// Refuses a model that was inferred from the tables of a store: it does not know what a save has to keep up.
     ///
     /// - Parameter store: the place of the store that would be written, or copied with it.
-    func checkThatItMayWrite(_ store: String) throws {
+    package func checkThatItMayWrite(_ store: String) throws {
         guard isInferred else { return }
         throw CoreDataError.make(
             134080,

@@ -11,7 +11,7 @@ extension URL {
     var isPostgreSQLPlace: Bool { scheme == "postgresql" || scheme == "postgres" }
 
     /// The URL without a password: the one that others may see. That of a file is the same.
-    var withoutPassword: URL {
+    package var withoutPassword: URL {
         guard !isFileURL, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return self }
         let hasSecret = parts.password != nil || (parts.queryItems ?? []).contains { $0.name.contains("password") }
         guard hasSecret else { return self }

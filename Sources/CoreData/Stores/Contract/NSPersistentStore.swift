@@ -72,7 +72,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// What the IDs of an entity's objects have in common. On any thread.
-    final func idFamily(of entity: NSEntityDescription) -> IDFamily {
+    package final func idFamily(of entity: NSEntityDescription) -> IDFamily {
         let index = entity.layout.index
         let reference = reference
         return idFamilies.withLock { families in
@@ -219,7 +219,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Set before the store is loaded where it must be a new one: a store on a server throws 516 then where there is one
     /// already, and says here that it made its tables.
-    final var creation: StoreMaking?
+    package final var creation: StoreMaking?
 
     /// Goes on with `url` instead of where the store was: opens what was moved there, or writes there from now on.
     func reconnect(to url: URL) throws { self.url = url }
@@ -277,8 +277,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 }
 
 /// What came of the making of a store that must not be there before.
-final class StoreMaking {
-    var isMade = false
+package final class StoreMaking {
+    package var isMade = false
     /// The permissions of a new file, which it has before anything is in it; `nil` for what the umask leaves.
     let permissions: mode_t?
 

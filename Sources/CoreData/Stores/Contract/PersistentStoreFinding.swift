@@ -32,11 +32,17 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
     /// Whether `repair(_:)` sets it right.
     public let isRepairable: Bool
 
+    package init(kind: Kind, message: String, isRepairable: Bool) {
+        self.kind = kind
+        self.message = message
+        self.isRepairable = isRepairable
+    }
+
     public var description: String { "\(kind.rawValue): \(message)" }
 }
 
 /// A store whose file can be checked.
-protocol CheckableStore: AnyObject {
+package protocol CheckableStore: AnyObject {
     /// What is wrong in the file. Reads all of it. Called under the coordinator's lock.
     func findings() throws -> [PersistentStoreFinding]
     /// Sets right what can be, in one transaction. Called under the coordinator's lock.

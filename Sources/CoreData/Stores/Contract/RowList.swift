@@ -3,13 +3,13 @@
 /// Rows lie in memory as their store read them, usually in the order of its table. To retain each in the order of the
 /// result would wait for its memory, and take as long as a third of the reading; so what makes or uses up a list moves
 /// its rows.
-struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleByArrayLiteral {
+package struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleByArrayLiteral {
     /// None is `nil` but while the list is given away.
     private var rows: [RowSnapshot?] = []
 
-    init() {}
+    package init() {}
 
-    init(arrayLiteral elements: RowSnapshot...) { rows = elements }
+    package init(arrayLiteral elements: RowSnapshot...) { rows = elements }
 
     /// Takes all rows of `source`, which are there, in their order.
     init(taking source: inout [RowSnapshot?]) { swap(&rows, &source) }
@@ -40,19 +40,19 @@ struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleB
         }
     }
 
-    var startIndex: Int { 0 }
-    var endIndex: Int { rows.count }
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { rows.count }
 
-    subscript(position: Int) -> RowSnapshot {
+    package subscript(position: Int) -> RowSnapshot {
         guard let row = rows[position] else { preconditionFailure("A row is used after it was given away.") }
         return row
     }
 
-    mutating func reserveCapacity(_ count: Int) { rows.reserveCapacity(count) }
+    package mutating func reserveCapacity(_ count: Int) { rows.reserveCapacity(count) }
 
-    mutating func append(_ row: consuming RowSnapshot) { rows.append(row) }
+    package mutating func append(_ row: consuming RowSnapshot) { rows.append(row) }
 
-    mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<RowSnapshot>) {
+    package mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<RowSnapshot>) {
         rows.replaceSubrange(range, with: elements.lazy.map(Optional.some))
     }
 

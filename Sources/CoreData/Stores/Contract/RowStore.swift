@@ -1,6 +1,6 @@
 /// A store whose rows can be asked for. Only such classes are registered for store types, so that each store that a coordinator
 /// has is one.
-protocol RowStore: NSPersistentStore {
+package protocol RowStore: NSPersistentStore {
     /// What context and coordinator ask of the store.
     var operations: any StoreOperations { get }
 }

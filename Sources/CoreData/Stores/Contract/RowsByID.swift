@@ -1,7 +1,7 @@
 import Foundation
 
 /// Whatever gives rows and destinations for IDs: a store, a coordinator, a parent.
-protocol RowsByID {
+package protocol RowsByID {
     /// The rows of `ids`, all of entities that are known here. A row that does not exist is missing in the answer, and its object
     /// will be a deleted one.
     ///

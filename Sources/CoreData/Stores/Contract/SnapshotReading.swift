@@ -1,5 +1,5 @@
 /// A store that can show a state that it had, while others write.
-protocol SnapshotReading: StoreOperations {
+package protocol SnapshotReading: StoreOperations {
     /// A view of the store as it is now, which ends with its last reference; `nil` where the store cannot keep one.
     func makeSnapshot() throws -> AnyObject?
 

@@ -1,5 +1,5 @@
 /// A store that can hold the work of a save in an open transaction.
-protocol StagedSaving: StoreOperations {
+package protocol StagedSaving: StoreOperations {
     /// Does all that `save(_:)` does but the commit, with the same errors; then nothing is left of it. Followed by
     /// ``commitStaged()`` or ``abandonStaged()``.
     func stage(_ changes: StoreChangeSet) throws
@@ -24,11 +24,11 @@ protocol StagedSaving: StoreOperations {
 
 extension StagedSaving {
     /// By default it tells nothing.
-    var reportsProgress: Bool { false }
+    package var reportsProgress: Bool { false }
 
     /// By default a lock is met when the store is written.
-    func findLock() throws {}
+    package func findLock() throws {}
 
     /// By default nothing hears of it meanwhile.
-    func pauseStaging(_ isPaused: Bool) {}
+    package func pauseStaging(_ isPaused: Bool) {}
 }

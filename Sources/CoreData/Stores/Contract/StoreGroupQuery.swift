@@ -5,9 +5,9 @@ import PredicateSyntax
 ///
 /// The trees are resolved: keys exist, functions of constants are constants. An aggregate function (`sum:`, `count:` …) of
 /// a value of the rows goes over the rows of a group; outside of those only the groups' own values are looked at.
-struct StoreGroupQuery {
+package struct StoreGroupQuery {
     /// Which rows; order, limit and offset of it do not count.
-    var rows: StoreQuery
+    package var rows: StoreQuery
     /// What is wanted of each group.
     var columns: [ExpressionTree]
     /// By which values the rows are grouped; empty for one group of all the rows, which may be empty.

@@ -6,7 +6,7 @@ import PredicateSyntax
 /// Every member but ``objectID(for:)`` and those that any thread may ask, ``readsRowByRow``, ``answersFromIndexes`` and
 /// ``rowsOfQuestion``, is called under the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made by ``CoreDataError``, with the store's
 /// own error beneath.
-protocol StoreOperations: RowsByID, AnyObject {
+package protocol StoreOperations: RowsByID, AnyObject {
     /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
     ///
     /// A part of the query that the store cannot do exactly is left out and named in the result's `unsupported`; then limit
@@ -140,25 +140,31 @@ protocol StoreOperations: RowsByID, AnyObject {
 }
 
 /// What a history has to tell after a transaction.
-struct HistoryNews {
+package struct HistoryNews {
     /// Oldest first.
-    var transactions: [StoreTransaction]
+    package var transactions: [StoreTransaction]
     /// The number of the last transaction that was removed; 0 where none was.
-    var lastRemoved: Int64
+    package var lastRemoved: Int64
     /// The number of the last transaction, asked for behind the others; `nil` where the store keeps no history.
-    var newest: Int64?
+    package var newest: Int64?
+
+    package init(transactions: [StoreTransaction], lastRemoved: Int64, newest: Int64? = nil) {
+        self.transactions = transactions
+        self.lastRemoved = lastRemoved
+        self.newest = newest
+    }
 }
 
 /// So many new objects of one entity, one after the other.
-struct EntityRun {
+package struct EntityRun {
     let entity: NSEntityDescription
     var count: Int
 }
 
 extension StoreOperations {
-    var readsRowByRow: Bool { false }
+    package var readsRowByRow: Bool { false }
 
-    var answersFromIndexes: Bool { false }
+    package var answersFromIndexes: Bool { false }
 
     var isAway: Bool { false }
 
@@ -166,20 +172,20 @@ extension StoreOperations {
 
     func checkFile() throws {}
 
-    var fileURL: URL? { (self as? NSPersistentStore)?.url }
+    package var fileURL: URL? { (self as? NSPersistentStore)?.url }
 
-    func copyOpenContents(to destination: URL) throws {
+    package func copyOpenContents(to destination: URL) throws {
         throw CoreDataError.make(
             134060, "Cannot copy to \(destination.path): only SQLite stores are copied while open.")
     }
 
-    var readingNotes: [ReadingNote] { [] }
+    package var readingNotes: [ReadingNote] { [] }
 
-    var unreadable: UnreadableProperties { UnreadableProperties() }
+    package var unreadable: UnreadableProperties { UnreadableProperties() }
 
-    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? { nil }
+    package func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? { nil }
 
-    var ownChangeCount: Int64? { nil }
+    package var ownChangeCount: Int64? { nil }
 
     func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] { try history(after: number) }
 
@@ -193,7 +199,7 @@ extension StoreOperations {
 
     func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {}
 
-    func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject? { nil }
+    package func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject? { nil }
 
     func lastRemovedHistoryNumber() throws -> Int64 {
         if let first = try history(after: 0, withChanges: false).first { return first.number - 1 }
@@ -208,25 +214,27 @@ extension StoreOperations {
         throw CoreDataError.make(134091, "The store cannot remove transactions from its history.")
     }
 
-    func idFamily(ofEntityAt index: UInt32) -> IDFamily { objectID(for: RowKey(entity: index, reference: 0)).family }
+    package func idFamily(ofEntityAt index: UInt32) -> IDFamily {
+        objectID(for: RowKey(entity: index, reference: 0)).family
+    }
 
-    func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
+    package func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         try obtainPermanentIDs(for: runs.flatMap { repeatElement($0.entity, count: $0.count) })
     }
 
-    func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }
+    package func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }
 
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] { [:] }
 
     func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? { nil }
 
-    func destinationRows(
+    package func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows? { nil }
 }
 
 /// The destinations of a relationship of several owners, with the rows that were read along.
-struct DestinationRows {
+package struct DestinationRows {
     /// One owner's after the other's.
     var keys: [RowKey] = []
     /// The rows of the first of them.
@@ -236,7 +244,7 @@ struct DestinationRows {
 }
 
 /// What a fetch asks of a store, without any object of the context.
-struct StoreQuery {
+package struct StoreQuery {
     var entity: NSEntityDescription
     var includesSubentities = true
     /// Constants may be managed objects and object IDs; variables are already substituted.
@@ -246,84 +254,108 @@ struct StoreQuery {
     var limit = 0
     var offset = 0
     /// Whether the rows themselves are wanted, or only their keys.
-    var wantsRows = true
+    package var wantsRows = true
     /// The key path of an attribute whose values are wanted with the keys, where rows are not; see ``StoreQueryResult/groups``.
-    var groupedBy: [String]?
+    package var groupedBy: [String]?
     /// The key paths of attributes whose values are wanted with the keys; see ``StoreQueryResult/extraValues``.
     var extraPaths: [[String]] = []
     /// Given where the store is to answer only if it reads the keys in order from an index that answers so many conditions:
     /// else the sort is unsupported, and nothing is read. Asked of stores that answer from indexes.
     var indexedTerms: Int?
     /// Whether transformable values of which no object can be made here are read as ``UncodedValue``; else they are null.
-    var keepsUncoded = false
+    package var keepsUncoded = false
 }
 
 /// What a store found.
-struct StoreQueryResult {
-    var keys: [RowKey]
+package struct StoreQueryResult {
+    package var keys: [RowKey]
     /// As many as `keys` and in the same order, or empty when rows were not asked for.
-    var rows: RowList
+    package var rows: RowList
     /// What the caller has to do in memory; empty when the answer is exact.
     var unsupported: Unsupported
     /// The runs of equal values in the order: each value of `groupedBy`, and how many of the rows from there on have
     /// it. `nil` where it was not asked for, or the store cannot tell.
-    var groups: [RowGroup]?
+    package var groups: [RowGroup]?
     /// For each of the query's `extraPaths`, the value of each row. `nil` where they were not asked for, or the store
     /// cannot tell.
-    var extraValues: [[SlotValue]]?
+    package var extraValues: [[SlotValue]]?
 
-    struct Unsupported: OptionSet {
-        let rawValue: Int
+    package init(
+        keys: [RowKey], rows: RowList, unsupported: Unsupported, groups: [RowGroup]? = nil,
+        extraValues: [[SlotValue]]? = nil
+    ) {
+        self.keys = keys
+        self.rows = rows
+        self.unsupported = unsupported
+        self.groups = groups
+        self.extraValues = extraValues
+    }
+
+    package struct Unsupported: OptionSet {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
         static let predicate = Unsupported(rawValue: 1)
         static let sort = Unsupported(rawValue: 2)
     }
 }
 
 /// Rows that stand one after the other and have the same value in one attribute.
-struct RowGroup {
+package struct RowGroup {
     let value: SlotValue
     let count: Int
+
+    package init(value: SlotValue, count: Int) {
+        self.value = value
+        self.count = count
+    }
 }
 
 /// Everything that one save writes to one store.
-struct StoreChangeSet {
+package struct StoreChangeSet {
     /// New rows, whole. The version is 1, or goes on from the last one of a row that was deleted before.
-    var inserted: [IdentifiedRow] = []
+    package var inserted: [IdentifiedRow] = []
     /// Positions of new rows in ordered lists; see ``StoreRowChange/orderedPositions``.
-    var insertedPositions: [NSManagedObjectID: [Int: Int]] = [:]
-    var updated: [StoreRowChange] = []
-    var deleted: [StoreRowChange] = []
+    package var insertedPositions: [NSManagedObjectID: [Int: Int]] = [:]
+    package var updated: [StoreRowChange] = []
+    package var deleted: [StoreRowChange] = []
     /// The changes of many-to-many and one-way to-many relationships; the others are foreign keys of rows.
-    var toMany: [StoreToManyChange] = []
+    package var toMany: [StoreToManyChange] = []
     /// Rows that must not have changed though they are not written (`detectConflicts(for:)`).
-    var locked: [StoreRowChange] = []
+    package var locked: [StoreRowChange] = []
     /// The objects of the rows, for stores that want them (``NSPersistentStore/wantsObjects``).
     var objects: [NSManagedObject] = []
     /// For the history: who made the change and in which context.
-    var author: String?
-    var contextName: String?
+    package var author: String?
+    package var contextName: String?
     /// What hears how far the store is, where the store can tell; usually `nil`.
     var reporter: SaveReporter?
 
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && toMany.isEmpty && locked.isEmpty }
+    /// For other modules.
+    package static var empty: StoreChangeSet { StoreChangeSet() }
+
+    package var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && toMany.isEmpty && locked.isEmpty
+    }
 }
 
 /// A change of one row that is there already. An object, because it is handed on many times, and all of its parts would
 /// have to be retained each time.
-final class StoreRowChange {
+package final class StoreRowChange {
     /// Permanent.
-    let id: NSManagedObjectID
+    package let id: NSManagedObjectID
     /// The whole row as it shall be; to-one values are permanent references. `nil` for a delete.
-    let row: RowSnapshot?
+    package let row: RowSnapshot?
     /// The slots that differ from the base row. To-many changes of the object, for the history, stand in `changedToMany` by
     /// their number in the layout.
-    let changedSlots: [Int]
-    let changedToMany: [Int]
+    package let changedSlots: [Int]
+    package let changedToMany: [Int]
     /// The version on which the change is based. The row is written with one more.
-    let baseVersion: Int64
+    package let baseVersion: Int64
     /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → index in the
     /// list. A change of a list tells those of all its members; a row without one goes to the end.
-    let orderedPositions: [Int: Int]
+    package let orderedPositions: [Int: Int]
 
     init(
         id: NSManagedObjectID, row: RowSnapshot?, changedSlots: [Int], changedToMany: [Int] = [], baseVersion: Int64,
@@ -339,30 +371,32 @@ final class StoreRowChange {
 }
 
 /// One object's change of a to-many relationship that is kept in a join table (or as a one-way column).
-struct StoreToManyChange {
-    let relationship: NSRelationshipDescription
-    let owner: NSManagedObjectID
-    var added: [NSManagedObjectID]
-    var removed: [NSManagedObjectID]
+package struct StoreToManyChange {
+    package let relationship: NSRelationshipDescription
+    package let owner: NSManagedObjectID
+    package var added: [NSManagedObjectID]
+    package var removed: [NSManagedObjectID]
     /// The whole list in order, when the relationship is ordered.
-    var order: [NSManagedObjectID]?
+    package var order: [NSManagedObjectID]?
 }
 
 /// Rows that another context or process changed or deleted since they were read.
-struct StoreConflicts: Error {
+package struct StoreConflicts: Error {
     /// The row as it stands now; `nil` where it is gone.
     var rows: [(id: NSManagedObjectID, current: RowSnapshot?)]
+
+    package init(rows: [(id: NSManagedObjectID, current: RowSnapshot?)]) { self.rows = rows }
 }
 
 /// One transaction of the store's history.
-struct StoreTransaction {
-    enum Kind: Int, Sendable {
+package struct StoreTransaction {
+    package enum Kind: Int, Sendable {
         case insert = 0
         case update = 1
         case delete = 2
     }
 
-    struct Change {
+    package struct Change {
         /// The change's own number in the history.
         let number: Int64
         let key: RowKey
@@ -371,9 +405,19 @@ struct StoreTransaction {
         let changedProperties: [String]
         /// The values that the model preserves of a deleted row, by property name.
         let tombstone: [String: SlotValue]
+
+        package init(
+            number: Int64, key: RowKey, kind: Kind, changedProperties: [String], tombstone: [String: SlotValue]
+        ) {
+            self.number = number
+            self.key = key
+            self.kind = kind
+            self.changedProperties = changedProperties
+            self.tombstone = tombstone
+        }
     }
 
-    let number: Int64
+    package let number: Int64
     let timestamp: Date
     let author: String?
     let contextName: String?
@@ -385,4 +429,20 @@ struct StoreTransaction {
     /// Who was logged in and from where, as a server knows it.
     var role: String?
     var host: String?
+
+    package init(
+        number: Int64, timestamp: Date, author: String? = nil, contextName: String? = nil, bundleID: String? = nil,
+        processID: String? = nil, isOwn: Bool, changes: [Change], role: String? = nil, host: String? = nil
+    ) {
+        self.number = number
+        self.timestamp = timestamp
+        self.author = author
+        self.contextName = contextName
+        self.bundleID = bundleID
+        self.processID = processID
+        self.isOwn = isOwn
+        self.changes = changes
+        self.role = role
+        self.host = host
+    }
 }

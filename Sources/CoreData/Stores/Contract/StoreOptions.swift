@@ -1,10 +1,10 @@
 import Foundation
 
 /// The options of a store, read from the dictionary it is added with.
-struct StoreOptions {
+package struct StoreOptions {
     private let dictionary: [AnyHashable: Any]
 
-    init(_ dictionary: [AnyHashable: Any]?) { self.dictionary = dictionary ?? [:] }
+    package init(_ dictionary: [AnyHashable: Any]?) { self.dictionary = dictionary ?? [:] }
 
     var isReadOnly: Bool { flag(NSReadOnlyPersistentStoreOption) ?? false }
     var ignoresVersioning: Bool { flag(NSIgnorePersistentStoreVersioningOption) ?? false }
@@ -14,13 +14,13 @@ struct StoreOptions {
     var forcesDestruction: Bool { flag(NSPersistentStoreForceDestroyOption) ?? false }
     var runsAnalyze: Bool { flag(NSSQLiteAnalyzeOption) ?? false }
     var runsVacuum: Bool { flag(NSSQLiteManualVacuumOption) ?? false }
-    var postsRemoteChanges: Bool { flag(NSPersistentStoreRemoteChangeNotificationPostOptionKey) ?? false }
+    package var postsRemoteChanges: Bool { flag(NSPersistentStoreRemoteChangeNotificationPostOptionKey) ?? false }
 
     /// Whether a history is asked for; `nil` where the options do not say.
     var tracksHistory: Bool? { flag(NSPersistentHistoryTrackingKey) }
 
     /// Seconds to wait for a lock; `nil` where the options do not say.
-    var timeout: TimeInterval? {
+    package var timeout: TimeInterval? {
         switch dictionary[NSPersistentStoreTimeoutOption] {
         case let number as NSNumber: number.doubleValue
         case let number as Double: number

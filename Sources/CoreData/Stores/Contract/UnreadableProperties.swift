@@ -1,7 +1,7 @@
 import Foundation
 
 /// A property of which values are read as nil because they cannot be understood.
-struct ReadingNote {
+package struct ReadingNote {
     let property: NSPropertyDescription
     private let reason: String
 
@@ -22,7 +22,7 @@ struct ReadingNote {
 ///
 /// They read as nil, or as no objects. What looks for them, writes them or would lose them is an error, so that nothing is found by
 /// values that are not known, and what the file holds in their place stays.
-struct UnreadableProperties {
+package struct UnreadableProperties {
     private struct Entry {
         let property: NSPropertyDescription
         /// What the file lacks, as a clause.

@@ -32,7 +32,7 @@ open class NSIncrementalStore: NSPersistentStore, RowStore, @unchecked Sendable 
 
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
 
-    final var operations: any StoreOperations { rows }
+    package final var operations: any StoreOperations { rows }
 
     override var wantsObjects: Bool { true }
 

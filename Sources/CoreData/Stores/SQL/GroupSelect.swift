@@ -3,17 +3,17 @@ import ModelFiles
 import PredicateSyntax
 
 /// The SELECT of a ``StoreGroupQuery``, and what its columns hold.
-struct GroupSelect {
-    var fragment: SQLFragment
-    var columns: [Column]
+package struct GroupSelect {
+    package var fragment: SQLFragment
+    package var columns: [Column]
 
-    struct Column {
+    package struct Column {
         let kind: SQLExpression.Kind
         /// For a column of objects: their entity.
         let entity: NSEntityDescription?
 
         /// The value that a column holds. `id` makes the ID of an object.
-        func value(_ value: SQLValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
+        package func value(_ value: SQLValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
             switch value {
             case .null: return .null
             case .integer(let number):
@@ -41,7 +41,7 @@ extension SelectBuilder {
     ///
     /// - Parameter byIndex: whether an index may bring the rows in the order of the groups.
     /// - Throws: as ``keys(groupedBy:)``.
-    func groups(_ wanted: StoreGroupQuery, byIndex: Bool = true) throws -> GroupSelect? {
+    package func groups(_ wanted: StoreGroupQuery, byIndex: Bool = true) throws -> GroupSelect? {
         var joins = SQLJoins(entity: query.entity, schema: schema)
         let condition = try condition(joins: &joins)
         guard condition.isExact else { return nil }

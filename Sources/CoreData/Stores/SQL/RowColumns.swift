@@ -3,36 +3,36 @@
 /// The first three columns are the primary key, the entity and the version; the others follow from ``firstValueColumn`` on, each column of
 /// the table once. A query for an entity with descendants selects the columns of all of them, since one result may hold
 /// rows of each; every concrete entity has its own map from slots to columns.
-struct RowColumns {
+package struct RowColumns {
     /// Where one slot's value stands. `-1` means: not in the table.
-    struct SlotColumn: Hashable {
+    package struct SlotColumn: Hashable {
         /// The column of the value: an attribute's, the first of a composite attribute's, which stand side by side, or a
         /// to-one relationship's foreign key.
-        var value: Int
+        package var value: Int
         /// The column of the destination's entity, for a to-one relationship to an entity family.
-        var entity: Int
+        package var entity: Int
     }
 
     /// One concrete entity that a result row may belong to.
-    struct EntityColumns {
-        let entity: NSEntityDescription
+    package struct EntityColumns {
+        package let entity: NSEntityDescription
         /// As many as the layout has slots.
-        let slots: [SlotColumn]
+        package let slots: [SlotColumn]
     }
 
-    static let primaryKeyColumn = 0
-    static let entityColumn = 1
-    static let versionColumn = 2
+    package static let primaryKeyColumn = 0
+    package static let entityColumn = 1
+    package static let versionColumn = 2
     static let firstValueColumn = 3
 
     /// The unquoted names of the columns in the order of the result, the first three included.
     let names: [String]
     /// By the number in the column of entities.
-    let entities: [Int64: EntityColumns]
+    package let entities: [Int64: EntityColumns]
     private let dialect: SQLDialect
 
     /// Plans the columns of `entity`, and those of its descendants on request. Cost: one step per property.
-    init(entity: NSEntityDescription, includingSubentities: Bool, schema: any SQLSchema) {
+    package init(entity: NSEntityDescription, includingSubentities: Bool, schema: any SQLSchema) {
         var names = [schema.dialect.key, schema.dialect.entity, schema.dialect.version]
         var positions: [String: Int] = [:]
         func position(of column: String?) -> Int {
@@ -63,7 +63,7 @@ struct RowColumns {
     }
 
     /// The columns as a select list over the table `alias`.
-    func selectList(alias: String) -> String {
+    package func selectList(alias: String) -> String {
         names.map { "\(alias).\(dialect.quoted($0))" }.joined(separator: ", ")
     }
 }

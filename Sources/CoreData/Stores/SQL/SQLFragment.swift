@@ -1,7 +1,7 @@
 /// A piece of SQL and the values of its `?`s, joined as values until the statement is prepared.
-struct SQLFragment: Equatable {
-    var text: String
-    var arguments: [SQLValue]
+package struct SQLFragment: Equatable {
+    package var text: String
+    package var arguments: [SQLValue]
 
     init(_ text: String, _ arguments: [SQLValue] = []) {
         self.text = text

@@ -1,5 +1,5 @@
 /// What the SQL translation asks of a store's tables.
-protocol SQLSchema: AnyObject {
+package protocol SQLSchema: AnyObject {
     /// The database's own SQL.
     var dialect: SQLDialect { get }
 
@@ -43,9 +43,9 @@ extension SQLSchema {
     func valueText(of attribute: NSAttributeDescription, in column: String) -> String { column }
 
     /// The column of the key as it stands in a statement.
-    var keyText: String { dialect.quoted(dialect.key) }
+    package var keyText: String { dialect.quoted(dialect.key) }
 
-    var keepsLongDecimals: Bool { false }
+    package var keepsLongDecimals: Bool { false }
 
     /// What kind of values the column of an attribute gives.
     func kind(of attribute: NSAttributeDescription) -> SQLExpression.Kind {
@@ -57,7 +57,7 @@ extension SQLSchema {
         SlotOrder(attribute) != nil && !(keepsLongDecimals && attribute.attributeType == .decimalAttributeType)
     }
 
-    func columns(of composite: NSCompositeAttributeDescription) -> [String] {
+    package func columns(of composite: NSCompositeAttributeDescription) -> [String] {
         composite.leaves.compactMap { column(of: composite, at: $0.path) }
     }
 
@@ -65,7 +65,7 @@ extension SQLSchema {
 }
 
 /// Where a to-many relationship is kept. Names are unquoted.
-enum SQLToManyStorage: Equatable {
+package enum SQLToManyStorage: Equatable {
     /// In a column of the destination's table that holds the owner's primary key.
     case foreignKey(column: String, orderColumn: String?)
     /// In a table of pairs.

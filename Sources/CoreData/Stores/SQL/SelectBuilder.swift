@@ -6,13 +6,13 @@ import PredicateSyntax
 /// shared by the predicate, the sort keys and the grouping. A join to one never multiplies rows, so no DISTINCT is needed.
 /// What the store cannot do exactly is left out and named in ``SelectStatement/unsupported``: of a conjunction only the
 /// parts that are inexact, so that the rest still narrows the rows.
-struct SelectBuilder {
+package struct SelectBuilder {
     let query: StoreQuery
     let schema: any SQLSchema
     /// The UUID of the store whose tables these are: objects of other stores are none of its rows.
     let storeIdentifier: String?
 
-    init(query: StoreQuery, schema: any SQLSchema, storeIdentifier: String? = nil) {
+    package init(query: StoreQuery, schema: any SQLSchema, storeIdentifier: String? = nil) {
         self.query = query
         self.schema = schema
         self.storeIdentifier = storeIdentifier
@@ -23,7 +23,7 @@ struct SelectBuilder {
     ///
     /// - Parameter groupedBy: the key path of an attribute to read with the key: see ``SelectStatement/group``.
     /// - Throws: a `CocoaError` for a key that the entity does not have, or a constant of a wrong type.
-    func keys(groupedBy keyPath: [String]? = nil) throws -> SelectStatement {
+    package func keys(groupedBy keyPath: [String]? = nil) throws -> SelectStatement {
         try statement(keyList(groupedBy: keyPath), order: .bySQL)
     }
 
@@ -51,7 +51,7 @@ struct SelectBuilder {
     /// - Parameter isOrdered: `false` for any order, limit and offset left out as well: for reading rows whose order
     ///   is known from ``keys(groupedBy:)``.
     /// - Throws: as ``keys(groupedBy:)``.
-    func rows(isOrdered: Bool = true) throws -> SelectStatement {
+    package func rows(isOrdered: Bool = true) throws -> SelectStatement {
         try statement(rowList(), order: isOrdered ? .bySQL : .none)
     }
 
@@ -61,7 +61,7 @@ struct SelectBuilder {
     /// `SELECT COUNT(*)`, limit and offset applied; `nil` where it would not be exact.
     ///
     /// - Throws: as ``keys(groupedBy:)``.
-    func count() throws -> SQLFragment? {
+    package func count() throws -> SQLFragment? {
         if query.limit == 0 && query.offset == 0 {
             let counted = try statement(SelectList(text: "COUNT(*)"), order: .none)
             return counted.unsupported.contains(.predicate) ? nil : counted.fragment
@@ -223,25 +223,25 @@ struct SelectBuilder {
 }
 
 /// One SELECT, and what the caller has to know to read its result.
-struct SelectStatement {
-    var fragment: SQLFragment
+package struct SelectStatement {
+    package var fragment: SQLFragment
     /// What the caller has to do in memory. If not empty, limit and offset are not in the statement.
-    var unsupported: StoreQueryResult.Unsupported
+    package var unsupported: StoreQueryResult.Unsupported
     /// The entity of every row, where there is only one: a statement for keys then has no column of entities.
-    var onlyEntity: NSEntityDescription?
+    package var onlyEntity: NSEntityDescription?
     /// The columns of a statement for whole rows.
-    var columns: RowColumns?
+    package var columns: RowColumns?
     /// The value that was to be read beside the key; `nil` where the attribute has no column.
-    var group: Group?
+    package var group: Group?
     /// The values that were to be read beside the key; `nil` where there are none, or one of them has no column.
     var extra: [Group]?
     /// What a statement without order is to be sorted by, the key last.
     var sortColumns: [SQLSortColumn]?
 
-    struct Group {
-        let column: Int
+    package struct Group {
+        package let column: Int
         /// By whose type the value is decoded.
-        let attribute: NSAttributeDescription
+        package let attribute: NSAttributeDescription
     }
 }
 

@@ -4,8 +4,8 @@ import PredicateSyntax
 ///
 /// The forms are Apple's: a key path over to-one relationships, `uppercase:`, `lowercase:` or `canonical:` of one,
 /// `relationship.@count`, `relationship.key.@sum`, and `now()`.
-struct Derivation {
-    enum Source {
+package struct Derivation {
+    package enum Source {
         /// The value of the attribute at the end of ``Derivation/hops``, as the function makes it.
         case value(NSAttributeDescription, TextFunction?)
         /// How many objects the last of the hops leads to.
@@ -16,14 +16,14 @@ struct Derivation {
         case now
     }
 
-    let attribute: NSDerivedAttributeDescription
-    let entity: NSEntityDescription
+    package let attribute: NSDerivedAttributeDescription
+    package let entity: NSEntityDescription
     /// The relationships from the object to what is looked at. At most one of them is to-many.
-    let hops: [NSRelationshipDescription]
-    let source: Source
+    package let hops: [NSRelationshipDescription]
+    package let source: Source
 
     /// - Throws: 134060 for an expression of any other form, or one that does not fit the model.
-    init(_ attribute: NSDerivedAttributeDescription, of entity: NSEntityDescription) throws {
+    package init(_ attribute: NSDerivedAttributeDescription, of entity: NSEntityDescription) throws {
         self.attribute = attribute
         self.entity = entity
         let reader = DerivationReader(attribute: attribute, entity: entity)
@@ -33,7 +33,7 @@ struct Derivation {
     /// The derivations of the entity's own attributes, by name.
     ///
     /// - Throws: as the initialiser.
-    static func all(of entity: NSEntityDescription) throws -> [Derivation] {
+    package static func all(of entity: NSEntityDescription) throws -> [Derivation] {
         try entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in
             guard let derived = property as? NSDerivedAttributeDescription, !derived.isTransient else { return nil }
             return try Derivation(derived, of: entity)

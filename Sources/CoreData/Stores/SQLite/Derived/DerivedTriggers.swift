@@ -44,21 +44,28 @@ struct DerivedTriggers {
 }
 
 /// The tables on the way from the rows of a derived attribute to what it is derived from: `t0`, `t1` …
-struct DerivedPath {
+package struct DerivedPath {
     let derivation: Derivation
     let layout: TableLayout
 
     private var hops: [NSRelationshipDescription] { derivation.hops }
 
     /// The rows behind a to-many hop: where they, or their pairs, stand, and the column that names the owner.
-    struct Children {
+    package struct Children {
         /// Unquoted.
-        let table: String
+        package let table: String
         /// Quoted.
-        let owner: String
+        package let owner: String
         /// Quoted; for a table of pairs the column of the destination.
-        let destination: String?
-        var isJoinTable: Bool { destination != nil }
+        package let destination: String?
+
+        package init(table: String, owner: String, destination: String?) {
+            self.table = table
+            self.owner = owner
+            self.destination = destination
+        }
+
+        package var isJoinTable: Bool { destination != nil }
     }
 
     func entity(_ level: Int) -> NSEntityDescription {

@@ -4,12 +4,12 @@ import SQLiteAccess
 /// The one row of `Z_METADATA`: the store's UUID and a property list of whatever the store says of itself.
 ///
 /// Keys that we do not know stay as they are.
-struct StoreMetadata {
+package struct StoreMetadata {
     /// The version of the framework that we write as: the oldest with every key that we write.
     static let frameworkVersion = 1347
 
     /// The metadata of a new store of `entities`.
-    static func fresh(model: NSManagedObjectModel, entities: [NSEntityDescription]) -> [String: Any] {
+    package static func fresh(model: NSManagedObjectModel, entities: [NSEntityDescription]) -> [String: Any] {
         var metadata: [String: Any] = [
             NSStoreTypeKey: NSSQLiteStoreType,
             NSStoreUUIDKey: UUID().uuidString,
@@ -22,7 +22,7 @@ struct StoreMetadata {
     }
 
     /// Sets the version hashes, and the digest and the checksum over them.
-    static func setHashes(
+    package static func setHashes(
         of model: NSManagedObjectModel, entities: [NSEntityDescription], in metadata: inout [String: Any]
     ) {
         let all = model.entityVersionHashesByName

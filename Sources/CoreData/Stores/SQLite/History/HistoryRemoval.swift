@@ -31,10 +31,12 @@ struct HistoryRemoval {
 }
 
 /// Numbers of transactions, as ranges: those of the only writer of a store are one range, however many there are.
-struct TransactionNumbers {
+package struct TransactionNumbers {
+
+    package init() {}
     private var ranges = RangeSet<Int64>()
 
-    mutating func insert(_ number: Int64) {
+    package mutating func insert(_ number: Int64) {
         guard number < .max else { return }
         ranges.insert(contentsOf: number..<number + 1)
     }
@@ -45,9 +47,9 @@ struct TransactionNumbers {
         ranges.remove(contentsOf: first..<number + 1)
     }
 
-    var last: Int64? { ranges.ranges.last.map { $0.upperBound - 1 } }
+    package var last: Int64? { ranges.ranges.last.map { $0.upperBound - 1 } }
 
-    func contains(_ number: Int64) -> Bool { ranges.contains(number) }
+    package func contains(_ number: Int64) -> Bool { ranges.contains(number) }
 
     /// How many ranges it keeps: one for each gap that another process's transactions leave.
     var rangeCount: Int { ranges.ranges.count }

@@ -3,14 +3,14 @@ import ModelFiles
 
 /// The bytes of a transformable value of which no object can be made here. Only copies of stores read values so
 /// (``StoreQuery/keepsUncoded``); objects of a context never have one.
-final class UncodedValue: NSObject {
+package final class UncodedValue: NSObject {
     let data: Data
 
-    init(_ data: Data) { self.data = data }
+    package init(_ data: Data) { self.data = data }
 
-    override func isEqual(_ object: Any?) -> Bool { (object as? UncodedValue)?.data == data }
+    package override func isEqual(_ object: Any?) -> Bool { (object as? UncodedValue)?.data == data }
 
-    override var hash: Int { data.hashValue }
+    package override var hash: Int { data.hashValue }
 
     /// The bytes of a value, or of all within the dictionary of a composite one; `nil` where all could be understood.
     static func data(in object: Any) -> Data? {
@@ -25,7 +25,7 @@ final class UncodedValue: NSObject {
 ///
 /// The transformers of the unarchiving family turn data into objects, so they are used in reverse for writing; any other
 /// turns objects into data.
-enum TransformableCoding {
+package enum TransformableCoding {
     /// - Parameter isOptional: whether a value is archived if the transformer is missing: in a store in memory, where Apple's
     ///   framework transforms nothing.
     private static func transformer(of attribute: NSAttributeDescription, isOptional: Bool) -> ValueTransformer? {
@@ -42,7 +42,7 @@ enum TransformableCoding {
     /// `nil`, which is stored as nothing, where the program's transformer gives `nil`.
     ///
     /// - Throws: 134030 where the value cannot be transformed, or the attribute has a transformer that is not here.
-    static func data(
+    package static func data(
         from object: NSObject, attribute: NSAttributeDescription, archivesWithoutTransformer: Bool = false
     ) throws -> Data? {
         if let kept = object as? UncodedValue { return kept.data }
@@ -87,7 +87,7 @@ enum TransformableCoding {
     }
 
     /// `nil` where the transformer is not here, or makes nothing of the bytes.
-    static func object(
+    package static func object(
         from data: Data, attribute: NSAttributeDescription, archivesWithoutTransformer: Bool = false
     ) -> NSObject? {
         guard let transformer = transformer(of: attribute, isOptional: archivesWithoutTransformer) else { return nil }

@@ -2,9 +2,9 @@
 /// the same; what stores are told are indexes.
 ///
 /// A new list counts 2048, 3072, 4096 …; what is put in between takes a number in between, so that few rows change.
-enum OrderingKeys {
-    static let first: Int64 = 2048
-    static let step: Int64 = 1024
+package enum OrderingKeys {
+    package static let first: Int64 = 2048
+    package static let step: Int64 = 1024
 
     /// A list of a thousand million has smaller ones.
     private static let greatest: Int64 = 1 << 40
@@ -13,7 +13,7 @@ enum OrderingKeys {
     static func key(behind last: Int64) -> Int64 { last > .max - step ? last : last + step }
 
     /// The number for a place in a list that is written as a whole.
-    static func key(at index: Int) -> Int64 { first + step * Int64(index) }
+    package static func key(at index: Int) -> Int64 { first + step * Int64(index) }
 
     /// New numbers for a list whose elements now have `current` (`nil`: none yet), in the order that it shall have.
     ///

@@ -1,0 +1,123 @@
+import CoreData
+
+/// Looks for what cannot be in a store's tables, beside what the server itself keeps right. Repairs nothing: that is the
+/// administrator's, with the statements that the findings make plain.
+struct ServerCheck {
+    let layout: ServerLayout
+    let connection: any ServerConnection
+
+    private func quoted(_ name: String) -> String { layout.dialect.quoted(name) }
+    private var key: String { quoted(ServerStoreTables.key) }
+    private var entity: String { quoted(ServerStoreTables.entity) }
+
+    func findings() throws -> [PersistentStoreFinding] {
+        let visible = try visibleSequences()
+        var checks: [(kind: PersistentStoreFinding.Kind, text: String, message: (Int64) -> String)] = []
+        for table in layout.tables {
+            let name = layout.tableText(table.name)
+            let numbers = table.entities.map { "\(layout.number(of: $0))" }.joined(separator: ", ")
+            checks.append(
+                (
+                    .entity, "SELECT count(*) FROM \(name) WHERE \(entity) NOT IN (\(numbers))",
+                    { "\($0) rows of \(name) are of entities that the table does not hold" }
+                ))
+            checks.append(
+                (
+                    .counter,
+                    visible.contains(table.sequence)
+                        ? "SELECT count(*) FROM \(name) WHERE \(key) >= (SELECT CASE WHEN is_called THEN last_value "
+                            + "+ \(ServerStoreTables.keysAtOnce) ELSE last_value END FROM "
+                            + "\(layout.tableText(table.sequence)))" : "SELECT 0::bigint",
+                    { "\($0) rows of \(name) have keys that its sequence will give out again" }
+                ))
+            for column in table.columns {
+                guard case .toOne(let toOne) = column.content, let destination = toOne.destinationEntity else {
+                    continue
+                }
+                let far = layout.tableText(of: destination)
+                checks.append(
+                    (
+                        .reference,
+                        "SELECT count(*) FROM \(name) AS t WHERE t.\(quoted(column.name)) IS NOT NULL AND NOT EXISTS "
+                            + "(SELECT 1 FROM \(far) AS d WHERE d.\(key) = t.\(quoted(column.name)))",
+                        { "\($0) rows of \(name) refer by \(column.name) to rows that are not there" }
+                    ))
+                guard let position = layout.positionColumn(of: toOne) else { continue }
+                checks.append(
+                    (
+                        .order,
+                        "SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(quoted(column.name)) IS NOT NULL "
+                            + "GROUP BY \(quoted(column.name)), \(quoted(position)) "
+                            + "HAVING count(*) > 1 OR \(quoted(position)) IS NULL) AS shared",
+                        { "\($0) places in the lists of \(name), \(column.name), are shared or missing" }
+                    ))
+            }
+        }
+        checks += historyChecks()
+        checks += derivedChecks()
+        let results = try connection.run(checks.map { ServerStatement($0.text) })
+        let texts = try ServerDerivedFilling(layout: layout, connection: connection).wrongTexts().map { column, count in
+            PersistentStoreFinding(
+                kind: .derived, message: "\(count) texts of \(column) are not what they are derived from",
+                isRepairable: false)
+        }
+        return texts
+            + zip(checks, results).compactMap { check, result in
+                guard case .integer(let count) = result.value(0, 0), count > 0 else { return nil }
+                return PersistentStoreFinding(kind: check.kind, message: check.message(count), isRepairable: false)
+            }
+    }
+
+    /// The sequences that the role may look at. Readers of a store need no right on them; what they would be asked for is left
+    /// out then.
+    private func visibleSequences() throws -> Set<String> {
+        let results = try connection.run(
+            layout.tables.map { table in
+                let sequence = SQLText.literal(layout.tableText(table.sequence))
+                return ServerStatement("SELECT has_sequence_privilege(\(sequence)::regclass, 'SELECT')")
+            })
+        return Set(zip(layout.tables, results).filter { $1.value(0, 0) == .integer(1) }.map(\.0.sequence))
+    }
+
+    /// Derived values that are not what they are derived from now.
+    private func derivedChecks() -> [(PersistentStoreFinding.Kind, String, (Int64) -> String)] {
+        layout.derivations.all.filter(\.isKept).map { derivation in
+            let path = ServerDerivedPath(derivation: derivation, layout: layout)
+            let name = "\(derivation.entity.name ?? "").\(derivation.attribute.name)"
+            return (
+                .derived,
+                "SELECT count(*) FROM \(path.tableText(0)) AS b WHERE b.\(path.column) IS DISTINCT FROM "
+                    + "\(path.value(of: "b"))\(path.ownRows("b"))",
+                { "\($0) values of \(name) are not what they are derived from" }
+            )
+        }
+    }
+
+    private func historyChecks() -> [(PersistentStoreFinding.Kind, String, (Int64) -> String)] {
+        let transactions = layout.tableText(ServerStoreTables.transactions)
+        return [
+            (
+                .history,
+                "SELECT count(*) FROM \(layout.tableText(ServerStoreTables.changes)) AS c WHERE NOT EXISTS "
+                    + "(SELECT 1 FROM \(transactions) AS t WHERE t.number = c.transaction)",
+                { "\($0) changes of the history belong to no transaction" }
+            ),
+            (
+                .history,
+                "SELECT abs(changes - removed - (SELECT count(*) FROM \(transactions) WHERE number > removed)) FROM "
+                    + layout.tableText(ServerStoreTables.store),
+                { "\($0) transactions of the history are missing, or not counted" }
+            ),
+        ]
+    }
+}
+
+extension ServerEngine: CheckableStore {
+    package func findings() throws -> [PersistentStoreFinding] {
+        try reading { session, connection in
+            try ServerCheck(layout: session.layout, connection: connection).findings()
+        }
+    }
+
+    package func repair() throws -> [PersistentStoreFinding] { [] }
+}

@@ -1,0 +1,201 @@
+import CoreData
+import Foundation
+
+/// Chooses the names of tables, columns and constraints: those of the model, made different where two would be the same, and
+/// short enough for the server.
+struct ServerNames {
+    /// The names of a schema's tables, indexes and sequences, which share one space.
+    private var taken: Set<String> = [
+        ServerStoreTables.store, ServerStoreTables.entities, ServerStoreTables.transactions, ServerStoreTables.changes,
+    ]
+    private(set) var constraints: [String: (entity: NSEntityDescription, names: [String])] = [:]
+
+    /// So many bytes a name may have.
+    private static let limit = 63
+
+    /// The wanted name, or one like it that was not claimed yet.
+    static func claim(_ wanted: String, _ taken: inout Set<String>) -> String {
+        let plain = wanted.unicodeScalars.contains("\0") ? wanted.split(separator: "\0").joined(separator: "_") : wanted
+        var name = cut(plain, to: limit)
+        var number = 1
+        while !taken.insert(name).inserted {
+            number += 1
+            let suffix = "_\(number)"
+            name = cut(plain, to: limit - suffix.utf8.count) + suffix
+        }
+        return name
+    }
+
+    private static func cut(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var result = ""
+        var count = 0
+        for scalar in text.unicodeScalars {
+            count += scalar.utf8.count
+            if count > limit { break }
+            result.unicodeScalars.append(scalar)
+        }
+        return result
+    }
+
+    mutating func claim(_ wanted: String) -> String { Self.claim(wanted, &taken) }
+
+    mutating func tables(of entities: [NSEntityDescription], _ derivations: ServerDerivations) -> [ServerTable] {
+        var found: [ServerTable] = []
+        for root in entities where root.superentity == nil {
+            let name = claim(root.name ?? "")
+            let family = entities.filter { $0.root === root }
+            found.append(
+                ServerTable(
+                    name: name, sequence: claim("\(name)_keys"), root: root, entities: family,
+                    columns: Self.columns(of: family, derivations)))
+        }
+        for table in found {
+            for entity in table.entities {
+                for names in entity.uniquenessConstraintNames where !names.isEmpty {
+                    let properties = names.compactMap { entity.propertiesByName[$0] }
+                    guard properties.count == names.count else { continue }
+                    constraints[claim("\(table.name)_\(names.joined(separator: "_"))_unique")] = (entity, names)
+                }
+            }
+        }
+        return found
+    }
+
+    private static func columns(
+        of family: [NSEntityDescription], _ derivations: ServerDerivations
+    ) -> [ServerColumn] {
+        var taken = ServerStoreTables.rowColumns.union(ServerStoreTables.systemColumns)
+        var columns: [ServerColumn] = []
+        func add(
+            _ name: String, _ type: ServerType, _ content: ServerColumn.Content, _ entity: NSEntityDescription
+        ) {
+            columns.append(ServerColumn(name: claim(name, &taken), type: type, content: content, entity: entity))
+        }
+        for entity in family {
+            for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) where !property.isTransient {
+                switch property {
+                case let composite as NSCompositeAttributeDescription:
+                    for leaf in composite.leaves {
+                        guard let type = ServerType(leaf.attribute) else { continue }
+                        add(
+                            "\(composite.name).\(leaf.path.joined(separator: "."))", type, .element(composite, leaf),
+                            entity)
+                    }
+                case let attribute as NSAttributeDescription:
+                    if let type = ServerType(attribute) { add(attribute.name, type, .attribute(attribute), entity) }
+                case let toOne as NSRelationshipDescription where !toOne.isToMany:
+                    add(toOne.name, .bigint, .toOne(toOne), entity)
+                    if toOne.destinationEntity?.subentities.isEmpty == false {
+                        add("\(toOne.name)_entity", .integer, .destinationEntity(toOne), entity)
+                    }
+                    if let inverse = toOne.inverseRelationship, inverse.isToMany, inverse.isOrdered {
+                        add("\(toOne.name)_order", .bigint, .position(toOne), entity)
+                    }
+                default: break
+                }
+            }
+        }
+        // Behind all others, whose names do not depend on what is derived.
+        for entity in family {
+            for case let text as NSAttributeDescription in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+                for functions in derivations.texts(beside: text) {
+                    add("\(text.name)_\(functions.name)", .text, .text(text, functions), entity)
+                }
+            }
+        }
+        return columns
+    }
+
+    mutating func joinTables(of entities: [NSEntityDescription]) -> [ServerJoinTable] {
+        var seen: Set<ObjectIdentifier> = []
+        var tables: [ServerJoinTable] = []
+        for entity in entities {
+            for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+                guard let relationship = property as? NSRelationshipDescription, relationship.isToMany,
+                    !relationship.isTransient, relationship.inverseRelationship?.isToMany != false,
+                    seen.insert(ObjectIdentifier(relationship)).inserted
+                else { continue }
+                let inverse = relationship.inverseRelationship
+                if let inverse { seen.insert(ObjectIdentifier(inverse)) }
+                var taken = ServerStoreTables.systemColumns
+                let owner = Self.claim(entity.name ?? "", &taken)
+                let destination = Self.claim(relationship.name, &taken)
+                tables.append(
+                    ServerJoinTable(
+                        name: claim("\(entity.name ?? "").\(relationship.name)"), relationship: relationship,
+                        owner: owner, destination: destination,
+                        order: relationship.isOrdered ? Self.claim("\(relationship.name)_order", &taken) : nil,
+                        inverseOrder: inverse !== relationship && inverse?.isOrdered == true
+                            ? Self.claim("\(entity.name ?? "")_order", &taken) : nil))
+            }
+        }
+        return tables
+    }
+}
+
+/// The tables that a store has beside those of its rows, and the columns that all of those have.
+enum ServerStoreTables {
+    /// One row: what the store says of itself, and the number of its last transaction.
+    static let store = "_store"
+    /// The entities and their numbers.
+    static let entities = "_entities"
+    /// The history.
+    static let transactions = "_transactions"
+    static let changes = "_changes"
+    static let key = "_id"
+    static let entity = "_entity"
+    static let version = "_version"
+    static let rowColumns: Set<String> = [key, entity, version]
+    /// Columns that the server gives each table itself.
+    static let systemColumns: Set<String> = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
+    /// What is said on the server of each column of the store's own tables.
+    static let comments: [(table: String, columns: [(name: String, text: String)])] = [
+        (
+            store,
+            [
+                ("one", "true: the table has one row"), ("format", "the version of these tables"),
+                ("uuid", "the UUID of the store"), ("metadata", "a property list in XML"),
+                ("model", "the compiled model, as a store in a file keeps it"),
+                ("changes", "the number of the last transaction"),
+                ("removed", "the number of the last transaction that was taken out of the history"),
+                ("model_number", "grows with each migration"),
+            ]
+        ),
+        (
+            entities,
+            [
+                ("number", "what the columns _entity of the tables of rows hold"), ("name", "the name in the model"),
+                ("parent", "the number of the parent entity"), ("hash", "the version hash of the entity"),
+            ]
+        ),
+        (
+            transactions,
+            [
+                ("number", "in the order of the commits"), ("at", "seconds since 2001-01-01 00:00:00 UTC"),
+                ("author", "transactionAuthor of the context"), ("context", "name of the context"),
+                ("bundle", "bundle identifier of the program"),
+                ("process", "name of the program; null for the place of a save that was given up"),
+                ("token", "by which a save whose answer was lost is found"),
+                ("role", "the role that was logged in, as the server knows it"),
+                ("host", "the address that it came from, as the server knows it; [local] for a socket"),
+            ]
+        ),
+        (
+            changes,
+            [
+                ("transaction", "the number of the transaction"), ("place", "the place in the transaction"),
+                ("kind", "0 insertion, 1 update, 2 deletion"), ("entity", "the number of the entity"),
+                ("key", "the _id of the row"), ("properties", "JSON: the names of the changed properties"),
+                ("tombstone", "JSON: values that the model keeps of a deleted row"),
+            ]
+        ),
+    ]
+    /// The same of the columns that all tables of rows have.
+    static let rowComments: [(name: String, text: String)] = [
+        (key, "the key of the row, which never changes"), (entity, "the number of the row's entity in _entities"),
+        (version, "grows with each save of the row"),
+    ]
+    /// How many keys a step of a sequence stands for.
+    static let keysAtOnce: Int64 = 64
+}

@@ -1,0 +1,254 @@
+import CoreData
+import Foundation
+
+/// Keeps a store in the tables of a database server, whose module is found by the scheme of the URL. Used under the coordinator's
+/// lock, but for its readers: each of those has a connection of its own, and is used by one thread at a time.
+// SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
+package final class ServerEngine: StoreEngine, @unchecked Sendable {
+    private weak var holder: EngineStore?
+    /// With the password that it may have.
+    let placeURL: URL
+    var opening: ServerOpening?
+    var session: ServerSession?
+    private var families: [IDFamily] = []
+    var snapshot: ServerSnapshot?
+    private let isReader: Bool
+    let pace = ServerPace()
+
+    package init(of store: EngineStore, at url: URL) {
+        holder = store
+        placeURL = url
+        isReader = false
+    }
+
+    /// A background reader, whose objects carry the IDs of the store of `writer`.
+    init(beside writer: ServerEngine, showing snapshot: ServerSnapshot?) {
+        holder = writer.holder
+        placeURL = writer.placeURL
+        opening = writer.opening
+        session = writer.session
+        families = writer.families
+        self.snapshot = snapshot
+        isReader = true
+    }
+
+    /// The store that object IDs name.
+    var store: EngineStore {
+        get throws {
+            guard let holder else { throw closed }
+            return holder
+        }
+    }
+
+    private var name: String { placeURL.withoutPassword.absoluteString }
+
+    private var closed: NSError { CoreDataError.make(134070, "The store \(name) is closed.") }
+
+    package func objectID(for key: RowKey) -> NSManagedObjectID {
+        guard Int(key.entity) < families.count else {
+            preconditionFailure("The store \(name) has no entity for the key \(key).")
+        }
+        return NSManagedObjectID(families[Int(key.entity)], reference: key.reference)
+    }
+
+    // MARK: Opening
+
+    private func entities() throws -> (NSManagedObjectModel, [NSEntityDescription]) {
+        let store = try store
+        guard let model = store.persistentStoreCoordinator?.managedObjectModel else {
+            throw CoreDataError.make(134080, "Cannot open the store: its coordinator is gone.")
+        }
+        guard let entities = model.entities(forConfigurationName: store.configurationName) else {
+            throw CoreDataError.make(134080, "The model has no configuration named \(store.configurationName).")
+        }
+        return (model, entities)
+    }
+
+    package func loadMetadata() throws {
+        let store = try store
+        let opening = try ServerOpening(placeURL, options: store.options)
+        let connection = try opening.connect()
+        var found = try opening.errors.translating(.opening) { try opening.contentsIfPresent(connection) }
+        if found == nil {
+            guard !store.isReadOnly else {
+                throw CoreDataError.make(
+                    260, "Cannot open the store \(opening.place.name) read-only: there is none.")
+            }
+            let (model, entities) = try entities()
+            try model.checkThatItMayWrite(opening.place.name)
+            let isMade = try opening.errors.translating(.creating) {
+                try opening.create(on: connection, model: model, entities: entities)
+            }
+            store.creation?.isMade = isMade
+            found = try opening.errors.translating(.opening) { try opening.contentsIfPresent(connection) }
+        }
+        guard let found else {
+            throw CoreDataError.make(260, "Cannot open the store \(opening.place.name): it was removed meanwhile.")
+        }
+        if let creation = store.creation, !creation.isMade {
+            throw CoreDataError.make(516, "Cannot make the store \(opening.place.name): there is one already.")
+        }
+        self.opening = opening
+        begin(store, with: found, opening, connection)
+    }
+
+    private func begin(
+        _ store: EngineStore, with found: ServerOpening.Contents, _ opening: ServerOpening,
+        _ connection: any ServerConnection
+    ) {
+        store.metadata = found.metadata
+        store.metadataIsDirty = false
+        store.identifier = found.version.identifier
+        session = ServerSession(opening: opening, connection: connection, version: found.version)
+    }
+
+    package static func holdsNothing(at url: URL) throws -> Bool {
+        try opened(url, nil, .opening) { try $0.contentsIfPresent($1) == nil }
+    }
+
+    package func cachedModelData() throws -> Data? {
+        guard let opening, let session else { return nil }
+        return try opening.errors.translating(.opening) { try opening.model(session.connection()) }
+    }
+
+    package func prepare() throws {
+        guard let opening, let session else {
+            throw CoreDataError.make(134080, "The store \(name) was not opened.")
+        }
+        let (model, entities) = try entities()
+        families = model.entitiesInLayoutOrder.map(try store.idFamily)
+        try opening.errors.translating(.opening) {
+            let connection = try session.connection()
+            try session.use(opening.layout(of: entities, on: connection, version: session.version))
+        }
+    }
+
+    package func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws {
+        guard let opening, let session else {
+            throw CoreDataError.make(134080, "The store \(name) was not opened.")
+        }
+        let store = try store
+        let metadata = store.metadata ?? [:]
+        let (model, entities) = try entities()
+        let kept = metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]
+        try opening.errors.translating(.migrating) {
+            let connection = try session.connection()
+            let migrated = try ServerMigration(
+                opening: opening, source: source.entitiesInLayoutOrder.filter { kept[$0.name ?? ""] != nil },
+                model: model, entities: entities
+            ).run(on: connection, from: ServerOpening.Contents(metadata: metadata, version: session.version))
+            begin(store, with: migrated, opening, connection)
+        }
+    }
+
+    package func close() throws {
+        if !isReader { session?.close() }
+        session = nil
+    }
+
+    // MARK: Without a coordinator
+
+    private static func opened<Result>(
+        _ url: URL, _ options: [AnyHashable: Any]?, _ activity: ServerStoreErrors.Activity,
+        _ body: (ServerOpening, any ServerConnection) throws -> Result
+    ) throws -> Result {
+        let opening = try ServerOpening(url, options: options)
+        let connection = try opening.connect(activity)
+        let result = try opening.errors.translating(activity) { try body(opening, connection) }
+        if activity == .opening { ServerSpares.keep(connection, for: opening.place) }
+        return result
+    }
+
+    package static func metadata(at url: URL) throws -> [String: Any] {
+        try opened(url, nil, .opening) { try $0.metadata($1) }
+    }
+
+    package static func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws {
+        try opened(url, options, .saving) { opening, connection in
+            _ = try opening.metadata(connection)
+            _ = try connection.run(ServerTransactionStart.bounded(opening.writing(metadata), opening.place))
+        }
+    }
+
+    package static func cachedModelWithMetadata(
+        at url: URL, options: [AnyHashable: Any]?
+    ) throws -> (model: Data, metadata: [String: Any])? {
+        try opened(url, options, .opening) { opening, connection in
+            let found = try opening.contents(connection, withModel: true)
+            return found.model.map { ($0, found.metadata) }
+        }
+    }
+
+    package static func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
+        try opened(url, options, .destroying) { try $0.destroy($1) }
+    }
+
+    package static func migrationRehearsal(
+        at url: URL, from model: NSManagedObjectModel
+    ) throws -> (NSManagedObjectModel) throws -> [String] {
+        try ServerRehearsal(storeAt: url, model: model).statements(migratingTo:)
+    }
+
+    // MARK: Access for the operations
+
+    func open() throws -> (ServerSession, ServerOpening) {
+        guard let session, let opening else { throw closed }
+        return (session, opening)
+    }
+
+    /// Runs `body`, which only reads; again on a new connection where the old one broke.
+    func reading<Result>(_ body: (ServerSession, any ServerConnection) throws -> Result) throws -> Result {
+        let (session, opening) = try open()
+        return try opening.errors.translating(.reading) {
+            do { return try session.reading { try body(session, $0) } } catch var error as ServerError {
+                error.isOfServerAway = isAway
+                throw error
+            }
+        }
+    }
+
+    /// The same, of what the snapshot in use shows.
+    ///
+    /// - Parameter believesReplica: False for an answer of a replica about which the server is asked too.
+    func querying<Result>(
+        _ body: (ServerQueries) throws -> Result, believesReplica: (Result) -> Bool = { _ in true }
+    ) throws -> Result {
+        let (session, opening) = try open()
+        let store = try store
+        if let snapshot {
+            return try opening.errors.translating(.reading) {
+                try body(ServerQueries(connection: snapshot.connection, layout: session.layout, store: store))
+            }
+        }
+        if let replica = session.replicaConnection() {
+            do {
+                let result = try body(ServerQueries(connection: replica, layout: session.layout, store: store))
+                if believesReplica(result) { return result }
+            } catch let error as ServerError { session.replicaFailed(error) }
+        }
+        return try reading { try body(ServerQueries(connection: $1, layout: $0.layout, store: store)) }
+    }
+
+    /// Runs `body`, which writes with the open session.
+    func writing(_ body: (ServerSession) throws -> Void) throws {
+        try checkWritable()
+        let (session, opening) = try open()
+        try opening.errors.translating(.saving) { try body(session) }
+    }
+
+    /// An error of a unique value becomes the framework's, which says whose it is.
+    func translatingUniqueViolations(of changes: StoreChangeSet, _ body: () throws -> Void) throws {
+        let (session, opening) = try open()
+        do { try body() } catch let error as ServerError where error.kind == .uniqueViolation {
+            throw opening.errors.uniqueViolation(error, changes, session.layout)
+        }
+    }
+
+    func checkWritable() throws {
+        let store = try store
+        guard store.isReadOnly else { return }
+        throw CoreDataError.make(
+            513, "Cannot save to the store \(name): it was opened read-only.",
+            userInfo: [NSAffectedStoresErrorKey: [store]])
+    }
+}

@@ -1,0 +1,159 @@
+import CoreData
+import Foundation
+
+/// The commit of what is staged, and what is done where its answer is lost.
+extension ServerSession {
+    /// Runs the guarded statements of a save, and the commit with them.
+    ///
+    /// - Parameter derived: what is read of the rows, from the statement at `place` on.
+    func commitAtOnce(
+        _ statements: [ServerStatement], _ token: UUID, _ changes: StoreChangeSet, _ connection: any ServerConnection,
+        reading derived: ServerDerivedRows, at place: Int
+    ) throws {
+        let results: [any ServerResult]
+        do { results = try connection.run(statements + [ServerStatement("COMMIT")]) } catch let error as ServerError
+            where error.kind == .lost
+        {
+            // What it would at least have as its number.
+            let number = max(newestNumber, lastNumber ?? 0) + 1
+            try settle(DoubtfulTransaction(token: token, number: number, changes: changes), after: error)
+            derivedRows = noteFound(token, deriving: derived)
+            return
+        }
+        noteOwn(try recordedNumber(results.dropLast().last, connection))
+        derivedRows = derived.rows(results[place...])
+    }
+
+    /// Notes a transaction whose commit was found in the history. Returns the rows of which it has derived values.
+    private func noteFound(_ token: UUID, deriving derived: ServerDerivedRows) -> [NSManagedObjectID: RowSnapshot] {
+        guard let live = line.live, let number = try? number(history.search(for: token), live) else { return [:] }
+        noteOwn(number)
+        return derived.rows(ofTransaction: number, live)
+    }
+
+    private func noteOwn(_ number: Int64) {
+        ownTransactions.insert(number)
+        noteSeen(number)
+    }
+
+    /// - Returns: how many transactions were removed.
+    func deleteHistory(before number: Int64, _ connection: any ServerConnection) throws -> Int {
+        let statements = ServerTransactionStart.bounded(history.removal(before: number), opening.place)
+        do {
+            let result = try connection.run(statements).dropLast().last
+            guard case .integer(let count)? = result?.value(0, 0) else { return 0 }
+            return Int(count)
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Does nothing where the save was committed with its statements.
+    ///
+    /// - Throws: ``ServerError`` where nothing was committed; `uncertain` where that is not known.
+    func commit() throws {
+        guard let staged else { return }
+        let changes = written
+        (self.staged, written) = (nil, nil)
+        guard line.live === staged.connection else {
+            throw ServerError(
+                kind: .lost, state: nil,
+                message: "the connection was lost, and the transaction with it, before the commit")
+        }
+        do {
+            let result = try staged.connection.run([ServerStatement("COMMIT")])[0]
+            guard result.command == "COMMIT" else {
+                throw ServerError(
+                    kind: .other, state: "25P02",
+                    message: "the server has taken the transaction back, because one of its statements had failed")
+            }
+        } catch let error as ServerError where error.kind == .lost {
+            try settle(
+                DoubtfulTransaction(token: staged.token, number: staged.number, changes: changes), after: error)
+        } catch {
+            rollBack()
+            throw error
+        }
+        noteOwn(staged.number)
+    }
+
+    /// Finds out what became of a transaction whose commit was not answered. Returns normally when it is committed.
+    ///
+    /// - Throws: `error` when it is not committed; `uncertain` when the server cannot tell: the next save asks it again.
+    private func settle(_ doubt: DoubtfulTransaction, after error: ServerError) throws {
+        line.drop()
+        guard let isThere = isCommitted(doubt) else {
+            self.doubt = doubt
+            throw doubt.error
+        }
+        guard isThere else { throw error }
+    }
+
+    /// Whether the transaction whose commit was not answered is there; `nil` where the server cannot be asked, or no longer
+    /// knows. It may still be about to end it, so it is asked for a while.
+    private func isCommitted(_ doubt: DoubtfulTransaction) -> Bool? {
+        let patience = opening.place.lockTimeout == 0 ? 10_000 : min(opening.place.lockTimeout, 10_000)
+        let end = DispatchTime.now() + .milliseconds(patience)
+        var pause = 0.05
+        repeat {
+            do {
+                return try isThere(doubt, line.live ?? begun(line.connectNow()))
+            } catch let error as ServerError {
+                if error.kind == .lost { line.drop() } else { rollBack() }
+                Thread.sleep(forTimeInterval: pause * Double.random(in: 0.7...1.3))
+                pause = min(pause * 1.5, 0.5)
+            } catch {
+                // Migrated meanwhile, and its history begun anew.
+                return nil
+            }
+        } while DispatchTime.now() < end
+        return nil
+    }
+
+    /// Where it is not there, it never will be.
+    ///
+    /// - Returns: `nil` where the part of the history in which the transaction would stand was removed.
+    private func isThere(_ doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
+        if try hasHistory(of: doubt, connection) == true { return true }
+        // The lock that the transaction holds from its number to its end. If the transaction has taken its number, this
+        // statement waits for its end; if not, the transaction will find its token taken and fail.
+        _ = try connection.run([
+            ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            ServerStatement("SELECT set_config('lock_timeout', '3s', true)"),
+            ServerStatement("SELECT changes FROM \(layout.tableText(ServerStoreTables.store)) FOR UPDATE"),
+            history.voiding(doubt.token, version),
+            ServerStatement("COMMIT"),
+        ])
+        return try hasHistory(of: doubt, connection)
+    }
+
+    private func hasHistory(of doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
+        let result = try connection.run([history.search(for: doubt.token)])[0]
+        guard result.rowCount == 1, case .integer(let removed) = result.value(0, 1) else { return nil }
+        if case .integer = result.value(0, 0) { return true }
+        return removed >= doubt.number ? nil : false
+    }
+
+    /// What of a save is still to be written, once it is known what became of the one whose commit was not answered; `nil`
+    /// for nothing. Also returns the rows whose derived values the doubtful transaction computed.
+    func settled(
+        _ changes: StoreChangeSet?, in store: EngineStore
+    ) throws -> (rest: StoreChangeSet?, derived: [NSManagedObjectID: RowSnapshot]) {
+        guard let doubt else { return (changes, [:]) }
+        let found: Bool?
+        do { found = try isThere(doubt, connection()) } catch {
+            rollBack()
+            throw error
+        }
+        guard let isThere = found else {
+            // It will never be known: said once more, and then left behind.
+            self.doubt = nil
+            throw doubt.error
+        }
+        self.doubt = nil
+        guard isThere, let changes else { return (changes, [:]) }
+        let derived = ServerDerivedRows(doubt.changes ?? changes, layout: layout, store: store)
+        return (doubt.rest(of: changes), noteFound(doubt.token, deriving: derived))
+    }
+}

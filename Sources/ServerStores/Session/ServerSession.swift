@@ -1,0 +1,354 @@
+import CoreData
+import Foundation
+
+// What is done again, and what is not. A read goes again on a new connection once. A save that was not committed goes again
+// whole: on a new connection, or where the server said that another transaction came in between. A commit is never sent
+// twice: where its answer is lost, the history is asked for the token of the transaction; what it does not have is an error,
+// and what it cannot be asked is an error of its own, after which the next save asks first.
+
+/// The open store: its connection, and what is known of its tables.
+final class ServerSession {
+    let opening: ServerOpening
+    let line: ServerLine
+    let version: ServerStoreVersion
+    private(set) var layout: ServerLayout!
+    private(set) var history: ServerHistory!
+    private(set) var writings: ServerWritings!
+    let keys = ServerKeys()
+    var ownTransactions = TransactionNumbers()
+    /// The number of the newest transaction that was written or seen here.
+    private(set) var newestNumber: Int64 = 0
+    let readers: ServerReaders
+    private let replica: ServerReplica?
+    var staged: StagedTransaction?
+    var doubt: DoubtfulTransaction?
+    /// Whether a batch has its transaction open.
+    private var isInSteps = false
+    private var messages: Int64 = 0
+    private var lastAsked: UInt64 = 0
+    var lastNumber: Int64?
+    /// Whether another program has replaced or removed the tables: the session is of no more use.
+    private(set) var isReplaced = false
+    /// What is to be called when others have committed.
+    private var waking: (queue: DispatchQueue, wake: @Sendable () -> Void)?
+
+    private static let mostAttempts = 6
+
+    init(opening: ServerOpening, connection: any ServerConnection, version: ServerStoreVersion) {
+        self.opening = opening
+        self.version = version
+        line = ServerLine(opening.place, opening.database, live: connection)
+        readers = ServerReaders(opening)
+        replica = opening.replica.map { ServerReplica($0, version) }
+    }
+
+    /// Begins with the tables as the model needs them; from here on commits of others are heard, where they are followed.
+    func use(_ layout: ServerLayout) throws {
+        let connection = try connection()
+        self.layout = layout
+        history = ServerHistory(layout: layout)
+        writings = ServerWritings(layout)
+        try listen(connection)
+    }
+
+    func close() {
+        line.drop()
+        replica?.close()
+        readers.close()
+    }
+
+    // MARK: The connection
+
+    var channel: String { ServerHistory.channel(version.identifier) }
+    private var isInTransaction: Bool { staged != nil || isInSteps }
+
+    func connection() throws -> any ServerConnection {
+        if isReplaced { throw opening.errors.replaced() }
+        if let live = line.live { return live }
+        guard !isInTransaction else {
+            throw ServerError(kind: .lost, state: nil, message: "the connection was lost in a transaction")
+        }
+        return try begun(line.connect())
+    }
+
+    /// The connection, once it is known to lead to the same tables.
+    func begun(_ connection: any ServerConnection) throws -> any ServerConnection {
+        // What was told in the meantime was missed: it counts as one message.
+        messages += 1
+        guard layout != nil else { return connection }
+        do {
+            lastNumber = try state(connection)
+            try listen(connection)
+        } catch {
+            line.drop()
+            throw error
+        }
+        return connection
+    }
+
+    private func listen(_ connection: any ServerConnection) throws {
+        guard opening.place.isFollowed else { return }
+        do {
+            _ = try connection.run([ServerStatement("LISTEN \(layout.dialect.quoted(channel))")])
+            if let waking { connection.whenMessagesCome(on: waking.queue, waking.wake) }
+        } catch let error as ServerError where error.kind != .lost {
+            // A replica has no notifications, nor have some servers that speak the protocol: there the number of the last
+            // transaction is asked for.
+        }
+    }
+
+    /// Has `wake` called when others have committed, on this connection and those that follow it.
+    func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {
+        waking = (queue, wake)
+        line.live?.whenMessagesCome(on: queue, wake)
+    }
+
+    /// The number of the last transaction.
+    ///
+    /// - Throws: 134100 where the tables are no longer those that were opened.
+    private func state(_ connection: any ServerConnection) throws -> Int64? {
+        let result = try connection.run([history.state])[0]
+        guard result.rowCount == 1, case .integer(let changes) = result.value(0, 0),
+            case .integer(let number) = result.value(0, 1), case .text(let identifier) = result.value(0, 2),
+            ServerStoreVersion(identifier: identifier, number: number) == version
+        else {
+            isReplaced = true
+            throw opening.errors.replaced()
+        }
+        return changes
+    }
+
+    /// Runs `body` with the connection; once more with a new one, where that is lost and no transaction is open.
+    func reading<Result>(_ body: (any ServerConnection) throws -> Result) throws -> Result {
+        var attempt = 1
+        while true {
+            let connection = try connection()
+            do { return try body(connection) } catch let error as ServerError
+                where error.kind == .lost || error.kind == .retry
+            {
+                if error.kind == .lost { line.drop() }
+                // A standby gives up readings that are in the way of what it has to do.
+                let most = error.kind == .lost ? 2 : Self.mostAttempts
+                guard !isInTransaction, attempt < most else { throw error }
+                attempt += 1
+                if error.kind == .retry { Self.pause(attempt) }
+            } catch let error as ServerError {
+                try explain(error)
+                throw error
+            }
+        }
+    }
+
+    /// Throws 134100 instead, where a statement fails because another program has replaced the tables.
+    private func explain(_ error: ServerError) throws {
+        guard history != nil, error.saysThatTablesAreGone, let live = line.live, !live.isInTransaction else { return }
+        do { _ = try state(live) } catch let other as ServerError where other.saysThatTablesAreGone {
+            isReplaced = true
+            throw opening.errors.replaced()
+        }
+    }
+
+    /// Grows when another connection has committed. Asks the server at most once a second: in between it tells by itself, and
+    /// where it does not (the store is not followed, or behind some poolers), that is how soon it is seen. Without a
+    /// connection one is made beside the lock, and the number stays as it is until then.
+    func foreignCommits() throws -> Int64 {
+        if isReplaced { throw opening.errors.replaced() }
+        do {
+            var found = line.live
+            if found == nil, !isInTransaction, let made = line.connectInBackground() { found = try begun(made) }
+            guard let connection = found else { return messages }
+            messages += Int64(try connection.takeMessages())
+            let now = DispatchTime.now().uptimeNanoseconds
+            guard now - lastAsked > Self.longestSilence else { return messages }
+            lastAsked = now
+            let number = try state(connection)
+            if let lastNumber, number != lastNumber { messages += 1 }
+            lastNumber = number
+        } catch let error as ServerError where error.kind == .lost {
+            line.drop()
+        } catch let error as ServerError {
+            try explain(error)
+            throw error
+        }
+        return messages
+    }
+
+    private static let longestSilence: UInt64 = 1_000_000_000
+
+    func number(_ statement: ServerStatement, _ connection: any ServerConnection) throws -> Int64? {
+        let result = try connection.run([statement])[0]
+        guard result.rowCount > 0, case .integer(let number) = result.value(0, 0) else { return nil }
+        return number
+    }
+
+    // MARK: Saving
+
+    /// Writes a save in a transaction that stays open.
+    ///
+    /// - Parameter commits: whether the transaction may be committed in the same round trip. It is where another was needed
+    ///   before it, for keys or for what deleted rows leave behind: with the commit it would be a third.
+    /// - Throws: ``StoreConflicts``; ``ServerError``; 134100 where the tables were replaced. Then nothing is left of it, but
+    ///   for what is not known (`uncertain`).
+    func stage(
+        _ changes: StoreChangeSet, metadata: [String: Any]?, store: EngineStore, commits: Bool = false
+    ) throws {
+        let (rest, earlier) = try settled(changes, in: store)
+        derivedRows = earlier
+        guard let changes = rest else { return }
+        let wasAsked = keys.takeWasAsked()
+        var isWhole = commits && (wasAsked || !ServerHistory.withTombstones(changes).isEmpty)
+        var attempt = 1
+        while true {
+            // A server that is away is not asked again at once.
+            let connection = try connection()
+            do {
+                try write(changes, metadata, store, connection, commits: isWhole)
+                return derivedRows.merge(earlier) { later, _ in later }
+            } catch let error as ServerError {
+                rollBack()
+                // Which rows they are is found without the commit.
+                if isWhole, error.state == ServerSave.guardState {
+                    isWhole = false
+                    continue
+                }
+                try explain(error)
+                guard error.kind == .lost || error.kind == .retry, attempt < Self.mostAttempts else { throw error }
+                if error.kind == .lost {
+                    line.drop()
+                    guard attempt == 1 else { throw error }
+                }
+                attempt += 1
+                Self.pause(attempt)
+            } catch {
+                rollBack()
+                throw error
+            }
+        }
+    }
+
+    /// Others that met each other shall not meet again at once.
+    private static func pause(_ attempt: Int) {
+        Thread.sleep(forTimeInterval: Double.random(in: 0.005...0.03) * Double(attempt))
+    }
+
+    private func write(
+        _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ store: EngineStore,
+        _ connection: any ServerConnection, commits: Bool
+    ) throws {
+        var save = ServerSave(changes, layout: layout, store: store, writings: writings)
+        let tombstones = try tombstones(changes, store, connection)
+        let rows = try save.makeStatements(isGuarded: commits)
+        let token = UUID()
+        let derived = ServerDerivedRows(changes, layout: layout, store: store)
+        var statements = ServerTransactionStart.statements(
+            opening.place, store: opening.storeText, isAlone: false, derives: derived.concernsOthers)
+        statements.append(ServerStatement("SET CONSTRAINTS ALL DEFERRED"))
+        let first = statements.count
+        statements += rows
+        if let metadata { statements.append(try opening.writing(metadata)) }
+        statements.append(ServerStatement("SET CONSTRAINTS ALL IMMEDIATE"))
+        let reading = statements.count
+        statements += derived.statements
+        statements.append(
+            history.recording(
+                changes, token: token, channel: channel, tombstones: tombstones, version: version, isGuarded: commits))
+        derivedRows = [:]
+        if commits {
+            return try commitAtOnce(statements, token, changes, connection, reading: derived, at: reading)
+        }
+        let results = try connection.run(statements)
+        derivedRows = derived.rows(results[reading...])
+        let number = try recordedNumber(results.last, connection)
+        let refused = save.conflicts(results[first..<first + rows.count])
+        guard refused.isEmpty else {
+            rollBack()
+            let queries = ServerQueries(connection: connection, layout: layout, store: store)
+            let current = try queries.rows(inOrderOf: refused)
+            throw StoreConflicts(rows: zip(refused, current).map { (id: $0, current: $1) })
+        }
+        staged = StagedTransaction(token: token, number: number, connection: connection)
+        written = changes
+    }
+
+    /// The rows whose values the server has derived in the last save.
+    var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
+
+    /// What ``staged`` writes.
+    var written: StoreChangeSet?
+
+    /// The number that a transaction got.
+    ///
+    /// - Throws: 134100 where it got none because the tables were replaced. Nothing is left of the transaction then.
+    func recordedNumber(_ result: (any ServerResult)?, _ connection: any ServerConnection) throws -> Int64 {
+        if let result, result.rowCount == 1, case .integer(let number) = result.value(0, 0) { return number }
+        rollBack()
+        _ = try state(connection)
+        throw ServerError(kind: .other, state: nil, message: "the transaction got no number")
+    }
+
+    /// The values that deleted rows leave in the history.
+    func tombstones(
+        _ changes: StoreChangeSet, _ store: EngineStore, _ connection: any ServerConnection
+    ) throws -> [NSManagedObjectID: String] {
+        let wanted = ServerHistory.withTombstones(changes)
+        guard !wanted.isEmpty else { return [:] }
+        let queries = ServerQueries(connection: connection, layout: layout, store: store)
+        var result: [NSManagedObjectID: String] = [:]
+        for (id, row) in zip(wanted, try queries.rows(inOrderOf: wanted)) {
+            if let row { result[id] = ServerHistory.tombstone(row, of: id.entity) }
+        }
+        return result
+    }
+
+    // MARK: The newest state that was seen
+
+    /// Notes that what is read from now on must hold a transaction.
+    func noteSeen(_ number: Int64) { newestNumber = max(newestNumber, number) }
+
+    /// A connection to the replica, where there is one and it has all that was written or seen here; not within a
+    /// transaction, which sees what it writes itself.
+    func replicaConnection() -> (any ServerConnection)? {
+        guard let replica, !isInTransaction, history != nil else { return nil }
+        return replica.connection(having: newestNumber, history.state)
+    }
+
+    /// Notes that the replica did not do what was asked of it.
+    func replicaFailed(_ error: ServerError) { replica?.failed(error) }
+
+    // MARK: Batches
+
+    /// Runs `body` with an open transaction, and commits that.
+    func writeInSteps(
+        _ engine: ServerEngine, author: String?, contextName: String?, _ body: (any BatchSteps) throws -> Void
+    ) throws {
+        _ = try settled(nil, in: engine.store)
+        // A connection that is lost is found here, where nothing was done yet.
+        do {
+            try reading {
+                _ = try $0.run(
+                    ServerTransactionStart.statements(
+                        opening.place, store: opening.storeText, isAlone: true,
+                        derives: !layout.derivingTables.isEmpty))
+            }
+        } catch {
+            rollBack()
+            throw error
+        }
+        isInSteps = true
+        defer { isInSteps = false }
+        let steps = try ServerSteps(self, connection(), engine, author: author, contextName: contextName)
+        do { try body(steps) } catch {
+            rollBack()
+            throw error
+        }
+        guard let written = steps.written else { return rollBack() }
+        staged = written
+        try commit()
+    }
+
+    func rollBack() {
+        (staged, written) = (nil, nil)
+        guard let live = line.live, live.isInTransaction else { return }
+        do { _ = try live.run([ServerStatement("ROLLBACK")]) } catch { line.drop() }
+    }
+}
