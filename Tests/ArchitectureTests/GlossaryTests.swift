@@ -30,7 +30,7 @@ import Testing
 
     /// The third column of the glossary: what a word is called in the code.
     @Test func everyWordOfTheGlossaryNamesItsCode() throws {
-        let glossary = try #require(Self.text.firstRange(of: "### Words"))
+        let glossary = try #require(Self.text.firstRange(of: "## Words"))
         let rows = Self.text[glossary.upperBound...].prefix { $0 != "#" }.matches(
             of: /\n\| ([^|]+) \| [^|]+ \| ([^|]+) \|/)
         #expect(rows.count > 15)
