@@ -222,7 +222,7 @@ import Testing
         #expect {
             try world.coordinator.replacePersistentStore(
                 at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
-        } throws: { code($0) == 259 && message($0).contains("no store") }
+        } throws: { code($0) == 259 && message($0).contains("not a store") }
         #expect(try Data(contentsOf: world.other) == Data("no store".utf8))
         try world.coordinator.replacePersistentStore(
             at: world.other, destinationOptions: [NSPersistentStoreForceDestroyOption: true],

@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("teamName:year", "no date"), ("teamName:bucket(10)", "no number"), ("wins:letter", "no text"),
+        ("teamName:year", "not a date"), ("teamName:bucket(10)", "not a number"), ("wins:letter", "not text"),
         ("wins:bucket(0)", "greater than 0"), ("wins:bucket(x)", "greater than 0"), ("wins:weekly", "none of year"),
         ("wins/", "no key"), (":year", "no key"), ("wins/zone:year", "no property"),
     ]) func refusesSectionsThatAreNone(section: String, reason: String) throws {
