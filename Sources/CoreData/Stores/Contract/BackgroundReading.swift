@@ -1,4 +1,4 @@
-/// A store that can be read on another thread without the coordinator's lock, beside its writer.
+/// A store that can be read on another thread without the coordinator's lock, concurrently with its writer.
 package protocol BackgroundReading: StoreOperations {
     /// A store with the rows that are committed now, read through a connection of its own; `nil` where the store has only one
     /// connection. Called under the coordinator's lock.

@@ -46,7 +46,7 @@ protocol BatchSetSteps: BatchSteps {
     func delete(_ query: StoreQuery) throws -> Int?
 }
 
-/// What a batch update gives to all of its rows.
+/// A value that a batch update sets in all of its rows.
 struct BatchSetValue {
     let property: NSPropertyDescription
     let value: Value
@@ -58,11 +58,11 @@ struct BatchSetValue {
     }
 }
 
-/// What a batch did.
+/// The result of a batch.
 struct BatchOutcome {
-    /// Whether the IDs of the rows are wanted.
+    /// True if the IDs of the rows are wanted.
     let keepsIDs: Bool
-    /// How many rows were written.
+    /// The number of rows written.
     private(set) var count = 0
     private(set) var ids: [NSManagedObjectID] = []
 

@@ -1,4 +1,4 @@
-/// What a store's metadata say of work that a lightweight migration put off. It belongs to one file.
+/// The entry in a store's metadata for work that a lightweight migration deferred. It belongs to one file.
 enum DeferredWork {
     /// The columns that wait to be dropped, as pairs of table and column.
     static let columnsKey = "RosterDeferredColumns"

@@ -4,10 +4,10 @@ extension URL {
     /// The URL that names no file: an SQLite store there lives in memory, and another one with each adding.
     static let memoryPlace = URL(fileURLWithPath: "/dev/null", isDirectory: false)
 
-    /// Whether a store at this URL lives in memory.
+    /// True if a store at this URL is kept in memory.
     var isMemoryPlace: Bool { isFileURL && standardizedFileURL.path == URL.memoryPlace.path }
 
-    /// Whether the URL names a PostgreSQL server.
+    /// True if the URL names a PostgreSQL server.
     var isPostgreSQLPlace: Bool { scheme == "postgresql" || scheme == "postgres" }
 
     /// The URL without a password: the one that others may see. That of a file is the same.
@@ -26,6 +26,6 @@ extension URL {
 }
 
 extension NSPersistentStore {
-    /// Where the store is, as messages say it.
+    /// The store's location, for messages.
     final var placeName: String { url?.placeName ?? "" }
 }

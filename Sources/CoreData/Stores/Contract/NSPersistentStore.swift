@@ -33,12 +33,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open internal(set) var configurationName: String
     /// The options the store was added with.
     open internal(set) var options: [AnyHashable: Any]?
-    /// Where the store is kept. Read on any thread, while another one moves the store.
+    /// The store's location. Can be read on any thread, even while another one moves the store.
     open var url: URL? {
         get { owner.withLock { $0.url } }
         set { owner.withLock { $0.url = newValue } }
     }
-    /// The UUID of the store, as it stands in the URIs of its object IDs.
+    /// The UUID of the store, as in the URIs of its object IDs.
     open var identifier: String! {
         didSet {
             reference = StoreReference(self)
@@ -48,9 +48,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// What the store's object IDs hold of it; there once the store is made, and anew when its identifier is set, which
     /// is before it has any ID to give.
     private(set) final var reference: StoreReference!
-    /// What the store's object IDs have in common, by the places of the entities in their model.
+    /// The shared parts of the store's object IDs, by the index of the entity in its model.
     private let idFamilies = Mutex<[IDFamily?]>([])
-    /// Whether the store refuses to be written.
+    /// True if the store is read-only.
     open var isReadOnly = false
     /// What the store says of itself; holds at least its type and its UUID once loaded. A change is written with the
     /// next save.
@@ -71,7 +71,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         reference = StoreReference(self)
     }
 
-    /// What the IDs of an entity's objects have in common. On any thread.
+    /// Returns the shared part of the IDs of an entity's objects. On any thread.
     package final func idFamily(of entity: NSEntityDescription) -> IDFamily {
         let index = entity.layout.index
         let reference = reference
@@ -116,7 +116,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         throw lacks("setMetadata(_:forPersistentStoreAt:)")
     }
 
-    /// What is thrown where a subclass does not override what it has to.
+    /// The error for a required member that a subclass does not override.
     final class func lacks(_ member: String) -> NSError {
         CoreDataError.make(134000, "The store class \(self) must override \(member).")
     }
@@ -126,10 +126,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try setMetadata(metadata, forPersistentStoreAt: url)
     }
 
-    /// Whether `metadata` were changed since they were written.
+    /// True if `metadata` changed since they were written.
     var hasUnsavedMetadata: Bool { false }
 
-    /// Whether saves shall bring the objects of the rows along.
+    /// True if change sets of saves need the objects of the rows.
     var wantsObjects: Bool { false }
 
     /// What the store's keys stand for, where its rows are known by something else.
@@ -166,7 +166,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// is returned must be that class or a subclass of it.
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
-    /// Whether ``migrateByInference(from:to:)`` is there: other stores are migrated by a manager, into a new store.
+    /// True if ``migrateByInference(from:to:)`` is implemented: other stores are migrated by a manager, into a new store.
     var migratesInPlace: Bool { false }
 
     /// Closes whatever the store has open, so that another store can take the place of its file.
@@ -203,7 +203,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return try? Self.cachedModelData(at: url, options: options)
     }
 
-    /// Whether stores of the type are on a server: their URLs name no files.
+    /// True if stores of the type are on a server. Their URLs are not file URLs.
     class var isOnServer: Bool { false }
 
     /// Whether there is no store at `url`, which names no file.
@@ -224,7 +224,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Goes on with `url` instead of where the store was: opens what was moved there, or writes there from now on.
     func reconnect(to url: URL) throws { self.url = url }
 
-    /// Whether stores of the type are files that can be copied while they are open.
+    /// True if stores of the type are files that can be copied while they are open.
     class var copiesFiles: Bool { false }
 
     /// Puts a copy of the store at `source` in the place of whatever stands at `destination`, which stays whole until the
@@ -268,7 +268,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         removeFiles(at: url)
     }
 
-    /// Whether the store is kept at `other`, however that is spelled.
+    /// True if the store is at `other`, in any spelling of the URL.
     final func isKept(at other: URL) -> Bool {
         guard let url else { return false }
         if url.standardizedFileURL == other.withoutPassword.standardizedFileURL { return true }
@@ -276,7 +276,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 }
 
-/// What came of the making of a store that must not be there before.
+/// Outcome of creating a store that must not exist yet.
 package final class StoreMaking {
     package var isMade = false
     /// The permissions of a new file, which it has before anything is in it; `nil` for what the umask leaves.

@@ -1,6 +1,6 @@
 /// One thing that is wrong in a store's file, as `NSPersistentStoreCoordinator.findings(in:)` tells. An addition to Apple's API.
 public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of damage.
     public enum Kind: String, Sendable, CaseIterable {
         /// The database itself is damaged.
         case integrity
@@ -25,11 +25,11 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
         case history
     }
 
-    /// What kind of damage it is.
+    /// The kind of damage.
     public let kind: Kind
-    /// What is wrong where, in one sentence.
+    /// The damage and its place, in one sentence.
     public let message: String
-    /// Whether `repair(_:)` sets it right.
+    /// True if `repair(_:)` mends it.
     public let isRepairable: Bool
 
     package init(kind: Kind, message: String, isRepairable: Bool) {
@@ -43,7 +43,7 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
 
 /// A store whose file can be checked.
 package protocol CheckableStore: AnyObject {
-    /// What is wrong in the file. Reads all of it. Called under the coordinator's lock.
+    /// Returns the damage in the file. Reads all of it. Called under the coordinator's lock.
     func findings() throws -> [PersistentStoreFinding]
     /// Sets right what can be, in one transaction. Called under the coordinator's lock.
     ///

@@ -36,7 +36,7 @@ enum PlainFile {
         if kind(path) == .plain { unlink(path) }
     }
 
-    /// Whether a plain file stands at the path.
+    /// True if a plain file exists at the path.
     ///
     /// - Parameter action: what is about to be done to the store there, for the error.
     /// - Throws: 134080 for a folder, 259 for a link, a device, a pipe or a socket.

@@ -1,12 +1,12 @@
 /// A store whose rows can be asked for. Only such classes are registered for store types, so that each store that a coordinator
 /// has is one.
 package protocol RowStore: NSPersistentStore {
-    /// What context and coordinator ask of the store.
+    /// The operations that contexts and the coordinator use.
     var operations: any StoreOperations { get }
 }
 
 extension RowStore {
-    /// Whether the store cannot read a property, as its file does not have what the model says. Takes the coordinator's lock.
+    /// True if the store cannot read a property because its file differs from the model. Takes the coordinator's lock.
     func cannotRead(_ property: NSPropertyDescription) -> Bool {
         persistentStoreCoordinator?.withLock { operations.unreadable.contains(property) } ?? false
     }

@@ -26,7 +26,7 @@ final class SaveReporter {
     /// What hears of the progress stops the save by an error, which no part of the save takes for one of its own.
     struct Stop: Error { let error: any Error }
 
-    /// How many steps are made without a look at the clock.
+    /// The number of steps between two looks at the clock.
     private static let unwatched = 64
     private static let interval = Duration.milliseconds(15)
 
@@ -42,7 +42,7 @@ final class SaveReporter {
 
     init(_ report: @escaping (SaveProgress) throws -> Void) { self.report = report }
 
-    /// Begins a stage, which may be begun anew.
+    /// Begins a stage. A stage may begin more than once.
     ///
     /// - Parameter steps: how many steps the stage has.
     func begin(_ stage: Stage, steps: Int) {

@@ -4,7 +4,7 @@ package protocol StagedSaving: StoreOperations {
     /// ``commitStaged()`` or ``abandonStaged()``.
     func stage(_ changes: StoreChangeSet) throws
 
-    /// Whether it tells how far it is while it stages: ``StoreChangeSet/reporter``.
+    /// True if it reports its progress while it stages: ``StoreChangeSet/reporter``.
     var reportsProgress: Bool { get }
 
     /// Finds out whether the store can be written now.

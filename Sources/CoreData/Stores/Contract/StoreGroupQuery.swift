@@ -6,13 +6,13 @@ import PredicateSyntax
 /// The trees are resolved: keys exist, functions of constants are constants. An aggregate function (`sum:`, `count:` …) of
 /// a value of the rows goes over the rows of a group; outside of those only the groups' own values are looked at.
 package struct StoreGroupQuery {
-    /// Which rows; order, limit and offset of it do not count.
+    /// The rows to group. Its order, limit and offset are ignored.
     package var rows: StoreQuery
-    /// What is wanted of each group.
+    /// The values to compute for each group.
     var columns: [ExpressionTree]
     /// By which values the rows are grouped; empty for one group of all the rows, which may be empty.
     var groups: [ExpressionTree] = []
-    /// Which groups are wanted.
+    /// The condition on groups.
     var having: PredicateTree?
     /// The order; groups that are the same in it follow the values that they are grouped by.
     var sortKeys: [SortKey] = []

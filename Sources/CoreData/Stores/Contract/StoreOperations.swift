@@ -13,10 +13,10 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// and offset are left out too, and the caller filters, sorts and cuts in memory.
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult
 
-    /// Whether each row costs a question of its own, so that a list is better read when its objects are touched.
+    /// True if each row costs a query of its own. A list is then read when its objects are accessed.
     var readsRowByRow: Bool { get }
 
-    /// Whether the store knows which queries an index answers: see ``StoreQuery/indexedTerms``.
+    /// True if the store knows which queries an index answers: see ``StoreQuery/indexedTerms``.
     var answersFromIndexes: Bool { get }
 
     /// True while the store has no connection and cannot be read. Sends nothing to a server.
@@ -60,7 +60,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// store was closed too.
     func objectID(for key: RowKey) -> NSManagedObjectID
 
-    /// What the IDs of the entity with that index have in common. Called as ``objectID(for:)`` is.
+    /// The shared part of the IDs of the entity with that index. Called as ``objectID(for:)`` is.
     func idFamily(ofEntityAt index: UInt32) -> IDFamily
 
     /// Makes sure that the file at the store's URL is the one that is open. A few microseconds; for polling. By default nothing.
@@ -69,10 +69,10 @@ package protocol StoreOperations: RowsByID, AnyObject {
     ///   read; 134100 of a store on a server whose tables were found to be migrated or removed.
     func checkFile() throws
 
-    /// Where the store's file stands now, whatever it was opened as; `nil` where it has no name any more. By default the URL.
+    /// The file's current URL, even if it was moved since it was opened; `nil` if it was deleted. By default the URL.
     var fileURL: URL? { get }
 
-    /// Copies the store as it is open, wherever its file is, to a URL where nothing stands.
+    /// Copies the store as it is open, wherever its file is, to a URL where no file exists.
     ///
     /// - Throws: 134060 for stores that are not kept in files, which is the default.
     func copyOpenContents(to destination: URL) throws
@@ -80,7 +80,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// A number that grows whenever another connection commits. A few microseconds; for polling.
     func dataVersion() throws -> Int64
 
-    /// What was read as nil because it could not be understood: one line for each property. By default nothing.
+    /// The properties with values that could not be decoded and were read as nil, one line each. By default none.
     var readingNotes: [ReadingNote] { get }
 
     /// The properties of which the store does not have what its model says. By default none.
@@ -108,7 +108,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// see ``lastRemovedHistoryNumber()``.
     func history(after number: Int64) throws -> [StoreTransaction]
 
-    /// What ``history(after:)`` gives, with the changes only where they are wanted.
+    /// The result of ``history(after:)``, with the changes only if they are wanted.
     func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction]
 
     /// The number of the last transaction that was removed from the history; 0 where none was. Who has seen less than
@@ -126,7 +126,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// store has none that can be watched.
     func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject?
 
-    /// The lowest number of a transaction that was committed after `date`; `nil` where there is none.
+    /// The lowest number of a transaction that was committed after `date`; `nil` if none was.
     func firstHistoryNumber(after date: Date) throws -> Int64?
 
     /// Removes the transactions whose number is less than `number`, with their changes, in one transaction.
@@ -139,7 +139,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
     func close() throws
 }
 
-/// What a history has to tell after a transaction.
+/// The news of a history after a transaction.
 package struct HistoryNews {
     /// Oldest first.
     package var transactions: [StoreTransaction]
@@ -239,11 +239,11 @@ package struct DestinationRows {
     var keys: [RowKey] = []
     /// The rows of the first of them.
     var rows: RowList = []
-    /// Which of the keys are whose, in the order of the owners that were asked for.
+    /// The range of the keys of each owner, in the order of the owners in the request.
     var ranges: [Range<Int>] = []
 }
 
-/// What a fetch asks of a store, without any object of the context.
+/// A fetch as a query to a store, without objects of the context.
 package struct StoreQuery {
     var entity: NSEntityDescription
     var includesSubentities = true
@@ -253,7 +253,7 @@ package struct StoreQuery {
     /// 0 means no limit.
     var limit = 0
     var offset = 0
-    /// Whether the rows themselves are wanted, or only their keys.
+    /// True if the rows are wanted, false if only their keys are.
     package var wantsRows = true
     /// The key path of an attribute whose values are wanted with the keys, where rows are not; see ``StoreQueryResult/groups``.
     package var groupedBy: [String]?
@@ -262,16 +262,16 @@ package struct StoreQuery {
     /// Given where the store is to answer only if it reads the keys in order from an index that answers so many conditions:
     /// else the sort is unsupported, and nothing is read. Asked of stores that answer from indexes.
     var indexedTerms: Int?
-    /// Whether transformable values of which no object can be made here are read as ``UncodedValue``; else they are null.
+    /// True if transformable values that cannot be decoded here are read as ``UncodedValue``; otherwise they are null.
     package var keepsUncoded = false
 }
 
-/// What a store found.
+/// The result of a query to a store.
 package struct StoreQueryResult {
     package var keys: [RowKey]
     /// As many as `keys` and in the same order, or empty when rows were not asked for.
     package var rows: RowList
-    /// What the caller has to do in memory; empty when the answer is exact.
+    /// The parts that the caller has to do in memory; empty if the result is exact.
     var unsupported: Unsupported
     /// The runs of equal values in the order: each value of `groupedBy`, and how many of the rows from there on have
     /// it. `nil` where it was not asked for, or the store cannot tell.
@@ -301,7 +301,7 @@ package struct StoreQueryResult {
     }
 }
 
-/// Rows that stand one after the other and have the same value in one attribute.
+/// Consecutive rows with the same value in one attribute.
 package struct RowGroup {
     let value: SlotValue
     let count: Int
@@ -329,7 +329,7 @@ package struct StoreChangeSet {
     /// For the history: who made the change and in which context.
     package var author: String?
     package var contextName: String?
-    /// What hears how far the store is, where the store can tell; usually `nil`.
+    /// Receives the store's progress, if the store reports it; usually `nil`.
     var reporter: SaveReporter?
 
     /// For other modules.
@@ -382,7 +382,7 @@ package struct StoreToManyChange {
 
 /// Rows that another context or process changed or deleted since they were read.
 package struct StoreConflicts: Error {
-    /// The row as it stands now; `nil` where it is gone.
+    /// The row's current state; `nil` if it was deleted.
     var rows: [(id: NSManagedObjectID, current: RowSnapshot?)]
 
     package init(rows: [(id: NSManagedObjectID, current: RowSnapshot?)]) { self.rows = rows }
@@ -423,10 +423,10 @@ package struct StoreTransaction {
     let contextName: String?
     let bundleID: String?
     let processID: String?
-    /// Whether this store object wrote it, since it was opened: the context that did has announced it.
+    /// True if this store object wrote it since it was opened. The context that wrote it has announced it.
     let isOwn: Bool
     let changes: [Change]
-    /// Who was logged in and from where, as a server knows it.
+    /// The user and the address of the session, as a server knows them.
     var role: String?
     var host: String?
 

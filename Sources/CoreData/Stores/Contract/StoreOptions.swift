@@ -16,7 +16,7 @@ package struct StoreOptions {
     var runsVacuum: Bool { flag(NSSQLiteManualVacuumOption) ?? false }
     package var postsRemoteChanges: Bool { flag(NSPersistentStoreRemoteChangeNotificationPostOptionKey) ?? false }
 
-    /// Whether a history is asked for; `nil` where the options do not say.
+    /// True if the options ask for a history; `nil` if they do not mention one.
     var tracksHistory: Bool? { flag(NSPersistentHistoryTrackingKey) }
 
     /// Seconds to wait for a lock; `nil` where the options do not say.

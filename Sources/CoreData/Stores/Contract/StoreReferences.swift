@@ -37,7 +37,7 @@ extension NSPersistentStore {
         ReferenceText(ReferenceText.wholeNumber(value).map { "\($0)" } ?? uriText(forReferenceObject: value))
     }
 
-    /// What names the row of an ID in the store.
+    /// Returns the reference that identifies the row of an ID in the store.
     final func reference(of id: NSManagedObjectID) -> Any {
         let number = id.rowKey?.reference ?? 0
         return reference.references?.reference(of: number, root: id.entity.rootName ?? "") ?? NSNumber(value: number)

@@ -25,7 +25,7 @@ package struct ReadingNote {
 package struct UnreadableProperties {
     private struct Entry {
         let property: NSPropertyDescription
-        /// What the file lacks, as a clause.
+        /// The part that the file lacks, as a clause.
         let reason: String
     }
 
@@ -54,7 +54,7 @@ package struct UnreadableProperties {
         }
     }
 
-    /// What is wrong with each property, in the order of their names.
+    /// The fault of each property, sorted by name.
     var findings: [String] { sorted.map { "\(Self.name(of: $0)) cannot be read: \($0.reason)" } }
 
     private var sorted: [Entry] { entries.values.sorted { Self.name(of: $0) < Self.name(of: $1) } }
