@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// What became of a predicate: SQL that is true for exactly the rows that match in memory, or the reason why there is none.
+/// The translation of a predicate: SQL that is true for exactly the rows that match in memory, or the reason why it failed.
 enum SQLTranslation {
     case exact(SQLFragment)
     case needsMemory(String)
@@ -104,7 +104,7 @@ struct PredicateToSQL {
         return fragment
     }
 
-    /// A fragment that can stand beside AND and OR.
+    /// A fragment that can be an operand of AND and OR.
     mutating func condition(_ predicate: PredicateTree) throws -> SQLFragment {
         try Self.bounded(try nested(4) { try $0.innerCondition(predicate) })
     }

@@ -1,10 +1,10 @@
-/// Which columns a query for whole rows selects, and where the value of each slot stands in a result row.
+/// The columns that a query for whole rows selects, and the position of each slot's value in a result row.
 ///
 /// The first three columns are the primary key, the entity and the version; the others follow from ``firstValueColumn`` on, each column of
 /// the table once. A query for an entity with descendants selects the columns of all of them, since one result may hold
 /// rows of each; every concrete entity has its own map from slots to columns.
 package struct RowColumns {
-    /// Where one slot's value stands. `-1` means: not in the table.
+    /// The position of one slot's value; `-1` if it is not in the table.
     package struct SlotColumn: Hashable {
         /// The column of the value: an attribute's, the first of a composite attribute's, which stand side by side, or a
         /// to-one relationship's foreign key.

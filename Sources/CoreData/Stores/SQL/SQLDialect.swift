@@ -5,7 +5,7 @@ import PredicateSyntax
 ///
 /// Where a property says that the database does something otherwise than memory, the translation leaves it to memory.
 package struct SQLDialect: Sendable {
-    /// A name as it stands in a statement.
+    /// A name, as written in a statement.
     package var quoted: @Sendable (String) -> String
     /// The names of the columns that every table of rows has: the key, the number of the entity, the version.
     package var key: String
@@ -35,17 +35,17 @@ package struct SQLDialect: Sendable {
     package var asReal: @Sendable (String) -> String = { "CAST(\($0) AS REAL)" }
     /// A whole number of at most 32 bits as one of 64.
     package var asWide: @Sendable (String) -> String = { $0 }
-    /// Whether numbers of different kinds compare by their values, and arithmetic never fails: it becomes real instead.
+    /// True if numbers of different kinds compare by value and arithmetic never fails: on overflow it becomes real.
     package var hasFreeNumbers = true
-    /// Whether decimals are kept with all of their digits.
+    /// True if decimals keep all of their digits.
     package var keepsDecimals = false
-    /// Whether MIN and MAX take UUIDs.
+    /// True if MIN and MAX accept UUIDs.
     package var hasLeastUUIDs = true
-    /// Whether a list is bound as one value.
+    /// True if a list is bound as one value.
     package var bindsLists = false
-    /// Whether what is selected of groups has to be among what they are grouped by.
+    /// True if a grouped SELECT may only select the columns that it groups by.
     package var groupsStrictly = false
-    /// Whether texts may hold a zero character.
+    /// True if texts may contain a zero character.
     package var keepsZeroCharacters = true
     /// So many values a statement may bind.
     package var argumentLimit = 32_700
@@ -92,7 +92,7 @@ extension SQLDialect {
         return textFunctions
     }
 
-    /// Whether values of two kinds of numbers compare in the database as in memory.
+    /// True if values of two kinds of numbers compare in the database as in memory.
     func compares(_ left: SQLExpression.Kind, with right: SQLExpression.Kind) -> Bool {
         guard !hasFreeNumbers else { return true }
         switch (left, right) {

@@ -33,7 +33,7 @@ struct SQLJoins {
         self.alias = aliases.next()
     }
 
-    /// Whether no other table is joined.
+    /// True if no other table is joined.
     var isAlone: Bool { joined.isEmpty }
 
     /// The tables and joins behind FROM.

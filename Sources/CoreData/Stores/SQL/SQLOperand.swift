@@ -40,7 +40,7 @@ struct SQLExpression {
             }
         }
 
-        /// Whether values of the two kinds compare in SQL as they do in memory.
+        /// True if values of the two kinds compare in SQL as they do in memory.
         func isComparable(with other: Kind) -> Bool {
             switch (self, other) {
             case (.opaque, _), (_, .opaque): false
@@ -87,7 +87,7 @@ extension PredicateToSQL {
         try plainlyBound(value, for: kind).map { try schema.dialect.comparable($0, with: kind) }
     }
 
-    /// Whether two expressions compare in the database as their values do in memory.
+    /// True if two expressions compare in the database as their values do in memory.
     func isComparable(_ left: SQLExpression, _ right: SQLExpression) -> Bool {
         left.kind.isComparable(with: right.kind) && schema.dialect.compares(left.kind, with: right.kind)
     }

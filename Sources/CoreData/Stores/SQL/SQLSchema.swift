@@ -1,9 +1,9 @@
-/// What the SQL translation asks of a store's tables.
+/// The facts about a store's tables that the SQL translation needs.
 package protocol SQLSchema: AnyObject {
     /// The database's own SQL.
     var dialect: SQLDialect { get }
 
-    /// The name of a table as it stands in a statement.
+    /// The name of a table, as written in a statement.
     func tableText(_ name: String) -> String
 
     /// The value of an attribute, whose column is `column`, as one of the kind of the attribute.
@@ -21,7 +21,7 @@ package protocol SQLSchema: AnyObject {
     /// The columns of a composite attribute, in the order of its leaves; empty for a transient one.
     func columns(of composite: NSCompositeAttributeDescription) -> [String]
 
-    /// Whether decimal columns may hold values that are no numbers to SQL: then they are compared in memory.
+    /// True if decimal columns may hold values that SQL does not treat as numbers. They are compared in memory.
     var keepsLongDecimals: Bool { get }
 
     /// The column that holds the destination's entity number, where the destination is an entity family.
@@ -30,10 +30,10 @@ package protocol SQLSchema: AnyObject {
     /// The numbers of `entity` in the column of entities, with those of its descendants on request.
     func entityNumbers(of entity: NSEntityDescription, includingSubentities: Bool) -> [Int64]
 
-    /// Whether the table holds rows of several entities, so that a query has to compare the column of entities.
+    /// True if the table holds rows of several entities. A query then has to compare the entity column.
     func sharesTable(_ entity: NSEntityDescription) -> Bool
 
-    /// Where a to-many relationship is kept.
+    /// Returns the storage of a to-many relationship.
     func storage(of relationship: NSRelationshipDescription) -> SQLToManyStorage
 }
 
@@ -42,17 +42,17 @@ extension SQLSchema {
 
     func valueText(of attribute: NSAttributeDescription, in column: String) -> String { column }
 
-    /// The column of the key as it stands in a statement.
+    /// The column of the key, as written in a statement.
     package var keyText: String { dialect.quoted(dialect.key) }
 
     package var keepsLongDecimals: Bool { false }
 
-    /// What kind of values the column of an attribute gives.
+    /// The kind of the values in an attribute's column.
     func kind(of attribute: NSAttributeDescription) -> SQLExpression.Kind {
         keepsLongDecimals && attribute.attributeType == .decimalAttributeType ? .opaque : .init(attribute)
     }
 
-    /// Whether the column of an attribute gives the order of its values.
+    /// True if the column of an attribute sorts as its values do.
     func isOrdered(by attribute: NSAttributeDescription) -> Bool {
         SlotOrder(attribute) != nil && !(keepsLongDecimals && attribute.attributeType == .decimalAttributeType)
     }
@@ -64,7 +64,7 @@ extension SQLSchema {
     func column(of composite: NSCompositeAttributeDescription, at path: [String]) -> String? { nil }
 }
 
-/// Where a to-many relationship is kept. Names are unquoted.
+/// The storage of a to-many relationship. Names are unquoted.
 package enum SQLToManyStorage: Equatable {
     /// In a column of the destination's table that holds the owner's primary key.
     case foreignKey(column: String, orderColumn: String?)

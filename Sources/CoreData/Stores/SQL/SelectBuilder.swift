@@ -225,7 +225,7 @@ package struct SelectBuilder {
 /// One SELECT, and what the caller has to know to read its result.
 package struct SelectStatement {
     package var fragment: SQLFragment
-    /// What the caller has to do in memory. If not empty, limit and offset are not in the statement.
+    /// The parts that the caller has to do in memory. If not empty, limit and offset are not in the statement.
     package var unsupported: StoreQueryResult.Unsupported
     /// The entity of every row, where there is only one: a statement for keys then has no column of entities.
     package var onlyEntity: NSEntityDescription?
@@ -235,7 +235,7 @@ package struct SelectStatement {
     package var group: Group?
     /// The values that were to be read beside the key; `nil` where there are none, or one of them has no column.
     var extra: [Group]?
-    /// What a statement without order is to be sorted by, the key last.
+    /// The sort columns for a statement without an order, the key last.
     var sortColumns: [SQLSortColumn]?
 
     package struct Group {

@@ -40,7 +40,7 @@ extension PredicateToSQL {
         return (lower + " AND " + text + " < " + .argument(.text(end))).parenthesized
     }
 
-    /// The least text greater than every text that begins with `prefix`; `nil` if there is none.
+    /// The least text greater than every text that begins with `prefix`; `nil` if none exists.
     static func successor(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {

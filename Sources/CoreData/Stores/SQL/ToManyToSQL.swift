@@ -4,7 +4,7 @@ import PredicateSyntax
 extension PredicateToSQL {
     // MARK: ANY and ALL
 
-    /// Whether `test` holds for any of the values of `left`.
+    /// Returns SQL that is true if `test` holds for any value of `left`.
     mutating func anyElement(
         _ left: SQLOperand, _ tree: ComparisonTree,
         _ test: (inout PredicateToSQL, SQLOperand) throws -> SQLFragment
@@ -18,7 +18,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// Whether `test` holds for all of the values of `left`.
+    /// Returns SQL that is true if `test` holds for all values of `left`.
     mutating func allElements(
         _ left: SQLOperand, _ tree: ComparisonTree,
         _ test: (inout PredicateToSQL, SQLOperand) throws -> SQLFragment
