@@ -43,7 +43,7 @@ package struct SQLDialect: Sendable {
     package var hasLeastUUIDs = true
     /// True if a list is bound as one value.
     package var bindsLists = false
-    /// True if a grouped SELECT may only select the columns that it groups by.
+    /// True if a grouped SELECT may only select aggregates and what it groups by.
     package var groupsStrictly = false
     /// True if texts may contain a zero character.
     package var keepsZeroCharacters = true

@@ -231,9 +231,9 @@ package struct SelectStatement {
     package var onlyEntity: NSEntityDescription?
     /// The columns of a statement for whole rows.
     package var columns: RowColumns?
-    /// The value that was to be read beside the key; `nil` where the attribute has no column.
+    /// The value to read with the key; `nil` if the attribute has no column.
     package var group: Group?
-    /// The values that were to be read beside the key; `nil` where there are none, or one of them has no column.
+    /// The values to read with the key; `nil` if none were, or one of them has no column.
     var extra: [Group]?
     /// The sort columns for a statement without an order, the key last.
     var sortColumns: [SQLSortColumn]?
