@@ -22,7 +22,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// True while the store has no connection and cannot be read. Sends nothing to a server.
     var isAway: Bool { get }
 
-    /// How many rows by their IDs take about as long as the question for them, where that is known to take long; else 0.
+    /// The number of rows whose reading by ID takes about as long as a query, if queries are known to be slow; otherwise 0.
     var rowsOfQuestion: Int { get }
 
     /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
