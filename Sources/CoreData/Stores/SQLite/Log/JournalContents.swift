@@ -14,7 +14,7 @@ struct JournalContents {
 
     private static let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
-    /// Whether a file is there that SQLite plays or removes: one whose first byte is not zero.
+    /// Returns true if a file is there that SQLite plays or removes: one whose first byte is not zero.
     static func isLeft(at path: String) -> Bool {
         guard let first = ReadableFile(path)?.read(1, at: 0).first else { return false }
         return first != 0

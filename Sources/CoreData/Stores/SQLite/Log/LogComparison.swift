@@ -10,7 +10,7 @@ struct LogComparison {
         (self.contents, self.file, self.log) = (contents, file, log)
     }
 
-    /// Whether the file has every page as the first `count` frames leave it.
+    /// Returns true if the file has every page as the first `count` frames leave it.
     ///
     /// - Parameter greatest: where a later copying was cut off, how many frames it would have copied: pages may be as these
     ///   leave them, too.

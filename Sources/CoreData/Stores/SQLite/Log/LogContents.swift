@@ -71,7 +71,7 @@ struct LogContents {
             salts: Array(head[8..<16]), frames: frames, checksum: Array(head[16..<24]), pageSize: contents.pageSize)
     }
 
-    /// Whether a log ends with the commit that its index names, and, where all is asked for, is whole up to there.
+    /// Returns true if a log ends with the commit that its index names, and, where all is asked for, is whole up to there.
     static func hasCommit(_ end: LogEnd, inLogAt path: String, all: Bool) -> Bool {
         if end.frames == 0 { return true }
         if all { return LogContents(path: path)?.committedPages.count ?? 0 >= end.frames }
@@ -92,7 +92,7 @@ struct LogContents {
         return sum.equals(header[24..<32]) ? (header, sum) : nil
     }
 
-    /// Where the page of a frame begins in the log.
+    /// The offset of a frame's page in the log.
     func place(ofFrame frame: Int) -> Int64 {
         Int64(Self.headerSize) + Int64(frame) * Int64(Self.frameHeaderSize + pageSize) + Int64(Self.frameHeaderSize)
     }
@@ -132,7 +132,7 @@ private struct Checksum {
         return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
     }
 
-    /// Whether the sum is the one that is written here, always with the highest byte first.
+    /// Returns true if the sum is the one that is written here, always with the highest byte first.
     func equals(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.elementsEqual(first.bigEndianBytes + second.bigEndianBytes)
     }

@@ -12,7 +12,7 @@ struct LogNote: Equatable {
 
     /// The log's file.
     let log: UInt64
-    /// Which round of the log it tells of.
+    /// The round of the log that the note is about.
     let salts: String
     /// The database's file, as it was then.
     let main: UInt64
@@ -109,7 +109,7 @@ struct LogNote: Equatable {
         return file.size == size && file.modified.subtractingUpToLimits(modified).magnitude < 2_000_000_000
     }
 
-    /// Whether the database's file is as it was.
+    /// Returns true if the database's file is as it was.
     ///
     /// Its second time changes with its permissions and names too. A change that these do not explain, later than the log's
     /// while the log was left alone, is that of a copy which kept the first time.

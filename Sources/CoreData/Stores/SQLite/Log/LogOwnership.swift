@@ -153,7 +153,7 @@ struct LogOwnership {
         }
     }
 
-    /// What SQLite finds wrong with the pages, if anything.
+    /// Returns the damage that SQLite finds in the pages, if any.
     private static func damage(_ connection: Connection, _ check: String) -> String? {
         do {
             guard case .text(let text)? = try connection.value(check), text != "ok" else { return nil }
@@ -188,7 +188,7 @@ struct LogOwnership {
 
     // MARK: Who has the store open
 
-    /// Whether this process has the file open, by whatever means.
+    /// True if this process has the file open, by whatever means.
     var isOpenHere: Bool {
         guard FileFacts(path) != nil, let descriptors = Self.descriptors(of: path) else { return true }
         return !descriptors.isEmpty
@@ -210,7 +210,7 @@ struct LogOwnership {
         return names.compactMap { Int32($0) }.filter { FileFacts(descriptor: $0)?.isSameFile(as: own) == true }
     }
 
-    /// Whether another process holds a lock on a part of the file. Locks of this process do not count.
+    /// Returns true if another process holds a lock on a part of the file. Locks of this process do not count.
     private static func isLockedElsewhere(_ descriptor: Int32, from start: Int, length: Int) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)

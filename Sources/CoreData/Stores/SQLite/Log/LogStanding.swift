@@ -36,19 +36,19 @@ struct LogStanding {
         note = LogNote(ofLogAt: path + "-wal", log)
     }
 
-    /// Whether the note tells of this round of the log.
+    /// True if the note is about this round of the log.
     private var isNoted: Bool { note?.salts == LogNote.text(salts) }
 
-    /// Whether the log is certainly the file's own. A few system calls.
+    /// True if the log is certainly the file's own. A few system calls.
     var isOwn: Bool { isNoted && note?.tells(of: main, log: log) == true }
 
-    /// Whether the file certainly was put there, or written over, after the log was written.
+    /// Returns true if the file certainly was put there, or written over, after the log was written.
     func isLeftBehind(_ contents: LogContents) -> Bool {
         guard isDisowned || wasChangedAfterLog else { return false }
         return !holds(contents)
     }
 
-    /// Whether a program that had both open saw that the file was written over.
+    /// True if a program that had both open saw that the file was written over.
     private var isDisowned: Bool { isNoted && note?.disowns(log) == true }
 
     private var wasChangedAfterLog: Bool {
@@ -71,10 +71,10 @@ struct LogStanding {
         return birth > log.modified && log.modified.subtractingUpToLimits(logBirth) > Self.copyingTime
     }
 
-    /// How long the copying of a log takes at most: one that was written for longer was written where it is.
+    /// The longest time for copying a log: one that was written for longer was written where it is.
     private static let copyingTime: Int64 = 60_000_000_000
 
-    /// Whether the file is as the copying of the log leaves it, done or cut off.
+    /// Returns true if the file is as the copying of the log leaves it, done or cut off.
     private func holds(_ contents: LogContents) -> Bool {
         if let header = DatabaseHeader(fileAt: path), contents.heads.contains(header) { return true }
         guard let comparison = LogComparison(contents, file: path, log: path + "-wal") else { return false }

@@ -5,7 +5,7 @@ import Glibc
 /// Watches a file that is read as if it could not change, because no process has it open: when one opens it, it has to
 /// be opened anew. Until that one's changes move into the main file what is read stays whole.
 struct RefreshingReader {
-    /// How often the file was opened.
+    /// The number of times that the file was opened.
     private(set) var openings: Int64 = 0
     private var path = ""
     private var facts: [Int] = []
@@ -17,7 +17,7 @@ struct RefreshingReader {
         facts = Self.facts(path)
     }
 
-    /// Whether the main file or its log are not as they were. Two system calls.
+    /// True if the main file or its log are not as they were. Two system calls.
     var mustReopen: Bool { Self.facts(path) != facts }
 
     private static func facts(_ path: String) -> [Int] {
