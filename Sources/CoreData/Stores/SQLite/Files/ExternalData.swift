@@ -17,7 +17,7 @@ struct ExternalData: Sendable {
     private static let inlineMark: UInt8 = 1
     private static let fileMark: UInt8 = 2
 
-    /// Whether there are files at all: all values of a store in memory stand in their columns.
+    /// True if values may be in files. A store in memory keeps all values in their columns.
     let keepsFiles: Bool
     private let isInPlace = FolderState()
 
@@ -84,7 +84,7 @@ struct ExternalData: Sendable {
     /// The length of the mark and the name; a zero follows.
     static let referenceLength = 37
 
-    /// Whether the bytes say that their value is in a file.
+    /// Returns true if the bytes say that their value is in a file.
     static func isReference(_ stored: Data) -> Bool { stored.first == fileMark }
 
     /// The name of the file that the bytes refer to, if they do.

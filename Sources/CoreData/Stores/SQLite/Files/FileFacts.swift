@@ -50,7 +50,7 @@ struct FileFacts: Equatable {
     /// Whether the content is as it was, as far as length and time tell.
     func hasSameContent(as other: FileFacts) -> Bool { size == other.size && modified == other.modified }
 
-    /// Where a file that this process has open stands now, whatever it was opened as; `nil` where it has no name any more.
+    /// The current path of a file that this process has open, even if it was moved; `nil` if it was deleted.
     static func place(ofOpen file: FileFacts) -> String? {
         let folder = "/proc/self/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -15,7 +15,7 @@ final class OpenFiles: WriteWatching {
     /// The path by which the store was opened: a link may come to lead elsewhere.
     private let name: String
     private let isReadOnly: Bool
-    /// Whether another file had taken the place of the one that was opened by the time when `main` was read.
+    /// True if another file had taken the place of the one that was opened by the time when `main` was read.
     private let wasMoved: Bool
     private var main: FileFacts
     /// `nil` where there is none, or it is not used.
@@ -25,13 +25,13 @@ final class OpenFiles: WriteWatching {
     private var hasState = false
     /// How far the log had come when `main` was read; `nil` where that cannot be told, and while something is copied.
     private var state: LogState?
-    /// What was seen last, settled or not.
+    /// Last observed state; it may still be changing.
     private var lastSeen: LogState?
     /// The end of the log and its file after the last commit that was looked at, for the next one.
     private var logSeen: (end: LogEnd, facts: FileFacts)?
     /// The cookie of the file, and the number of changes, where a transaction began that is the first of a log.
     private var unmarked: (cookie: UInt32, changes: Int64)?
-    /// Whether a commit was marked; with a rollback journal the first one is enough.
+    /// True if a commit was marked; with a rollback journal the first one is enough.
     private var hasMarked = false
 
     /// Call it when the connection has read something.
@@ -47,7 +47,7 @@ final class OpenFiles: WriteWatching {
         look(connection)
     }
 
-    /// Whether commits go to a write-ahead log.
+    /// True if commits go to a write-ahead log.
     var hasLog: Bool { log != nil }
 
     /// Looks which files are used. Call it again when the journal mode was set.
@@ -157,7 +157,7 @@ final class OpenFiles: WriteWatching {
 
     func isInPlace(_ connection: Connection) -> Bool { notedLoss(connection) == nil }
 
-    /// Where the file stands now, by whatever name; `nil` where it has none.
+    /// The file's current path; `nil` if it has none.
     var place: String? {
         if let now = FileFacts(path), now.isSameFile(as: main) { return path }
         return FileFacts.place(ofOpen: main)

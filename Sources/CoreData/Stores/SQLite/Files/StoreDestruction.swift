@@ -8,7 +8,7 @@ import Glibc
 /// Empties the file of a store, and removes what belongs to it.
 struct StoreDestruction {
     let file: StoreFile
-    /// Whether it is destroyed though others have it open, and though it is damaged.
+    /// True if it is destroyed even if others have it open or it is damaged.
     let isForced: Bool
 
     /// Leaves an empty file alone, and makes one if there is no file.
@@ -141,7 +141,7 @@ struct SupportFolder {
         return found
     }
 
-    /// Whether there are any values.
+    /// True if there are any values.
     var hasValues: Bool { !place.values.names().isEmpty }
 
     /// Removes these files, or all where no other store can have any in the folder.

@@ -15,7 +15,7 @@ struct StoreFile {
     /// The permissions of a file that is made; `nil` for what the umask leaves.
     var newPermissions: mode_t?
 
-    /// How long to wait for a lock when the options do not say.
+    /// The default time to wait for a lock.
     static let defaultTimeout: TimeInterval = 5
 
     var timeout: TimeInterval { options.timeout ?? Self.defaultTimeout }
@@ -106,7 +106,7 @@ struct StoreFile {
         if !isReadOnly { try checkFolder() }
     }
 
-    /// Whether it is neither a pipe, which would keep the reader waiting, nor a device, which may have no end.
+    /// True if it is neither a pipe, which would keep the reader waiting, nor a device, which may have no end.
     private var isPlainFile: Bool {
         var facts = stat()
         return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
@@ -201,7 +201,7 @@ struct StoreFile {
 
     private var hasLogIndex: Bool { access(path + "-shm", F_OK) == 0 }
 
-    /// Whether a write-ahead log with something in it stands beside the file.
+    /// True if the file has a write-ahead log that is not empty.
     var hasLog: Bool { logSize > 0 }
 
     private static let logHeaderSize: Int64 = 32

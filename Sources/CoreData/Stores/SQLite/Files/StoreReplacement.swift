@@ -15,7 +15,7 @@ import Glibc
 struct StoreReplacement {
     let source: StoreFile
     let destination: StoreFile
-    /// Whether the destination is replaced though a process has it open.
+    /// True if the destination is replaced even if a process has it open.
     let isForced: Bool
 
     /// The copy has the permissions of the store that it replaces, or else those of its source.
