@@ -1,6 +1,6 @@
 /// What a column of the new version holds in the rows of one entity, in terms of a row of the old one. Names are unquoted.
 enum ColumnOrigin: Equatable {
-    /// What a column of the old table holds.
+    /// The contents of a column of the old table.
     case column(String)
     /// The same, and a literal where it holds nothing.
     case filled(String, with: String)

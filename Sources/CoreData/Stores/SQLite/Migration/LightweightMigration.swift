@@ -15,7 +15,7 @@ struct LightweightMigration {
     let difference: ModelDifference
     /// Model, entities and the model in the form in which the store keeps it.
     let creation: StoreCreation
-    /// Whether what can wait is put off.
+    /// True if what can wait is put off.
     let defers: Bool
 
     /// - Parameters:

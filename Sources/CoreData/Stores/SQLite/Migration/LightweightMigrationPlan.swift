@@ -1,9 +1,9 @@
 /// What a lightweight migration does to the file of an SQLite store, as ``LightweightMigrationRehearsal`` finds out. An addition
 /// to Apple's API.
 public struct LightweightMigrationPlan: Sendable {
-    /// What becomes of one table.
+    /// The planned change of one table.
     public struct Table: Sendable {
-        /// What becomes of the rows of a table.
+        /// The kinds of change for the rows of a table.
         public enum Work: String, Sendable {
             /// Nothing: the table stays as it is.
             case kept
@@ -23,15 +23,15 @@ public struct LightweightMigrationPlan: Sendable {
         public let formerName: String?
         /// The entities whose rows the table held before; empty for a new table, and for one of pairs.
         public let formerEntityNames: [String]
-        /// What becomes of the rows of the table.
+        /// The change of the table's rows.
         public let work: Work
         /// The columns that do not stay as they are.
         public let columns: [Column]
     }
 
-    /// What becomes of one column.
+    /// The planned change of one column.
     public struct Column: Sendable {
-        /// What changes in a column.
+        /// The kinds of change for a column.
         public enum Change: String, Sendable {
             /// It is new.
             case added
@@ -49,7 +49,7 @@ public struct LightweightMigrationPlan: Sendable {
         public let formerName: String?
         /// The type that the table declares.
         public let type: String
-        /// What changes in the column.
+        /// The kind of change for the column.
         public let change: Change
     }
 

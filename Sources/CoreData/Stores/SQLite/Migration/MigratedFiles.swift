@@ -7,7 +7,7 @@ struct MigratedFiles {
     let path: String
     let difference: ModelDifference
 
-    /// Whether there can be any. If not, no table is read for them.
+    /// True if there can be any. If not, no table is read for them.
     var mayBeLeft: Bool {
         if difference.removed.contains(where: { !Self.externalNames(of: $0).isEmpty }) { return true }
         return difference.pairs.contains { source, destination in

@@ -23,7 +23,7 @@ final class MigrationSource {
         SQLName.quoted(staying[table] ?? LightweightMigration.parkedName(of: table))
     }
 
-    /// Whether a table of the new version has its rows from the beginning.
+    /// Returns true if a table of the new version has its rows from the beginning.
     func stays(_ table: String) -> Bool { staying.values.contains(table) }
 
     /// The table of an entity of the old version.

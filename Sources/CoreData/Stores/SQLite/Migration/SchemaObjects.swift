@@ -53,10 +53,10 @@ struct SchemaObjects {
 
     // MARK: Tables that keep their rows
 
-    /// How many indexes a table has.
+    /// The number of indexes of a table.
     func indexCount(of table: String) -> Int { indexes(of: table).count }
 
-    /// Whether the user has indexes of a table.
+    /// Returns true if the user has indexes of a table.
     func hasForeignIndexes(_ table: String) -> Bool { indexes(of: table).contains { !isOwn($0) } }
 
     private func indexes(of table: String) -> [Entry] {

@@ -1,4 +1,4 @@
-/// How a table of the old version becomes one of the new version with its rows where they are.
+/// The alteration of a table of the old version to one of the new version, with its rows in place.
 ///
 /// SQLite keeps names of columns, and the default of one that is added, in the schema alone, and rewrites no row for them. It
 /// rewrites all rows for a column that is dropped, which with the indexes that stay is still less than to fill another
@@ -17,7 +17,7 @@ struct TableAlteration {
     struct Filling {
         let column: String
         let literal: String
-        /// Which rows lack the value; `nil` where all do.
+        /// The rows that lack the value; `nil` if all do.
         let condition: String?
         /// By the new version.
         var entities: [Int64]
@@ -33,14 +33,14 @@ struct TableAlteration {
     var added: [Addition] = []
     private(set) var fillings: [Filling] = []
 
-    /// Whether only the numbers of entities change.
+    /// True if only the numbers of entities change.
     var isNothing: Bool { keepsColumns && oldName == name }
 
     private var keepsColumns: Bool {
         renamed.isEmpty && dropped.isEmpty && added.isEmpty && fillings.isEmpty
     }
 
-    /// Whether statements of views may name what is not there afterwards.
+    /// True if statements of views may name what is not there afterwards.
     var takesNames: Bool { !renamed.isEmpty || !dropped.isEmpty || oldName != name }
 
     mutating func fill(_ column: String, _ literal: String, where condition: String?, in entity: Int64) {
@@ -61,7 +61,7 @@ struct TableAlteration {
         let sql: String
         let indexCount: Int
         let hasForeignIndexes: Bool
-        /// Whether SQLite can drop columns at all.
+        /// True if SQLite can drop columns at all.
         let dropsColumns: Bool
     }
 

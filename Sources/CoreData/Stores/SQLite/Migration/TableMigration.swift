@@ -21,7 +21,7 @@ struct TableMigration {
     /// The table that the rows come from; all of them stand in one.
     var oldTable: EntityTable? { pairs.first.map { old.entityTable(of: $0.old) } }
 
-    /// What moves the rows: each with its arguments.
+    /// The statements that move the rows, each with its arguments.
     func statements() throws -> [(sql: String, arguments: [SQLiteValue])] {
         guard let oldTable else { return [] }
         let name = SQLName.quoted(table.name)
@@ -45,7 +45,7 @@ struct TableMigration {
 
     // MARK: Columns
 
-    /// What a column of the new table holds, in terms of a row of the old one.
+    /// The value of a column of the new table, in terms of a row of the old one.
     private func expression(for column: TableColumn) throws -> String {
         let origins = try origins(of: column)
         guard let first = origins.first?.origin else { return "NULL" }
@@ -177,7 +177,7 @@ struct TableMigration {
         return .column(key)
     }
 
-    /// Whether a column names owners, or their places, that were kept otherwise before.
+    /// Returns true if a column names owners, or their places, that were kept otherwise before.
     func isFilledFromPairs(_ column: TableColumn) -> Bool {
         switch column.content {
         case .owner(let relationship), .ownerPosition(let relationship):
@@ -201,7 +201,7 @@ struct TableMigration {
 
     // MARK: What is looked at afterwards
 
-    /// Whether rows of an entity may lack a value of an attribute: it is new without a default, or was optional.
+    /// Returns true if rows of an entity may lack a value of an attribute: it is new without a default, or was optional.
     func mayLack(_ attribute: NSAttributeDescription, in entity: NSEntityDescription) -> Bool {
         guard attribute.defaultValue == nil else { return false }
         guard let found = difference.source(of: attribute, in: entity) as? NSAttributeDescription else { return true }
