@@ -1,6 +1,6 @@
 import PredicateSyntax
 
-/// What a derived attribute is computed from, read out of its expression.
+/// The source of a derived attribute's values, parsed from its expression.
 ///
 /// The forms are Apple's: a key path over to-one relationships, `uppercase:`, `lowercase:` or `canonical:` of one,
 /// `relationship.@count`, `relationship.key.@sum`, and `now()`.

@@ -5,7 +5,7 @@ import SQLiteAccess
 // decimals that are kept as reals, errors add up that way; so the sums that a save touched are worked out once more at its
 // end, each once.
 
-/// What is left to do for derived attributes at the end of a save, inside of its transaction.
+/// The remaining work for derived attributes at the end of a save, inside its transaction.
 struct DerivedUpkeep {
     let connection: Connection
     let layout: TableLayout
@@ -13,11 +13,11 @@ struct DerivedUpkeep {
     let lookup: RowLookup
     let ids: ObjectIDCache
 
-    /// What a save did besides what it was told.
+    /// The side effects of a save.
     struct Outcome {
-        /// The rows of which the writer does not know how they stand.
+        /// The rows whose stored state the writer does not know.
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
-        /// Rows that were not among the changes: what the history says of them.
+        /// Rows that were not among the changes, as the history records them.
         var others: [StoreRowChange] = []
     }
 
