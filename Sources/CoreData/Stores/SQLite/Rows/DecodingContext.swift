@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// What decoding a row needs of its store.
+/// The parts of its store that decoding a row needs.
 final class DecodingContext {
     let layout: TableLayout
     let externalData: ExternalData

@@ -11,10 +11,10 @@ final class KnownSortings {
         case full
     }
 
-    /// How SQLite reads the rows of a statement.
+    /// The way SQLite reads the rows of a statement.
     struct Plan {
         var sorting = Sorting.index
-        /// How many columns are looked up in one index.
+        /// The number of columns that are looked up in one index.
         var indexedTerms = 0
         /// Whether it goes through all of an index, and to the table for each entry.
         var looksRowsUp = false
@@ -242,7 +242,7 @@ struct KeyQueries {
 }
 
 extension StoreQuery {
-    /// Whether only a part of the matching rows is wanted.
+    /// True if only a part of the matching rows is wanted.
     var isLimited: Bool { limit != 0 || offset != 0 }
 }
 
@@ -295,7 +295,7 @@ private struct GroupReader: ~Copyable {
         length += 1
     }
 
-    /// How many runs there were.
+    /// The number of runs.
     var count: Int { length == 0 ? 0 : done.count + 1 }
 
     var all: [RowGroup] { length == 0 ? done : done + [RowGroup(value: value, count: length)] }

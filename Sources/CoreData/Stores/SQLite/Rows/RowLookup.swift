@@ -15,7 +15,7 @@ struct RowLookup {
 
     private var layout: TableLayout { context.layout }
 
-    /// Whether reading the whole table (its quoted name) is quicker than looking `count` of its rows up.
+    /// Returns true if reading the whole table (its quoted name) is quicker than looking `count` of its rows up.
     static func isScanBetter(for count: Int, table: String, _ connection: Connection) throws -> Bool {
         guard count > smallCount else { return false }
         let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0

@@ -12,7 +12,7 @@ struct ToManyScan {
     /// Longer lists are quicker looked up: then most of the table may belong to others.
     private static let longList: Int64 = 64
 
-    /// Whether there are so few rows in the destinations' table (its quoted name) that most may be wanted.
+    /// Returns true if there are so few rows in the destinations' table (its quoted name) that most may be wanted.
     static func isWorthwhile(for ownerCount: Int, destinations table: String, _ connection: Connection) throws -> Bool {
         let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0
         return greatest / longList <= Int64(ownerCount)
@@ -54,7 +54,7 @@ private struct Scanned {
     private var owners: [Int32] = []
     /// How many each owner has.
     private(set) var counts: [Int]
-    /// Whether the rows of each owner follow those of the last, as in a table that was filled owner by owner.
+    /// True if the rows of each owner follow those of the last, as in a table that was filled owner by owner.
     private var areGrouped = true
 
     init(ownerCount: Int) { counts = Array(repeating: 0, count: ownerCount) }

@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// How the value of a slot stands in its column.
+/// The encoding of a slot's value in its column.
 enum ValueCoding: UInt8, Sendable {
     /// Whole numbers and Booleans.
     case integer
