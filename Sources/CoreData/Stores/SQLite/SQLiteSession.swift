@@ -13,7 +13,7 @@ final class SQLiteSession {
     private let toManyPlans: ToManyPlans
     private let sortings = KnownSortings()
     let historyColumns: HistoryColumnsCache
-    /// Whether saves are written to the history.
+    /// True if saves are written to the history.
     let hasHistory: Bool
     let tombstoneCount: Int
     private var staged: Staged?
@@ -61,11 +61,11 @@ final class SQLiteSession {
     /// Lets the triggers of the store say which rows they change. Call it once, for a store that is written.
     func listenToTriggers() throws { try affectedRows.register(on: connection) }
 
-    /// What a save did.
+    /// The result of a save.
     struct SaveOutcome {
         /// The number of the transaction in the history.
         var historyNumber: Int64?
-        /// The rows that may stand otherwise than they were handed in, or were not handed in: triggers changed them.
+        /// Rows that triggers changed: they may differ from the rows passed in, or were not among them.
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// What contexts and the coordinator ask of a store, carried out by its open session.
+/// The operations that contexts and the coordinator use, carried out by the store's open session.
 extension SQLiteStore: StagedSaving, BackgroundReading {
     /// A store without a file, or in another journal mode than WAL, has no room for a second connection beside its writer.
     func makeReader() throws -> (any RowStore)? {

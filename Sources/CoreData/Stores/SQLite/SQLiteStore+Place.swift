@@ -23,7 +23,7 @@ extension SQLiteStore {
         return openFiles.place.map { URL(fileURLWithPath: $0) }
     }
 
-    /// Whether the files at the store's path are those that are open.
+    /// True if the files at the store's path are those that are open.
     var isInPlace: Bool {
         guard let connection, let openFiles else { return true }
         return openFiles.isInPlace(connection)

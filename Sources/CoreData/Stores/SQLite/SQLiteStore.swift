@@ -19,9 +19,9 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     /// What the last save derived, until it is asked for.
     var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
     var metadataIsDirty = false
-    /// What rows are read from; `nil` for the session, which shows what is newest.
+    /// The reader for rows; `nil` for the session, which has the newest state.
     var snapshot: SQLiteSnapshot?
-    /// Whether a program's code runs between two writes of a save: the session has rows that are not committed.
+    /// True if a program's code runs between two writes of a save: the session has rows that are not committed.
     var isPaused = false
     /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
     private var families: [IDFamily] = []

@@ -4,10 +4,10 @@ import SQLiteAccess
 /// Turns what SQLite says into the errors of the framework, each with one line that says what to do.
 struct SQLiteStoreErrors {
     let path: String
-    /// How long the connection waits for a lock, for the message.
+    /// The time that the connection waits for a lock, for the message.
     var timeout: TimeInterval = 0
 
-    /// What was being done.
+    /// The operation in progress.
     enum Activity {
         case opening
         case creating
@@ -44,7 +44,7 @@ struct SQLiteStoreErrors {
             userInfo: ["NSSQLiteErrorDomain": Int(error.extendedCode), NSFilePathErrorKey: path])
     }
 
-    /// What SQLite said, of an error made here; `nil` of any other.
+    /// The kind of SQLite error of an error made here; `nil` for any other error.
     static func kind(of error: NSError) -> SQLiteError.Kind? {
         guard let code = error.userInfo["NSSQLiteErrorDomain"] as? Int else { return nil }
         return SQLiteError(extendedCode: Int32(truncatingIfNeeded: code), message: "").kind

@@ -5,9 +5,9 @@ import SQLiteAccess
 public struct ExecutedStatement: Sendable {
     /// The statement, with `?` where values were bound.
     public let sql: String
-    /// How many rows the statement gave.
+    /// The number of rows that the statement returned.
     public let rows: Int
-    /// How long the statement took, from its first step to its end.
+    /// The duration of the statement, from its first step to its end.
     public let duration: Duration
 }
 

@@ -6,7 +6,7 @@ struct HistoryQueries {
     let connection: Connection
     let context: DecodingContext
     let columns: HistoryColumnsCache
-    /// How many columns for values of deleted rows the file has.
+    /// The number of columns that the file has for values of deleted rows.
     let tombstoneCount: Int
 
     private var layout: TableLayout { context.layout }

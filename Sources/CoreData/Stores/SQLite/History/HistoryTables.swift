@@ -39,7 +39,7 @@ enum HistoryTables {
         (transactionString, "TRANSACTIONSTRING", "ATRANSACTIONSTRING"),
     ]
 
-    /// Whether one of the tables has no counter: some frameworks add it with the first transaction.
+    /// Returns true if one of the tables has no counter: some frameworks add it with the first transaction.
     static func lackCounters(_ connection: Connection) throws -> Bool {
         let numbers = counters.map { "\($0.number)" }.joined(separator: ", ")
         let found = try connection.integer("SELECT COUNT(DISTINCT Z_ENT) FROM Z_PRIMARYKEY WHERE Z_ENT IN (\(numbers))")

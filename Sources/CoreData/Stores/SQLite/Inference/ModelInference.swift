@@ -202,7 +202,7 @@ private struct ValueTraces {
 
     private var place: String { SQLName.quoted(column) + " FROM " + SQLName.quoted(table) }
 
-    /// Whether there are values and all of them are UUIDs: 16 bytes with a version and the variant that UUIDs have.
+    /// Returns true if there are values and all of them are UUIDs: 16 bytes with a version and the variant that UUIDs have.
     func areUUIDs() throws -> Bool {
         let name = SQLName.quoted(column)
         let isUUID =

@@ -160,7 +160,7 @@ struct RelationshipPlan {
         document.entities[place].properties[index].kind = .relationship(relationship)
     }
 
-    /// Whether no entity of its family has a property of that name.
+    /// Returns true if no entity of its family has a property of that name.
     private func isFree(_ name: String, for entity: StoreTraces.Entity) -> Bool {
         let root = traces.root(of: entity)?.number
         let family = traces.entities.filter { traces.root(of: $0)?.number == root }

@@ -7,7 +7,7 @@ struct ToOneTraces {
         let column: String
         /// The number of the destination entity.
         let destination: Int64
-        /// Whether the row has a place in an ordered relationship that leads back.
+        /// True if the row has a place in an ordered relationship that leads back.
         let isPlaced: Bool
         let table: String
         let destinationTable: String
@@ -66,7 +66,7 @@ struct ToOneTraces {
         }
     }
 
-    /// Whether the column is a relationship: older frameworks gave indexes of attributes the same names.
+    /// Returns true if the column is a relationship: older frameworks gave indexes of attributes the same names.
     private func isCertain(_ column: String, _ table: String) -> Bool {
         Self.companion(of: column, table, traces) != nil || frameworkVersion >= ModelInference.clearIndexNames
             || traces.columnNames(of: table).contains("Z_FOK_" + column.dropFirst())
@@ -112,7 +112,7 @@ struct ToOneTraces {
         return relationship.count > 2 && entity.hasSuffix(relationship) ? 1 : 0
     }
 
-    /// Whether every value of the column is the key of a row of the entity.
+    /// Returns true if every value of the column is the key of a row of the entity.
     private func fits(_ entity: StoreTraces.Entity, _ column: String, _ table: String) throws -> Bool {
         let target = traces.table(of: entity)
         guard traces.columnNames(of: target).isSuperset(of: ["Z_PK", "Z_ENT"]) else { return false }

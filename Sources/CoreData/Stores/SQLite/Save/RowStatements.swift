@@ -29,7 +29,7 @@ final class RowStatements {
             self.positionName = positionName
         }
 
-        /// Whether the slot's value alone fills the column, by its kind.
+        /// True if the slot's value alone fills the column, by its kind.
         var isPlain: Bool {
             switch coding {
             case .composite, .externalData, .transformable, .decimal: false

@@ -42,7 +42,7 @@ struct ToManyWriter {
     }
 }
 
-/// Where the pairs of owner and destination stand.
+/// The storage of pairs of owner and destination.
 private protocol PairStorage {
     func add(_ owner: Int64, _ destination: Int64) throws
     func remove(_ owner: Int64, _ destination: Int64) throws

@@ -11,7 +11,7 @@ struct EntityTable {
 
 /// One column of an entity table.
 struct TableColumn {
-    /// What the column holds.
+    /// The contents of the column.
     enum Content {
         /// The value of an attribute.
         case attribute(NSAttributeDescription)

@@ -8,7 +8,7 @@ final class TableLayout: SQLSchema {
     /// In the order of their roots' numbers.
     let tables: [EntityTable]
     let joinTables: [(namer: NSEntityDescription, table: JoinTable)]
-    /// What an existing store does not have of its model: neither in the tables nor in the join tables.
+    /// The parts of its model that an existing store lacks, both in the tables and in the join tables.
     let unreadable: UnreadableProperties
     /// The tables as the model has them.
     private let plannedTables: [EntityTable]
@@ -20,9 +20,9 @@ final class TableLayout: SQLSchema {
     private let toManyStorages: [ObjectIdentifier: SQLToManyStorage]
     /// The columns of each table for which the file has a default: where an INSERT leaves one out, it is not NULL.
     private(set) var columnsWithDefault: [String: [String]] = [:]
-    /// Whether the store has decimals that no number of SQLite's can hold. Grows only.
+    /// True if the store has decimals that no number of SQLite's can hold. Grows only.
     var keepsLongDecimals = false
-    /// Whether values are archived whose transformer is missing.
+    /// True if values are archived whose transformer is missing.
     var archivesWithoutTransformer = false
     /// The derived attributes of the store.
     private(set) var derivedSums = DerivedSums()
@@ -103,7 +103,7 @@ final class TableLayout: SQLSchema {
         tableIndexes[ObjectIdentifier(entity)].map { plannedTables[$0].columns } ?? []
     }
 
-    /// Whether the store's configuration has `entity`.
+    /// Returns true if the store's configuration has `entity`.
     func contains(_ entity: NSEntityDescription) -> Bool { tableIndexes[ObjectIdentifier(entity)] != nil }
 
     func table(of entity: NSEntityDescription) -> String { entityTable(of: entity).name }

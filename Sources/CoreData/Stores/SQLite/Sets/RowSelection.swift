@@ -30,7 +30,7 @@ struct RowSelection {
     /// `SELECT list FROM …`.
     func select(_ list: SQLFragment) -> SQLFragment { "SELECT " + list + " FROM \(table)" + clause }
 
-    /// Whether there is any row.
+    /// Returns true if there is any row.
     func isEmpty(_ connection: Connection) throws -> Bool {
         let any = select(SQLFragment("1")) + " LIMIT 1"
         return try connection.integer(any.text, any.bound) == nil

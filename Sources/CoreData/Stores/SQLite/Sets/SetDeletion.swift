@@ -15,7 +15,7 @@ struct SetDeletion {
         }
     }
 
-    /// Whether rows at the other end keep their columns. Pairs of a table of their own go along.
+    /// Returns true if rows at the other end keep their columns. Pairs of a table of their own go along.
     private static func leavesOthersAlone(_ relationship: NSRelationshipDescription) -> Bool {
         if relationship.isTransient { return true }
         switch relationship.deleteRule {
