@@ -5,7 +5,7 @@ import Foundation
 class FileStore: NSAtomicStore, @unchecked Sendable {
     class var format: any StoreFileFormat.Type { BinaryStoreFormat.self }
 
-    /// What the file says, until its rows are in the tables.
+    /// The contents of the file, until its rows are in the tables.
     private var image: StoreImage?
     private var nextNumber: Int64 = 1
     /// The file as it was read or written last.
@@ -133,7 +133,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
             260, "Cannot open the store \(url.path): there is no such file.", userInfo: [NSFilePathErrorKey: url.path])
     }
 
-    /// What the file at `url` says; `nil` for an empty file, which is a new store.
+    /// Returns the contents of the file at `url`; `nil` for an empty file, which is a new store.
     private static func image(at url: URL) throws -> StoreImage? {
         let data: Data
         do { data = try Data(contentsOf: url) } catch {

@@ -122,7 +122,7 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
         namedID(entity, data)
     }
 
-    /// What names the row of an ID in the store.
+    /// Returns the reference that identifies the row of an ID in the store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
         reference(of: objectID)
     }
