@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// What contexts ask of an incremental store, put into the questions that its class answers.
+/// The operations that contexts use, translated to the members that an incremental store's class implements.
 ///
 /// The store is believed in what it says of predicates, orders and limits. Only where a question is the framework's own ("which of
 /// these rows match?") the rows are read, and compared in memory.

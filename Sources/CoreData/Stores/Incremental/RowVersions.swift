@@ -26,7 +26,7 @@ struct RowVersions {
         return entry.version
     }
 
-    /// Whether a row is another one than that of the version `base`, or gone. A row that was not read yet is neither.
+    /// True if a row is another one than that of the version `base`, or gone. A row that was not read yet is neither.
     func isStale(_ key: RowKey, _ base: Int64) -> Bool {
         guard let entry = entries[key] else { return false }
         return entry.isGone || entry.version != base
