@@ -1,6 +1,6 @@
 import Foundation
 
-/// A built-in atomic store: one file, which is read when the store is added and written anew by each save.
+/// A built-in atomic store: one file, which is read when the store is added and rewritten by each save.
 // SAFETY: used under the coordinator's lock only.
 class FileStore: NSAtomicStore, @unchecked Sendable {
     class var format: any StoreFileFormat.Type { BinaryStoreFormat.self }
@@ -93,7 +93,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
 
     // MARK: Nodes
 
-    /// Made anew each time, of all rows.
+    /// Made from all rows at each access.
     override func cacheNodes() -> Set<NSAtomicStoreCacheNode> { Set(nodesByID().values) }
 
     override func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? { nodesByID()[objectID] }

@@ -9,7 +9,7 @@ import Glibc
 struct StoreFileReplacement {
     let path: String
 
-    /// Which file stands at a path: another one after each save.
+    /// The identity of the file at a path. Each save changes it.
     struct Stamp: Equatable {
         private let device: UInt64
         private let number: UInt64
@@ -17,7 +17,7 @@ struct StoreFileReplacement {
         private let seconds: Int
         private let nanoseconds: Int
 
-        /// `nil` where no plain file stands there.
+        /// `nil` if no plain file is there.
         init?(_ path: String) {
             var facts = stat()
             guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }

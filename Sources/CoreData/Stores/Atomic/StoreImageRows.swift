@@ -69,7 +69,7 @@ struct StoreImageRows {
 
     // MARK: Into the file
 
-    /// All rows as they stand in the tables, without references to rows that are gone.
+    /// All rows of the tables, without references to deleted rows.
     func records(_ rows: any StoreOperations) throws -> [StoreImage.Record] {
         var records: [StoreImage.Record] = []
         for root in entities where !entities.contains(where: { $0 === root.superentity }) {
