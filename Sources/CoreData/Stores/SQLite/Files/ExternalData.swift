@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Binary values of attributes that may be kept in files beside the store: one byte in front of the value says where.
+/// Binary values of attributes that may be kept in files next to the store: one byte in front of the value says where.
 struct ExternalData: Sendable {
     let storePath: String
     /// The folder of all its external data.
@@ -95,7 +95,7 @@ struct ExternalData: Sendable {
         return UUID(uuidString: name) == nil ? nil : name
     }
 
-    /// The bytes of the column for a value that stands in it.
+    /// The bytes of the column for a value that is stored in it.
     static func inline(_ value: Data) -> Data {
         var stored = Data(capacity: value.count + 1)
         stored.append(inlineMark)
@@ -103,7 +103,7 @@ struct ExternalData: Sendable {
         return stored
     }
 
-    /// The bytes of the column for a value that stands in a file.
+    /// The bytes of the column for a value that is stored in a file.
     static func reference(toFileNamed name: String) -> Data {
         var stored = Data([fileMark])
         stored.append(contentsOf: name.utf8)

@@ -21,7 +21,7 @@ struct ExternalDataFolder: Sendable {
     /// The place of a file in it, whether there is one or not. To be used after ``make(like:)``, or for messages.
     func place(_ name: String) -> String { url.appendingPathComponent(name, isDirectory: false).path }
 
-    /// The path of the plain file of that name; `nil` where there is none.
+    /// The path of the plain file of that name; `nil` if there is none.
     func file(_ name: String) -> String? {
         guard isThere else { return nil }
         let path = place(name)
@@ -31,7 +31,7 @@ struct ExternalDataFolder: Sendable {
     /// Larger files are no values: a file without contents may claim any size.
     static let greatestSize: off_t = 1 << 32
 
-    /// The bytes of the plain file of that name; `nil` where there is none, it is too large, or it cannot be read.
+    /// The bytes of the plain file of that name; `nil` if there is none, it is too large, or it cannot be read.
     ///
     /// A file is mapped, not read: its bytes are loaded when they are looked at. Files are never changed, and a mapped one
     /// keeps its bytes when it is removed.

@@ -18,7 +18,7 @@ final class OpenFiles: WriteWatching {
     /// True if another file had taken the place of the one that was opened by the time when `main` was read.
     private let wasMoved: Bool
     private var main: FileFacts
-    /// `nil` where there is none, or it is not used.
+    /// `nil` if there is none or it is not used.
     private var log: FileFacts?
     private var index: FileFacts?
     /// Whether the log's index tells how far the log has come.
@@ -150,7 +150,7 @@ final class OpenFiles: WriteWatching {
     /// - Throws: 134030 where the files at the path are not those that are open; 260 of a store that is only read.
     func check(_ connection: Connection) throws {
         guard let loss = notedLoss(connection) ?? logLoss(connection) else { return }
-        // What is read without locks is opened anew where another file stands there.
+        // A file that is read without locks is opened again if another file is there.
         if connection.access == .immutable, FileFacts(path) != nil { return }
         throw loss.error(path, main, isReadOnly: isReadOnly)
     }

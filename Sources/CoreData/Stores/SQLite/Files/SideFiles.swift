@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files that SQLite keeps beside that of a store.
+/// The files that SQLite keeps next to that of a store.
 struct SideFiles {
     let path: String
 

@@ -34,7 +34,7 @@ struct StoreFile {
         self.isReadOnly = isReadOnly
     }
 
-    /// Whether anything stands at the path. A store in memory is always new.
+    /// True if anything exists at the path. A store in memory is always new.
     var exists: Bool { !isInMemory && access(path, F_OK) == 0 }
 
     /// Opens the file, and makes it where nothing is there and it may be written. Registers what Apple's triggers call.
@@ -206,10 +206,10 @@ struct StoreFile {
 
     private static let logHeaderSize: Int64 = 32
 
-    /// The length of the write-ahead log; 0 where there is none.
+    /// The length of the write-ahead log; 0 if there is none.
     private var logSize: Int64 { size(of: "-wal") }
 
-    /// The length of a file beside the main one; 0 where there is none.
+    /// The length of a side file of the main one; 0 if it does not exist.
     private func size(of suffix: String) -> Int64 {
         var facts = stat()
         return stat(path + suffix, &facts) == 0 ? Int64(facts.st_size) : 0

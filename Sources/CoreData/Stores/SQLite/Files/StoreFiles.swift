@@ -67,7 +67,7 @@ enum StoreFiles {
 
     /// Runs `body` with the store's file open.
     ///
-    /// - Throws: 260 where there is none.
+    /// - Throws: 260 if there is none.
     static func withConnection<Result>(
         _ url: URL, isReadOnly: Bool, options: [AnyHashable: Any]?, _ body: (Connection) throws -> Result
     ) throws -> Result {

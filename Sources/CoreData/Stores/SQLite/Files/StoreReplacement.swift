@@ -4,7 +4,7 @@ import Glibc
 
 // How a store takes the place of another one so that at every moment one of them stands there whole:
 //
-// 1. The source is copied to a file beside the destination, with what is in its log, into a single file without a log.
+// 1. The source is copied to a file next to the destination, with what is in its log, into a single file without a log.
 // 2. Its external data come to the destination's: both stores find theirs from now on.
 // 3. The destination's log is moved into its main file, which needs that no other process has it open, and then the
 //    copy is renamed over it. Without a log there is nothing beside it that could be taken for the new file's. If this
