@@ -213,7 +213,7 @@ final class SQLiteSession {
     private static let namesAtOnce = 500
 
     private func referred(_ names: ArraySlice<String>, _ table: String, _ column: String) throws -> [String] {
-        // The length first: a value that stands in its column is not read for it.
+        // The length first: a value stored in its column is not read for it.
         let start = "substr(\(column), 1, \(ExternalData.referenceLength))"
         let marks = names.map { _ in "?" }.joined(separator: ", ")
         let rows = try connection.rows(
@@ -225,7 +225,7 @@ final class SQLiteSession {
         }
     }
 
-    /// The rows of `ids` as they stand now. Those that have a conflict were not written by the transaction that runs.
+    /// The current rows of `ids`. Those that have a conflict were not written by the transaction that runs.
     private func current(of ids: [NSManagedObjectID]) throws -> [(id: NSManagedObjectID, current: RowSnapshot?)] {
         var seen: Set<NSManagedObjectID> = []
         let unique = ids.filter { seen.insert($0).inserted }

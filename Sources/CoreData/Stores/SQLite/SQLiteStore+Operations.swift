@@ -138,7 +138,7 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
 
     /// The metadata in memory follow what a save wrote beside them.
     ///
-    /// - Parameter wroteAll: whether it wrote the metadata as they stand in memory.
+    /// - Parameter wroteAll: true if it wrote the metadata as they are in memory.
     func tellOfLongDecimals(wroteAll: Bool = true) {
         guard let session, session.layout.keepsLongDecimals, !session.saysLongDecimals else { return }
         let wasDirty = metadataIsDirty
@@ -161,7 +161,7 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
 
     func dataVersion() throws -> Int64 {
         try withSession { session in
-            // A connection that was opened anew counts anew.
+            // A reopened connection restarts its count.
             try session.connection.dataVersion() &+ reader.openings << 40
         }
     }

@@ -12,7 +12,7 @@ extension SQLiteStore {
         if connection.access == .immutable { _ = try withSession { $0.connection.path } }
     }
 
-    /// Each commit writes to the log; without one the store is asked as often as ever.
+    /// Each commit writes to the log; without one the store is asked as often as before.
     func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject? {
         guard let connection, connection.access != .immutable, openFiles?.hasLog == true else { return nil }
         return FileWatch([connection.path, connection.path + "-wal"], on: queue, tell)

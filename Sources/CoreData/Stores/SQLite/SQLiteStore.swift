@@ -270,7 +270,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         }
     }
 
-    /// The session; opened anew where the file was read without locks and another process has written to it since.
+    /// The session; opened again if the file was read without locks and another process has written to it since.
     private func currentSession() throws -> SQLiteSession? {
         guard let session, session.connection.access == .immutable, reader.mustReopen else { return session }
         let file = try file()

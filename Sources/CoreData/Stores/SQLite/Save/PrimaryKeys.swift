@@ -15,7 +15,7 @@ struct PrimaryKeys {
         return try connection.transaction { try raise(by: count, entity: entity, table: table) }
     }
 
-    /// The counter; 0 where something else stands there, which lags behind the table and is set right as that is.
+    /// The counter; 0 if it holds something else, which lags behind the table and is set right as that is.
     private static let counter = "CASE typeof(Z_MAX) WHEN 'integer' THEN Z_MAX ELSE 0 END"
 
     /// Takes the greater of the counter and the table's last key. With the writer's lock held no other connection comes

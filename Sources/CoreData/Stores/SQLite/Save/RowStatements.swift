@@ -73,7 +73,7 @@ final class RowStatements {
     struct Update {
         let text: String
         let columns: [Column]
-        /// Reads the changed columns of external data as they are; `nil` where there are none.
+        /// Reads the changed columns of external data as they are; `nil` if there are none.
         let externalDataText: String?
     }
 

@@ -26,7 +26,7 @@ struct UniqueViolation {
             ])
     }
 
-    /// The entity and the properties of the constraint whose columns stand in `UNIQUE constraint failed: T.A, T.B`.
+    /// The entity and the properties of the constraint whose columns are named in `UNIQUE constraint failed: T.A, T.B`.
     private func constraint() -> (NSEntityDescription, [String])? {
         guard let list = error.message.components(separatedBy: "failed: ").last else { return nil }
         let failed = Set(list.components(separatedBy: ", ").map { $0.uppercased() })

@@ -13,7 +13,7 @@ struct JoinTable {
     let first: End
     let second: End
 
-    /// The relationship is its own inverse: every pair stands in the table twice, once from each side.
+    /// The relationship is its own inverse: every pair is in the table twice, once from each side.
     var isReflexive: Bool { first.relationship === second.relationship }
 
     var columns: [String] {
@@ -132,7 +132,7 @@ struct JoinTablePlanning {
         case missing(String)
     }
 
-    /// The table as it stands in the file: under the planned name or that of the other end, with the columns that it has.
+    /// The table as it is in the file: under the planned name or that of the other end, with the columns that it has.
     private func stored(
         _ planned: JoinTable, namedBy relationship: NSRelationshipDescription,
         _ columnNames: [ObjectIdentifier: String], in file: StoredSchema

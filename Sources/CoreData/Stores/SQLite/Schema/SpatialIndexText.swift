@@ -29,7 +29,7 @@ struct SpatialIndexText {
         }
     }
 
-    /// The attributes that an element stands for. A location is worked out from others, which its user info names.
+    /// The attributes that an element represents. A location is worked out from others, which its user info names.
     private static func names(_ element: NSFetchIndexElementDescription) -> [String] {
         guard element.collationType == .rTree, let property = element.property else { return [] }
         guard property.isTransient,

@@ -68,7 +68,7 @@ struct StoreCreation {
 
     // MARK: An existing store
 
-    /// Where everything stands in the file. A column that is missing makes its property unreadable.
+    /// The layout of the file. A column that is missing makes its property unreadable.
     ///
     /// - Throws: 134020 where an entity or its table is missing; where anything is, if nothing says that the store was written
     ///   with this model.

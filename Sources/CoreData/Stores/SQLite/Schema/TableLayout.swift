@@ -1,4 +1,4 @@
-/// Where everything of a model stands in a store's tables: Apple's names, for a new store or found in an existing one.
+/// The places of a model's parts in a store's tables: Apple's names, for a new store or found in an existing one.
 ///
 /// Immutable. Look-ups cost one hash.
 final class TableLayout: SQLSchema {
