@@ -12,7 +12,7 @@ final class SaveReporter {
     enum Stage {
         case checking, planning, writing, settling
 
-        /// Which part of the whole work each is, about.
+        /// The approximate share of the whole work of each stage.
         fileprivate var part: ClosedRange<Double> {
             switch self {
             case .checking: 0...0.2
