@@ -47,7 +47,7 @@ package struct SQLDialect: Sendable {
     package var groupsStrictly = false
     /// True if texts may contain a zero character.
     package var keepsZeroCharacters = true
-    /// So many values a statement may bind.
+    /// The number of values that a statement may bind.
     package var argumentLimit = 32_700
     /// The evaluators' own functions, where the database calls them.
     var textFunctions: SQLTextFunctions?
