@@ -11,9 +11,9 @@ struct StoreImage {
         var values: [String: PropertyListValue] = [:]
         /// The numbers of the rows to which relationships lead, in order.
         var destinations: [String: [Int64]] = [:]
-        /// What the file calls the types of the values, where it does.
+        /// The names of the value types, if the file has them.
         var types: [String: String]?
-        /// What the file says of relationships, where it does.
+        /// The types and destinations of relationships, if the file has them.
         var relationships: [String: (type: String, destination: String)]?
     }
 
@@ -23,7 +23,7 @@ struct StoreImage {
     var records: [Record] = []
 }
 
-/// How a store's file says what it says.
+/// The format of a store's file.
 protocol StoreFileFormat {
     /// - Parameter path: for errors.
     /// - Throws: 259 where the data are something else, or damaged.
