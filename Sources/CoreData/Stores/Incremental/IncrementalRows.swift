@@ -12,7 +12,7 @@ final class IncrementalRows: StoreOperations {
     /// The context that the store's class is called with, while it is.
     private var lent: NSManagedObjectContext?
 
-    /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
+    /// The shared part of each entity's IDs, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
     private var families: [IDFamily] = []
 
     init(_ store: NSIncrementalStore) { self.store = store }
@@ -270,7 +270,7 @@ final class IncrementalRows: StoreOperations {
         for change in changes.deleted { versions.didDelete(try key(change.id)) }
     }
 
-    /// What another context of this store has saved since a change was begun is a conflict.
+    /// Throws a conflict for rows that another context of this store saved since the change began.
     private func checkVersions(_ changes: StoreChangeSet) throws {
         let stale = try (changes.updated + changes.deleted + changes.locked).filter { change in
             versions.isStale(try key(change.id), change.baseVersion)

@@ -32,7 +32,7 @@ struct RowVersions {
         return entry.isGone || entry.version != base
     }
 
-    /// Whether the row was deleted through this store, and was not there again since.
+    /// Returns true if the row was deleted through this store and did not exist again since.
     func isGone(_ key: RowKey) -> Bool { entries[key]?.isGone ?? false }
 
     mutating func didSave(_ key: RowKey, _ version: Int64) { entries[key] = Entry(version: version, told: nil) }
