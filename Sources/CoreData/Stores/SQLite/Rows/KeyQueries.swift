@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// How SQLite puts the rows of statements in order, kept for those that were asked about: each change of a list repeats a few.
+/// A cache of the ways SQLite sorts the rows of statements: each change of a list repeats a few.
 final class KnownSortings {
     enum Sorting {
         /// It reads them so.
@@ -16,7 +16,7 @@ final class KnownSortings {
         var sorting = Sorting.index
         /// The number of columns that are looked up in one index.
         var indexedTerms = 0
-        /// Whether it goes through all of an index, and to the table for each entry.
+        /// True if it scans a whole index and looks up the row of each entry.
         var looksRowsUp = false
     }
 
@@ -122,7 +122,7 @@ struct KeyQueries {
         }
     }
 
-    /// How SQLite puts the rows of `select` in order.
+    /// Returns the way SQLite sorts the rows of `select`.
     func sorting(of select: SelectStatement) throws -> KnownSortings.Sorting {
         try sortings.plan(of: select.fragment, connection).sorting
     }

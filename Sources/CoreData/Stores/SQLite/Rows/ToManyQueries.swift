@@ -120,10 +120,10 @@ struct ToManyQueries {
     }
 }
 
-/// How the destinations of one relationship are selected: their columns, and behind them the owner's key.
+/// The selection of the destinations of one relationship: their columns, then the owner's key.
 final class ToManyPlan {
     let ownerColumn: Int
-    /// Where whole rows are selected.
+    /// The decoder, if whole rows are selected.
     let decoder: RowDecoder?
     /// Selects the destinations of all owners in the order of the table; `nil` where that is not the order of a list.
     let scanText: String?
@@ -192,7 +192,7 @@ final class ToManyPlans {
         return made
     }
 
-    /// What selects the whole row of each destination; `nil` as above.
+    /// Returns the plan that selects the whole row of each destination; `nil` as above.
     func rows(of relationship: NSRelationshipDescription) -> ToManyPlan? {
         if let known = rowPlans[ObjectIdentifier(relationship)] { return known }
         guard let destination = destination(of: relationship) else { return nil }

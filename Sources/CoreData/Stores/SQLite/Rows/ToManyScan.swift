@@ -52,7 +52,7 @@ private struct Scanned {
     private var rows: [RowSnapshot?] = []
     /// Whose each is.
     private var owners: [Int32] = []
-    /// How many each owner has.
+    /// The number of destinations of each owner.
     private(set) var counts: [Int]
     /// True if the rows of each owner follow those of the last, as in a table that was filled owner by owner.
     private var areGrouped = true

@@ -5,7 +5,7 @@ struct WantedKeys {
     let keys: [Int64]
     /// The places in the list; `nil` where it was in that order.
     private let places: [Int]?
-    /// Where the key stands that is expected next: rows usually come in the order of their keys.
+    /// The index of the key expected next. Rows usually arrive in the order of their keys.
     private var next = 0
 
     init(_ ids: [NSManagedObjectID]) {
