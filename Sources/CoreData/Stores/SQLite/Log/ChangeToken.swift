@@ -90,12 +90,12 @@ final class ChangeToken {
 
     // MARK: The note
 
-    /// Where the notes of all stores of this user stand, one small file each.
+    /// The folder of the notes of all stores of this user, one small file each.
     static var notesFolder: URL {
         URL(fileURLWithPath: OwnFolder.caches).appendingPathComponent(".CoreDataCaches/ChangeTokens", isDirectory: true)
     }
 
-    /// How many stores have notes. A lost one costs a cache.
+    /// The number of stores with notes. A lost note costs a cache.
     private static let keptNotes = 256
 
     /// Removes the oldest notes: their stores may be gone, and nothing else tells.
