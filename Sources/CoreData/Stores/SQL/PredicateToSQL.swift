@@ -32,7 +32,7 @@ struct PredicateToSQL {
     let storeIdentifier: String?
     /// Whether `sum:` and its like go over the rows of a group: in what is selected of groups.
     var hasGroups = false
-    /// How many entries of its stack SQLite's parser has in use, at most, before the part that is translated now.
+    /// The most entries of its stack that SQLite's parser uses before the part that is translated now.
     private var parserEntries = 0
 
     /// - Parameters:
@@ -94,7 +94,7 @@ struct PredicateToSQL {
         return try translate(&self)
     }
 
-    /// How long the text of a part may get, in bytes. SQLite takes statements of a million. A function may need its argument three
+    /// The limit for the text of a part, in bytes. SQLite takes statements of a million. A function may need its argument three
     /// times, a list its left side once for each member, so that each level of nesting may make the text many times as long.
     private static let longestText = 400_000
 

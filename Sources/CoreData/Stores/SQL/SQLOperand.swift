@@ -12,7 +12,7 @@ enum SQLOperand {
 
 /// SQL that gives one value for each row.
 struct SQLExpression {
-    /// What kind of value it gives. Only values of comparable kinds are compared in SQL: its own rules for others are not
+    /// The kind of its value. Only values of comparable kinds are compared in SQL: its own rules for others are not
     /// the predicates'.
     enum Kind: Equatable {
         /// Whole numbers and Booleans; `isNarrow` if of at most 32 bits, so that no sum of them overflows.
