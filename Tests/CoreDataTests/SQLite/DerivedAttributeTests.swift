@@ -438,7 +438,8 @@ import Testing
     @Test(arguments: [
         ("staff.@sum.salary", "must stand at the end"), ("staff.@avg", "only @count and @sum"),
         ("staff.salary", "needs @count or @sum"),
-        ("nothing.name", "does not lead"), ("name + name", "not a key path"), ("tags.firms.@count", "exactly one to-many"),
+        ("nothing.name", "does not lead"), ("name + name", "not a key path"),
+        ("tags.firms.@count", "exactly one to-many"),
         ("city", "does not end at an attribute"), ("uppercase:(staffCount)", "needs strings"),
     ]) func whatCannotBeDerivedIsRefused(_ expression: String, _ reason: String) throws {
         let model = Self.model()
