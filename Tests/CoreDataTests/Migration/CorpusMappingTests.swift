@@ -103,7 +103,7 @@ struct CorpusMappingTests {
                 return "read"
             } catch { return (error as NSError).localizedDescription }
         }
-        #expect(try message("<html></html>").contains("no mapping model"))
+        #expect(try message("<html></html>").contains("not a mapping model"))
         #expect(try message(String(text.prefix(text.count / 2))).contains("Damaged.xml:"))
         #expect(try message(text.replacingOccurrences(of: "idrefs=\"z111\"", with: "idrefs=\"z9\"")) == "read")
         #expect(
