@@ -110,7 +110,7 @@ struct CorpusMappingTests {
             try message(text.replacingOccurrences(of: "z115 z119 z111", with: "z115 z119 z9")).contains("leads to z9"))
         #expect(
             try message(text.replacingOccurrences(of: ">YnBsaXN0MDDUAQIDBAUGVFVY", with: ">AAAA")).contains(
-                "no keyed archive"))
+                "not a keyed archive"))
         #expect(
             try message(text.replacingOccurrences(of: "name=\"mappingnumber\"", with: "name=\"sourcepredicate\""))
                 .contains("not understood"))
