@@ -96,6 +96,69 @@
             #expect(context.performAndWait { follower.count } == 1)
         }
 
+        /// Of two stores of a coordinator the server is away: the other one is followed, and the server when it is back.
+        @Test func aStoreThatIsAwayDoesNotDelayAnother() throws {
+            let stack = try ServerStack(Shop.model())
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("away-\(UUID().uuidString).sqlite")
+            defer { try? stack.coordinator.destroyPersistentStore(at: file, type: .sqlite) }
+            let remote = stack.context()
+            let local = ServerStack.context(NSPersistentStoreCoordinator(managedObjectModel: stack.model))
+            let follows = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
+            try local.persistentStoreCoordinator?.addPersistentStore(
+                type: .sqlite, at: file, options: [NSPersistentHistoryTrackingKey: true])
+            for context in [remote, local] {
+                try context.performAndWait {
+                    for number in 0..<20 { context.insert("Good", ["code": "\(number)", "stock": number * 10]) }
+                    try context.save()
+                }
+            }
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            let stores = [
+                try coordinator.addPersistentStore(
+                    type: .postgreSQL, at: try proxy.url(schema: stack.schema), options: follows),
+                try coordinator.addPersistentStore(
+                    type: .sqlite, at: file, options: follows.merging([NSPersistentHistoryTrackingKey: true]) { $1 }),
+            ]
+            let context = ServerStack.context(coordinator)
+            context.automaticallyMergesChangesFromParent = true
+            let lists = stores.map { store in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Good")
+                request.sortDescriptors = [NSSortDescriptor(key: "stock", ascending: true)]
+                request.affectedStores = [store]
+                return NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            }
+            let follower = Follower()
+            try context.performAndWait {
+                for list in lists {
+                    list.delegate = follower
+                    try list.performFetch()
+                }
+                context.refreshAllObjects()
+            }
+            proxy.losesAnswer(after: "\"_id\" = ANY(", closing: true)
+            for (context, code) in [(remote, "far"), (local, "near")] {
+                try context.performAndWait {
+                    context.insert("Good", ["code": code, "stock": 55])
+                    try context.save()
+                }
+                if context === remote { eventually("the connection is lost") { proxy.isClosed } }
+            }
+            func isSeventh(_ code: String, in list: NSFetchedResultsController<NSManagedObject>) -> Bool {
+                context.performAndWait {
+                    list.fetchedObjects?.count == 21
+                        && list.fetchedObjects?[6].value(forKey: "code") as? String == code
+                }
+            }
+            eventually("the file is followed", within: 30) { isSeventh("near", in: lists[1]) }
+            #expect(context.performAndWait { lists[0].fetchedObjects?.count == 20 && follower.count == 1 })
+            proxy.open()
+            eventually("the server is followed", within: 30) { isSeventh("far", in: lists[0]) }
+            #expect(context.performAndWait { follower.count } == 2)
+        }
+
         private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
             var count = 0
             func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {

@@ -36,7 +36,8 @@ protocol CommitObserver: AnyObject, Sendable {
     /// - Parameter source: the context that saved; `nil` for another process.
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?)
 
-    /// True if the observer has not yet handled the last changes of other processes. Any thread.
+    /// True if the observer has not yet handled the last changes of other processes, other than those of stores that are away. Any
+    /// thread.
     var isBehind: Bool { get }
 
     /// Called on any thread when all watched stores can be read again, so that failed merges can be retried.

@@ -59,8 +59,10 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         if foreign.withLock({ $0.add(changes) }) { mergeForeignLater() }
     }
 
-    /// Whether the context's queue has not come yet to what other processes committed. Any thread.
-    var isBehind: Bool { foreign.withLock { !$0.isEmpty } }
+    var isBehind: Bool { foreign.withLock { $0.hasTurns } }
+
+    /// True if a commit of another process is not merged, perhaps because its store is away. Any thread.
+    var hasUnmerged: Bool { foreign.withLock { !$0.isEmpty } }
 
     /// Whether a commit of another process that concerns the row waits to be merged: the store has it already. Any thread.
     func isPending(_ key: RowKey) -> Bool { foreign.withLock { $0.mayConcern(key) } }
@@ -78,25 +80,34 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         }
     }
 
-    /// True if changes that cannot be read are kept until their store is back. With several stores the changes of one that is
-    /// away would delay those of the others; there, the objects become faults.
-    private var waitsForStore: Bool { context?.persistentStoreCoordinator?.persistentStores.count == 1 }
-
     /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to
     /// do, such as keys that were pressed, comes in between.
     private func mergeForeign() {
         let parts = foreign.withLock { $0.takeForTurn() }
         let begin = DispatchTime.now()
-        if !parts.isEmpty, !merge(CommittedChanges(together: parts), ifReadable: waitsForStore) {
-            return foreign.withLock { $0.putBack(parts) }
-        }
+        let unread = mergeReadable(parts)
         let rows = parts.reduce(0) { $0 + $1.count }
-        if foreign.withLock({ $0.turnEnded(rows: rows, since: begin) }) { mergeForeignLater() }
+        let isDue = foreign.withLock {
+            $0.hold(unread)
+            return $0.turnEnded(rows: rows, since: begin)
+        }
+        if isDue { mergeForeignLater() }
+    }
+
+    /// Merges parts together, or store by store if one of several is away.
+    ///
+    /// - Returns: the parts whose store is away.
+    private func mergeReadable(_ parts: [CommittedChanges]) -> [CommittedChanges] {
+        if parts.isEmpty || merge(CommittedChanges(together: parts), ifReadable: true) { return [] }
+        // The changes of a part are of one store.
+        let ofStores = Dictionary(grouping: parts) { $0.stores.first.map(ObjectIdentifier.init) }
+        guard ofStores.count > 1 else { return parts }
+        return ofStores.values.filter { !merge(CommittedChanges(together: $0), ifReadable: true) }.flatMap(\.self)
     }
 
     /// A list could not follow a change. Where the store is away, it is compared with the store when that is back.
     func listFailed(_ error: any Error) {
-        if waitsForStore, CoreDataError.isOfStoreAway(error) { hasFailedLists.store(true, ordering: .relaxed) }
+        if CoreDataError.isOfStoreAway(error) { hasFailedLists.store(true, ordering: .relaxed) }
     }
 
     func storesAnswer() {

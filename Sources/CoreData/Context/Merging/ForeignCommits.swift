@@ -18,6 +18,8 @@ struct ForeignCommits {
     }
 
     private var parts: [Part] = []
+    /// Parts of stores that are away, until ``resume()``.
+    private var held: [Part] = []
     private var rowsWaiting = 0
     /// How many of the parts name each row.
     private var pending: [RowKey: Int] = [:]
@@ -50,7 +52,11 @@ struct ForeignCommits {
     /// The last turn, to be compared with the next one of another size.
     private var lastTurn: (rows: Int, seconds: Double)?
 
-    var isEmpty: Bool { parts.isEmpty }
+    /// True if nothing has to be merged, now or later.
+    var isEmpty: Bool { parts.isEmpty && held.isEmpty }
+
+    /// True if a turn has something to merge.
+    var hasTurns: Bool { !parts.isEmpty }
 
     /// Whether something waits that concerns a row, or one of another store with the same key.
     func mayConcern(_ key: RowKey) -> Bool { pending[key] != nil }
@@ -79,7 +85,7 @@ struct ForeignCommits {
         }
         parts.removeFirst(taken.count)
         rowsWaiting -= count
-        guard !parts.isEmpty else {
+        guard !isEmpty else {
             pending = [:]
             return taken
         }
@@ -93,24 +99,23 @@ struct ForeignCommits {
         return taken
     }
 
-    /// Keeps what a turn could not read, in front of the rest, until ``resume()``: no turn is on its way then.
-    mutating func putBack(_ taken: [CommittedChanges]) {
+    /// Keeps parts whose store is away until ``resume()``.
+    mutating func hold(_ parts: [CommittedChanges]) {
         let now = DispatchTime.now()
-        parts.insert(contentsOf: taken.map { Part(changes: $0, arrival: now) }, at: 0)
-        for changes in taken {
-            rowsWaiting += changes.count
-            forEachKey(of: changes) { pending[$0, default: 0] += 1 }
-        }
-        isScheduled = false
+        held += parts.map { Part(changes: $0, arrival: now) }
+        for changes in parts { forEachKey(of: changes) { pending[$0, default: 0] += 1 } }
     }
 
-    /// The stores can be read.
+    /// All stores can be read: what was held is next.
     ///
     /// - Returns: whether a turn has to be asked for.
     mutating func resume() -> Bool {
-        guard !parts.isEmpty, !isScheduled else { return false }
-        isScheduled = true
-        return true
+        guard !held.isEmpty else { return false }
+        rowsWaiting += held.reduce(0) { $0 + $1.changes.count }
+        parts = held + parts
+        held = []
+        defer { isScheduled = true }
+        return !isScheduled
     }
 
     private func forEachKey(of changes: CommittedChanges, _ body: (RowKey) -> Void) {

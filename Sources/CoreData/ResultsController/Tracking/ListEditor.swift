@@ -42,7 +42,7 @@ struct ListEditor {
             ListEdit.Arrival(row: arrival.row, section: definition.section(of: arrival.object))
         }
         edit.sectionOrder = definition.sectionOrder
-        if context.merger.isBehind {
+        if context.merger.hasUnmerged {
             let merger = context.merger
             edit.isDoubtful = { row in RowIdentities.key(of: row).map(merger.isPending) ?? false }
         }

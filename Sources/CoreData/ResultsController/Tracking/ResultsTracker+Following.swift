@@ -20,7 +20,7 @@ extension ResultsTracker {
     func edit(_ state: ResultsState, _ work: TouchedObjects, of merge: MergeAnnouncement?) throws -> TrackedChange {
         var work = work
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
-        let isBehind = context.merger.isBehind
+        let isBehind = context.merger.hasUnmerged
         let replaced =
             merge.map {
                 recent.takeForMerge(

@@ -275,7 +275,7 @@ final class ResultsTracker {
             touched = TouchedObjects()
             self.merge = nil
             // Comparisons were dropped while many commits waited to be merged, so some are unknown.
-            if recent.isIncomplete, !context.merger.isBehind { missedChanges = true }
+            if recent.isIncomplete, !context.merger.hasUnmerged { missedChanges = true }
             do {
                 var change = try missedChanges ? fetchAgain(state, work) : edit(state, work, of: merge)
                 try followAggregates(&change, of: state, isWhole: missedChanges)
