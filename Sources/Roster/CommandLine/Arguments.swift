@@ -8,18 +8,16 @@ struct Arguments {
     private let values: [String: String]
 
     /// The value of a flag, or `nil` where it was not given.
-    func value<Flag: CommandFlag>(_ flag: Flag.Type) throws -> Flag.Value? {
-        try values[Flag.name].map(Flag.value)
-    }
+    func value<Value>(_ flag: Flag<Value>) throws -> Value? { try values[flag.name].map(flag.read) }
 
     /// The value of a flag that must be given.
-    func required<Flag: CommandFlag>(_ flag: Flag.Type) throws -> Flag.Value {
-        guard let value = try value(flag) else { throw CommandError.misuse("--\(Flag.name) is missing") }
+    func required<Value>(_ flag: Flag<Value>) throws -> Value {
+        guard let value = try value(flag) else { throw CommandError.misuse("--\(flag.name) is missing") }
         return value
     }
 
     /// Whether a flag without a value was given.
-    func has<Flag: CommandFlag>(_ flag: Flag.Type) -> Bool where Flag.Value == Bool { values[Flag.name] != nil }
+    func has(_ flag: Flag<Bool>) -> Bool { values[flag.name] != nil }
 
     /// The first of the paths that is not given from the root of the file system.
     func relativePath(for verb: any CommandVerb.Type) -> String? {
@@ -38,7 +36,7 @@ struct Arguments {
     init(_ words: [String], of verb: any CommandVerb.Type) throws {
         let table = OptionTable(verb.allFlags)
         (operands, values) = try table.scan(words)
-        guard values[HelpFlag.name] == nil else { return }
+        guard values[Flags.help.name] == nil else { return }
         try Self.check(operands, against: verb.operands)
         for flag in verb.requiredFlags where values[flag.name] == nil {
             throw CommandError.misuse("--\(flag.name) \(flag.placeholder ?? "") is missing")
@@ -62,9 +60,9 @@ private struct OptionTable {
     /// Codes of long options stand above all letters.
     private static let firstCode: Int32 = 0x100
 
-    private let flags: [any CommandFlag.Type]
+    private let flags: [any CommandFlag]
 
-    init(_ flags: [any CommandFlag.Type]) { self.flags = flags }
+    init(_ flags: [any CommandFlag]) { self.flags = flags }
 
     // SAFETY: the texts of `names` and `arguments` are freed after the last use of the options, in the `defer` above.
     func scan(_ words: [String]) throws -> (operands: [String], values: [String: String]) {
@@ -97,7 +95,7 @@ private struct OptionTable {
         return (operands, values)
     }
 
-    private func valueRule(of flag: any CommandFlag.Type) -> Int32 {
+    private func valueRule(of flag: any CommandFlag) -> Int32 {
         if flag.takesNextWord { return required_argument }
         return flag.mayLackValue ? optional_argument : no_argument
     }
@@ -107,7 +105,7 @@ private struct OptionTable {
         ":" + flags.compactMap { flag in flag.letter.map { flag.placeholder == nil ? "\($0)" : "\($0):" } }.joined()
     }
 
-    private func flag(of code: Int32) -> (any CommandFlag.Type)? {
+    private func flag(of code: Int32) -> (any CommandFlag)? {
         if code >= Self.firstCode { return flags[Int(code - Self.firstCode)] }
         guard let scalar = Unicode.Scalar(UInt32(bitPattern: code)) else { return nil }
         return flags.first { $0.letter == Character(scalar) }

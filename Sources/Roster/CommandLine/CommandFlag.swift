@@ -1,35 +1,50 @@
 import RosterCommands
 
-/// An option of the command line: a type that holds its name and help and reads its own value.
+/// An option of the command line, whatever its value is.
 protocol CommandFlag: Sendable {
-    associatedtype Value
-
     /// The long name, without dashes.
-    static var name: String { get }
+    var name: String { get }
     /// The letter of the short form, if there is one.
-    static var letter: Character? { get }
-    /// What its value is called in help; `nil` for a flag that has none.
-    static var placeholder: String? { get }
-    /// Whether the value may be missing; where it is not, it follows an equals sign.
-    static var mayLackValue: Bool { get }
-    /// One sentence for help.
-    static var help: String { get }
+    var letter: Character? { get }
+    /// The name of its value in help; `nil` for a flag without a value.
+    var placeholder: String? { get }
+    /// True if the value may be missing. A value then follows an equals sign.
+    var mayLackValue: Bool { get }
     /// What its value may be, for shells that complete it.
-    static var completion: WordCompletion { get }
-    /// Reads the value; the text is empty for a flag that has none.
-    /// - Throws: ``CommandError`` of misuse.
-    static func value(from text: String) throws -> Value
+    var completion: WordCompletion { get }
+    /// One sentence for help.
+    var help: String { get }
 }
 
 extension CommandFlag {
-    static var letter: Character? { nil }
-    static var placeholder: String? { nil }
-    static var mayLackValue: Bool { false }
-    static var completion: WordCompletion { .none }
-
-    /// Whether the next word of the command line is the value.
-    static var takesNextWord: Bool { placeholder != nil && !mayLackValue }
+    /// True if the next word of the command line is the value.
+    var takesNextWord: Bool { placeholder != nil && !mayLackValue }
 }
+
+/// An option of the command line with values of one type.
+struct Flag<Value>: CommandFlag {
+    let name: String
+    let letter: Character?
+    let placeholder: String?
+    let mayLackValue: Bool
+    let completion: WordCompletion
+    let help: String
+    /// Reads a value. The text is empty for a flag without a value.
+    ///
+    /// - Throws: ``CommandError`` of misuse.
+    let read: @Sendable (String) throws -> Value
+
+    init(
+        _ name: String, letter: Character? = nil, value placeholder: String?, mayLackValue: Bool = false,
+        completion: WordCompletion = .none, help: String, read: @escaping @Sendable (String) throws -> Value
+    ) {
+        (self.name, self.letter, self.placeholder, self.mayLackValue) = (name, letter, placeholder, mayLackValue)
+        (self.completion, self.help, self.read) = (completion, help, read)
+    }
+}
+
+/// The flags of all verbs.
+enum Flags {}
 
 /// What may stand for a word of the command line.
 enum WordCompletion: Equatable {
@@ -56,32 +71,70 @@ enum WordCompletion: Equatable {
     case object
 }
 
-extension CommandFlag where Value == String {
-    static func value(from text: String) throws -> String { text }
-}
-
-extension CommandFlag where Value == Bool {
-    static func value(from text: String) throws -> Bool { true }
-}
-
-extension CommandFlag where Value == Int {
-    static func value(from text: String) throws -> Int {
-        guard let number = Int(text), number >= 0 else {
-            throw CommandError.misuse("--\(name) wants a whole number from 0, not “\(text)”")
-        }
-        return number
+extension Flag where Value == String {
+    init(
+        _ name: String, letter: Character? = nil, value placeholder: String, mayLackValue: Bool = false,
+        completion: WordCompletion = .none, help: String
+    ) {
+        self.init(
+            name, letter: letter, value: placeholder, mayLackValue: mayLackValue, completion: completion, help: help
+        ) { $0 }
     }
 }
 
-/// One of a few words, which stand in the help.
-extension CommandFlag where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
-    static var placeholder: String? { Value.allCases.map(\.rawValue).joined(separator: "|") }
-    static var completion: WordCompletion { .words(Value.allCases.map(\.rawValue)) }
+extension Flag where Value == Bool {
+    init(_ name: String, letter: Character? = nil, help: String) {
+        self.init(name, letter: letter, value: nil, help: help) { _ in true }
+    }
+}
 
-    static func value(from text: String) throws -> Value {
-        guard let value = Value(rawValue: text) else {
-            throw CommandError.misuse("--\(name) is \(placeholder ?? ""), not “\(text)”")
+extension Flag where Value == Int {
+    init(_ name: String, value placeholder: String, help: String) {
+        self.init(name, value: placeholder, help: help) { text in
+            guard let number = Int(text), number >= 0 else {
+                throw CommandError.misuse("--\(name) wants a whole number from 0, not “\(text)”")
+            }
+            return number
         }
-        return value
+    }
+}
+
+extension Flag where Value == Double {
+    /// A flag whose value is a number above 0.
+    init(_ name: String, value placeholder: String, help: String) {
+        self.init(name, value: placeholder, help: help) { text in
+            guard let number = Double(text), number > 0, number.isFinite else {
+                throw CommandError.misuse("--\(name) wants a number above 0, not “\(text)”")
+            }
+            return number
+        }
+    }
+}
+
+extension Flag where Value == [String] {
+    /// A flag whose value is `KEYPATH,KEYPATH,…`.
+    init(_ name: String, help: String) {
+        self.init(name, value: "KEYPATH,…", completion: .keyPaths, help: help) { text in
+            let names = text.split(separator: ",", omittingEmptySubsequences: false)
+                .map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
+            guard !names.contains("") else {
+                throw CommandError.misuse("--\(name) wants KEYPATH,KEYPATH,… not “\(text)”")
+            }
+            return names
+        }
+    }
+}
+
+/// One of a few words, which the help lists.
+extension Flag where Value: CaseIterable & RawRepresentable & SendableMetatype, Value.RawValue == String {
+    init(_ name: String, letter: Character? = nil, help: String) {
+        let words = Value.allCases.map(\.rawValue)
+        let list = words.joined(separator: "|")
+        self.init(name, letter: letter, value: list, completion: .words(words), help: help) { text in
+            guard let value = Value(rawValue: text) else {
+                throw CommandError.misuse("--\(name) is \(list), not “\(text)”")
+            }
+            return value
+        }
     }
 }

@@ -21,9 +21,9 @@ protocol CommandVerb: Sendable {
     static var summary: String { get }
     static var operands: [Operand] { get }
     /// Without help, and without those of every verb that opens a store.
-    static var flags: [any CommandFlag.Type] { get }
+    static var flags: [any CommandFlag] { get }
     /// Those of the flags that must be given.
-    static var requiredFlags: [any CommandFlag.Type] { get }
+    static var requiredFlags: [any CommandFlag] { get }
     /// More for `--help`: forms of arguments, examples.
     static var notes: String { get }
     /// Whether Ctrl-C asks the verb to stop at the next clean point, instead of ending the program.
@@ -34,11 +34,11 @@ protocol CommandVerb: Sendable {
 }
 
 extension CommandVerb {
-    static var requiredFlags: [any CommandFlag.Type] { [] }
+    static var requiredFlags: [any CommandFlag] { [] }
     static var notes: String { "" }
     static var stopsCleanly: Bool { false }
-    static var allFlags: [any CommandFlag.Type] {
-        flags + (opensStore ? [SQLFlag.self, PlansFlag.self] : []) + [HelpFlag.self]
+    static var allFlags: [any CommandFlag] {
+        flags + (opensStore ? [Flags.sql, Flags.plans] : []) + [Flags.help]
     }
     /// Whether it may run statements.
     private static var opensStore: Bool { operands.contains { $0.name.hasPrefix(Operand.store.name) } }

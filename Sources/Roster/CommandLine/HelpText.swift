@@ -42,7 +42,7 @@ enum HelpText {
         return words.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    static func left(of flag: any CommandFlag.Type) -> String {
+    static func left(of flag: any CommandFlag) -> String {
         let short = flag.letter.map { "-\($0), " } ?? "    "
         let value = flag.placeholder.map { flag.mayLackValue ? "[=\($0)]" : " \($0)" }
         return short + "--" + flag.name + (value ?? "")

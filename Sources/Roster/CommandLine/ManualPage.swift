@@ -54,7 +54,7 @@ enum ManualPage {
         [".TP", "\\fB\(escaped(term))\\fR", escaped(text)]
     }
 
-    private static func flag(_ flag: any CommandFlag.Type) -> [String] {
+    private static func flag(_ flag: any CommandFlag) -> [String] {
         item(HelpText.left(of: flag).trimmingCharacters(in: .whitespaces), flag.help)
     }
 

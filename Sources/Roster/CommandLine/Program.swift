@@ -74,7 +74,7 @@ enum Program {
     private static func run(_ verb: any CommandVerb.Type, _ words: [String]) throws -> ExitStatus {
         let arguments = try Arguments(words, of: verb)
         let output = StandardOutput()
-        if arguments.has(HelpFlag.self) {
+        if arguments.has(Flags.help) {
             try output.write(HelpText.text(of: verb))
             try output.flush()
             return .done

@@ -2,53 +2,20 @@ import RosterCommands
 
 // The flags that say which records, in which order and how printed.
 
-enum SectionFlag: CommandFlag {
-    static let name = "section"
-    static let completion = WordCompletion.sections
-    static let placeholder: String? = "KEYPATH[:KIND]"
-    static let help =
-        "Group the records by this key, which becomes the first sort key. KIND is year, month, week, day, letter or bucket(SIZE), then desc or last; a slash begins a level inside."
-    typealias Value = String
-}
+extension Flags {
+    static let section = Flag<String>(
+        "section", value: "KEYPATH[:KIND]", completion: .sections,
+        help:
+            "Group the records by this key, which becomes the first sort key. KIND is year, month, week, day, letter or bucket(SIZE), then desc or last; a slash begins a level inside."
+    )
 
-/// Reads `KEYPATH,KEYPATH,…`.
-private func keyPaths(_ text: String, of flag: String) throws -> [String] {
-    let names = text.split(separator: ",", omittingEmptySubsequences: false)
-        .map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
-    guard !names.contains("") else { throw CommandError.misuse("--\(flag) wants KEYPATH,KEYPATH,… not “\(text)”") }
-    return names
-}
+    static let sum = Flag<[String]>("sum", help: "Sum up these keys for each section.")
 
-enum SumFlag: CommandFlag {
-    static let name = "sum"
-    static let completion = WordCompletion.keyPaths
-    static let placeholder: String? = "KEYPATH,…"
-    static let help = "Sum up these keys for each section."
-    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
-}
+    static let average = Flag<[String]>("avg", help: "The average of these keys for each section.")
 
-enum AverageFlag: CommandFlag {
-    static let name = "avg"
-    static let completion = WordCompletion.keyPaths
-    static let placeholder: String? = "KEYPATH,…"
-    static let help = "The average of these keys for each section."
-    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
-}
+    static let minimum = Flag<[String]>("min", help: "The least value of these keys for each section.")
 
-enum MinimumFlag: CommandFlag {
-    static let name = "min"
-    static let completion = WordCompletion.keyPaths
-    static let placeholder: String? = "KEYPATH,…"
-    static let help = "The least value of these keys for each section."
-    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
-}
-
-enum MaximumFlag: CommandFlag {
-    static let name = "max"
-    static let completion = WordCompletion.keyPaths
-    static let placeholder: String? = "KEYPATH,…"
-    static let help = "The greatest value of these keys for each section."
-    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
+    static let maximum = Flag<[String]>("max", help: "The greatest value of these keys for each section.")
 }
 
 extension Arguments {
@@ -56,85 +23,39 @@ extension Arguments {
     var aggregates: AggregateQuery {
         get throws {
             AggregateQuery(
-                sum: try value(SumFlag.self) ?? [], avg: try value(AverageFlag.self) ?? [],
-                min: try value(MinimumFlag.self) ?? [], max: try value(MaximumFlag.self) ?? [])
+                sum: try value(Flags.sum) ?? [], avg: try value(Flags.average) ?? [],
+                min: try value(Flags.minimum) ?? [], max: try value(Flags.maximum) ?? [])
         }
     }
 }
 
-enum SortFlag: CommandFlag {
-    static let name = "sort"
-    static let completion = WordCompletion.sortKeys
-    static let placeholder: String? = "KEY[:desc],…"
-    static let help = "Sort by these keys."
-    static func value(from text: String) throws -> [SortKey] { try SortKey.parse(text) }
-}
+extension Flags {
+    static let sort = Flag<[SortKey]>(
+        "sort", value: "KEY[:desc],…", completion: .sortKeys, help: "Sort by these keys."
+    ) { try SortKey.parse($0) }
 
-enum WhereFlag: CommandFlag {
-    static let name = "where"
-    static let completion = WordCompletion.predicate
-    static let placeholder: String? = "PREDICATE"
-    static let help = "Only the records that match, for example 'wins > 10 AND teamName BEGINSWITH[cd] \"s\"'."
-    typealias Value = String
-}
+    static let `where` = Flag<String>(
+        "where", value: "PREDICATE", completion: .predicate,
+        help: "Only the records that match, for example 'wins > 10 AND teamName BEGINSWITH[cd] \"s\"'.")
 
-enum LimitFlag: CommandFlag {
-    static let name = "limit"
-    static let placeholder: String? = "N"
-    static let help = "At most so many records; 0 means all."
-    typealias Value = Int
-}
+    static let limit = Flag<Int>("limit", value: "N", help: "At most so many records; 0 means all.")
 
-enum OffsetFlag: CommandFlag {
-    static let name = "offset"
-    static let placeholder: String? = "N"
-    static let help = "Leave out the first N records."
-    typealias Value = Int
-}
+    static let offset = Flag<Int>("offset", value: "N", help: "Leave out the first N records.")
 
-enum ColumnsFlag: CommandFlag {
-    static let name = "columns"
-    static let completion = WordCompletion.keyPaths
-    static let placeholder: String? = "KEYPATH,…"
-    static let help = "Print these keys; object is the record's URI."
-    static func value(from text: String) throws -> [String] {
-        try keyPaths(text, of: name)
-    }
-}
+    static let columns = Flag<[String]>("columns", help: "Print these keys; object is the record's URI.")
 
-enum SectionsOnlyFlag: CommandFlag {
-    static let name = "sections-only"
-    static let help = "Print names and counts of the sections and no records."
-    typealias Value = Bool
-}
+    static let sectionsOnly = Flag<Bool>(
+        "sections-only", help: "Print names and counts of the sections and no records.")
 
-enum FormatFlag: CommandFlag {
-    static let name = "format"
-    static let letter: Character? = "f"
-    static let help = "How records are printed or read; JSON is one object a line."
-    typealias Value = OutputFormat
-}
+    static let format = Flag<OutputFormat>(
+        "format", letter: "f", help: "How records are printed or read; JSON is one object a line.")
 
-enum ModelFormatFlag: CommandFlag {
-    static let name = "format"
-    static let letter: Character? = "f"
-    static let help = "How the model is printed; JSON is one object a line."
-    typealias Value = ModelFormat
-}
+    static let modelFormat = Flag<ModelFormat>(
+        "format", letter: "f", help: "How the model is printed; JSON is one object a line.")
 
-enum OutputFlag: CommandFlag {
-    static let name = "output"
-    static let completion = WordCompletion.files
-    static let letter: Character? = "o"
-    static let placeholder: String? = "FILE"
-    static let help = "Write to this file or folder, which appears whole or not at all."
-    typealias Value = String
-}
+    static let output = Flag<String>(
+        "output", letter: "o", value: "FILE", completion: .files,
+        help: "Write to this file or folder, which appears whole or not at all.")
 
-enum EntityFlag: CommandFlag {
-    static let name = "entity"
-    static let completion = WordCompletion.entities
-    static let placeholder: String? = "E"
-    static let help = "The entity to show first."
-    typealias Value = String
+    static let entity = Flag<String>("entity", value: "E", completion: .entities, help: "The entity to show first.")
 }

@@ -12,8 +12,8 @@ struct StatementReport {
     /// - Returns: `nil` where nothing is asked for.
     /// - Throws: ``CommandError`` of misuse.
     init?(_ arguments: Arguments, hasScreen: Bool) throws {
-        hasPlans = arguments.has(PlansFlag.self)
-        guard let value = try arguments.value(SQLFlag.self) else {
+        hasPlans = arguments.has(Flags.plans)
+        guard let value = try arguments.value(Flags.sql) else {
             if hasPlans { throw CommandError.misuse("--plans is only valid with --sql") }
             return nil
         }

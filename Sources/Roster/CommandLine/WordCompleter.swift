@@ -59,12 +59,12 @@ struct WordCompleter {
 
     private var flags: [String] { verb.allFlags.map { "--\($0.name)" } }
 
-    private var flagBeforeWord: (any CommandFlag.Type)? {
+    private var flagBeforeWord: (any CommandFlag)? {
         guard let last = rest.last, let flag = flag(last), flag.takesNextWord else { return nil }
         return flag
     }
 
-    private func flag(_ word: String) -> (any CommandFlag.Type)? {
+    private func flag(_ word: String) -> (any CommandFlag)? {
         verb.allFlags.first { word == "--\($0.name)" || $0.letter.map { word == "-\($0)" } ?? false }
     }
 
@@ -84,8 +84,8 @@ struct WordCompleter {
         return result
     }
 
-    private func value(of flag: any CommandFlag.Type) -> String? {
-        rest.indices.dropLast().last { self.flag(rest[$0]) == flag }.map { rest[$0 + 1] }
+    private func value(of flag: any CommandFlag) -> String? {
+        rest.indices.dropLast().last { self.flag(rest[$0])?.name == flag.name }.map { rest[$0 + 1] }
     }
 
     // MARK: From the store
@@ -182,11 +182,11 @@ struct WordCompleter {
     private var store: StoreWords? {
         guard let path = operandsBefore.first else { return nil }
         let expanded = (path as NSString).expandingTildeInPath
-        return StoreWords(StoreLocation(store: expanded, model: value(of: ModelFlag.self)))
+        return StoreWords(StoreLocation(store: expanded, model: value(of: Flags.model)))
     }
 
     private var entity: String? {
-        value(of: EntityFlag.self) ?? operandsBefore.dropFirst().first
+        value(of: Flags.entity) ?? operandsBefore.dropFirst().first
     }
 
     private var keyPaths: [String] { entity.flatMap { store?.keyPaths(ofEntity: $0) } ?? [] }

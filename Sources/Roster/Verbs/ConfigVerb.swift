@@ -6,7 +6,7 @@ enum ConfigVerb: CommandVerb {
     static let name = "config"
     static let summary = "Print the settings in effect, with the meaning and source of each."
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
-    static let flags: [any CommandFlag.Type] = [ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.model]
     static let notes = """
         The settings stand in $XDG_CONFIG_HOME/roster/config, else in ~/.config/roster/config.
         What is printed is such a file. With STORE what is said of its entities is checked too.
@@ -18,7 +18,7 @@ enum ConfigVerb: CommandVerb {
         var problems = preferences.problems
         if let store = arguments.operands.first {
             let model = try StoreWords.model(
-                of: StoreLocation(store: store, model: try arguments.value(ModelFlag.self)))
+                of: StoreLocation(store: store, model: try arguments.value(Flags.model)))
             problems += Self.problems(of: preferences, for: model)
         }
         try surroundings.output.write(PreferencesText(preferences).text)

@@ -5,7 +5,7 @@ enum DemoVerb: CommandVerb {
     static let name = "demo"
     static let summary = "Open the sample while another process plays a season, with hints."
     static let operands: [Operand] = []
-    static let flags: [any CommandFlag.Type] = [RateFlag.self, SeedFlag.self]
+    static let flags: [any CommandFlag] = [Flags.rate, Flags.seed]
     static let notes = """
         The store is a new copy that goes when the program ends. A second coordinator writes
         into it, one transaction a match, as another program would.
@@ -27,8 +27,8 @@ enum DemoVerb: CommandVerb {
         options.showsCallbacks = true
         options.notes = advice
         let season = try SimulateCommand(
-            store: StoreLocation(store: store.path), rate: arguments.value(RateFlag.self) ?? rate, count: Int.max,
-            seed: arguments.value(SeedFlag.self))
+            store: StoreLocation(store: store.path), rate: arguments.value(Flags.rate) ?? rate, count: Int.max,
+            seed: arguments.value(Flags.seed))
         options.companion = { try season.run(in: $0) }
         return ExitStatus(code: try runTerminalProgram(options))
     }

@@ -6,10 +6,10 @@ enum WatchVerb: CommandVerb {
     static let name = "watch"
     static let summary = "Print how a list changes while other programs change the store."
     static let operands: [Operand] = [.store, .entity]
-    static let flags: [any CommandFlag.Type] = [
-        SectionFlag.self, SortFlag.self, WhereFlag.self, LimitFlag.self, OffsetFlag.self, SumFlag.self,
-        AverageFlag.self, MinimumFlag.self, MaximumFlag.self, OnceFlag.self, TimeoutFlag.self, FormatFlag.self,
-        ModelFlag.self, ReplayFlag.self, SinceFlag.self, FilmRateFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.section, Flags.sort, Flags.where, Flags.limit, Flags.offset, Flags.sum,
+        Flags.average, Flags.minimum, Flags.maximum, Flags.once, Flags.timeout, Flags.format,
+        Flags.model, Flags.replay, Flags.since, Flags.filmRate,
     ]
     static let notes = """
         Every callback of the list's controller is one line. Ctrl-C ends it. --replay plays what was
@@ -20,11 +20,11 @@ enum WatchVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
-            predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [],
-            section: try arguments.value(SectionFlag.self), limit: try arguments.value(LimitFlag.self) ?? 0,
-            offset: try arguments.value(OffsetFlag.self) ?? 0, aggregates: try arguments.aggregates)
-        if arguments.has(ReplayFlag.self) {
-            guard !arguments.has(OnceFlag.self), try arguments.value(TimeoutFlag.self) == nil else {
+            predicate: try arguments.value(Flags.where), sort: try arguments.value(Flags.sort) ?? [],
+            section: try arguments.value(Flags.section), limit: try arguments.value(Flags.limit) ?? 0,
+            offset: try arguments.value(Flags.offset) ?? 0, aggregates: try arguments.aggregates)
+        if arguments.has(Flags.replay) {
+            guard !arguments.has(Flags.once), try arguments.value(Flags.timeout) == nil else {
                 throw CommandError.misuse("--once and --timeout wait for changes; --replay has them all")
             }
             guard query.limit == 0, query.offset == 0, query.aggregates.isEmpty else {
@@ -33,17 +33,17 @@ enum WatchVerb: CommandVerb {
             }
             try ReplayCommand(
                 store: arguments.store, entity: arguments.operands[1], query: query,
-                since: arguments.value(SinceFlag.self), rate: arguments.value(FilmRateFlag.self),
-                format: arguments.value(FormatFlag.self) ?? .table
+                since: arguments.value(Flags.since), rate: arguments.value(Flags.filmRate),
+                format: arguments.value(Flags.format) ?? .table
             ).run(in: surroundings)
             return .done
         }
-        guard try arguments.value(SinceFlag.self) == nil, try arguments.value(FilmRateFlag.self) == nil else {
+        guard try arguments.value(Flags.since) == nil, try arguments.value(Flags.filmRate) == nil else {
             throw CommandError.misuse("--since and --rate go with --replay")
         }
         try WatchCommand(
-            store: arguments.store, entity: arguments.operands[1], query: query, once: arguments.has(OnceFlag.self),
-            timeout: arguments.value(TimeoutFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+            store: arguments.store, entity: arguments.operands[1], query: query, once: arguments.has(Flags.once),
+            timeout: arguments.value(Flags.timeout), format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
@@ -53,7 +53,7 @@ enum SimulateVerb: CommandVerb {
     static let name = "simulate"
     static let summary = "Play matches at random between the teams of a store, one transaction each: a writer to watch."
     static let operands: [Operand] = [.store]
-    static let flags: [any CommandFlag.Type] = [RateFlag.self, CountFlag.self, SeedFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.rate, Flags.count, Flags.seed, Flags.model]
     static let notes = """
         The teams are the records of the first entity that has the whole numbers wins, draws,
         losses, goalsFor and goalsAgainst.
@@ -62,8 +62,8 @@ enum SimulateVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try SimulateCommand(
-            store: arguments.store, rate: arguments.value(RateFlag.self),
-            count: arguments.value(CountFlag.self) ?? SimulateCommand.defaultCount, seed: arguments.value(SeedFlag.self)
+            store: arguments.store, rate: arguments.value(Flags.rate),
+            count: arguments.value(Flags.count) ?? SimulateCommand.defaultCount, seed: arguments.value(Flags.seed)
         ).run(in: surroundings)
         return .done
     }
@@ -74,9 +74,9 @@ enum BrowseVerb: CommandVerb {
     static let name = ""
     static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
-    static let flags: [any CommandFlag.Type] = [
-        EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, PickFlag.self, NullFlag.self,
-        ReadOnlyFlag.self, DelimiterFlag.self, FormatFlag.self, ModelFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.entity, Flags.section, Flags.sort, Flags.where, Flags.pick, Flags.null,
+        Flags.readOnly, Flags.delimiter, Flags.format, Flags.model,
     ]
     static let notes = """
         STORE - is standard input: JSON, CSV or TSV in a store of its own, as is a pipe without STORE.
@@ -85,23 +85,23 @@ enum BrowseVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         // Checked here, where a mistake is a line on standard error and not a message on a screen.
-        let sort = try arguments.value(SortFlag.self)
+        let sort = try arguments.value(Flags.sort)
         let pipe = try pipedRecords(arguments, in: surroundings)
         defer { if let pipe { try? FileManager.default.removeItem(at: pipe.folder) } }
         var options = try pipe.map { try Self.options(for: $0, arguments) } ?? Self.options(for: arguments)
-        options.pick = try arguments.value(PickFlag.self).map {
-            PickRequest($0, endsWithNull: arguments.has(NullFlag.self))
+        options.pick = try arguments.value(Flags.pick).map {
+            PickRequest($0, endsWithNull: arguments.has(Flags.null))
         }
-        guard options.pick != nil || !arguments.has(NullFlag.self) else {
+        guard options.pick != nil || !arguments.has(Flags.null) else {
             throw CommandError.misuse("--null is only valid with --pick")
         }
         options.usesOwnTerminal = pipe != nil || options.pick != nil
-        options.modelURL = try arguments.value(ModelFlag.self).map { URL(fileURLWithPath: $0) }
+        options.modelURL = try arguments.value(Flags.model).map { URL(fileURLWithPath: $0) }
         options.sortKeys =
             sort?.map { $0.keyPath + ($0.ascending ? "" : ":desc") }.joined(separator: ",")
             ?? options.sortKeys
-        options.predicate = try arguments.value(WhereFlag.self)
-        options.isReadOnly = arguments.has(ReadOnlyFlag.self)
+        options.predicate = try arguments.value(Flags.where)
+        options.isReadOnly = arguments.has(Flags.readOnly)
         let columns = options.preferences.entities
         options.preferences = Preferences.load()
         options.preferences.add(columns)
@@ -122,7 +122,7 @@ enum BrowseVerb: CommandVerb {
         guard isNamed || arguments.operands.isEmpty && isPipe && TerminalRedirection.isPossible else { return nil }
         do {
             return try TemporaryStore(
-                reading: "-", format: arguments.value(FormatFlag.self), delimiter: arguments.value(DelimiterFlag.self),
+                reading: "-", format: arguments.value(Flags.format), delimiter: arguments.value(Flags.delimiter),
                 below: FileManager.default.temporaryDirectory, in: surroundings)
         } catch is TemporaryStore.Empty {
             // A socket from which nothing comes was not meant: some programs give one to all that they start.
@@ -132,12 +132,12 @@ enum BrowseVerb: CommandVerb {
     }
 
     private static func options(for pipe: TemporaryStore, _ arguments: Arguments) throws -> BrowserOptions {
-        if let entity = try arguments.value(EntityFlag.self), entity != TemporaryStore.entity {
+        if let entity = try arguments.value(Flags.entity), entity != TemporaryStore.entity {
             throw CommandError.misuse("standard input has one entity, \(TemporaryStore.entity), and not “\(entity)”")
         }
         var options = BrowserOptions(
             storeURL: pipe.store, entityName: TemporaryStore.entity,
-            sectionKeyPath: try arguments.value(SectionFlag.self), sortKeys: TemporaryStore.rowKey)
+            sectionKeyPath: try arguments.value(Flags.section), sortKeys: TemporaryStore.rowKey)
         let counted = DeletePlan.counted(pipe.count, "record")
         options.welcome =
             pipe.hasLineOfKeys
@@ -148,8 +148,8 @@ enum BrowseVerb: CommandVerb {
     }
 
     private static func options(for arguments: Arguments) throws -> BrowserOptions {
-        let entity = try arguments.value(EntityFlag.self)
-        let section = try arguments.value(SectionFlag.self)
+        let entity = try arguments.value(Flags.entity)
+        let section = try arguments.value(Flags.section)
         guard let store = arguments.operands.first else {
             let isDefault = entity == nil || entity == SampleStore.entity
             var options = BrowserOptions(

@@ -1,17 +1,15 @@
 import RosterCommands
 
-enum EveryEntityFlag: CommandFlag {
-    static let name = "all"
-    static let help = "Also for entities whose classes are written by hand."
-    typealias Value = Bool
+extension Flags {
+    static let everyEntity = Flag<Bool>("all", help: "Also for entities whose classes are written by hand.")
 }
 
 enum ModelGenerateVerb: CommandVerb {
     static let name = "model generate"
     static let summary = "Generate Swift classes for the entities of a model."
     static let operands = [Operand(name: "MODEL", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [OutputFlag.self, EveryEntityFlag.self]
-    static let requiredFlags: [any CommandFlag.Type] = [OutputFlag.self]
+    static let flags: [any CommandFlag] = [Flags.output, Flags.everyEntity]
+    static let requiredFlags: [any CommandFlag] = [Flags.output]
     static let notes = """
         MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Into a folder go Xcode's files,
         two for each class; where FILE ends in .swift all classes stand in it.
@@ -21,8 +19,8 @@ enum ModelGenerateVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try ModelGenerateCommand(
-            path: arguments.operands[0], output: arguments.required(OutputFlag.self),
-            everything: arguments.has(EveryEntityFlag.self)
+            path: arguments.operands[0], output: arguments.required(Flags.output),
+            everything: arguments.has(Flags.everyEntity)
         ).run(in: surroundings)
         return .done
     }

@@ -1,24 +1,17 @@
 import Foundation
 import RosterCommands
 
-enum InPlaceFlag: CommandFlag {
-    static let name = "in-place"
-    static let letter: Character? = "i"
-    static let help = "Change the files, and print their paths."
-    typealias Value = Bool
-}
+extension Flags {
+    static let inPlace = Flag<Bool>("in-place", letter: "i", help: "Change the files, and print their paths.")
 
-enum PortReportFlag: CommandFlag {
-    static let name = "json"
-    static let help = "Print the report as JSON instead of the diff or the paths."
-    typealias Value = Bool
+    static let portReport = Flag<Bool>("json", help: "Print the report as JSON instead of the diff or the paths.")
 }
 
 enum PortVerb: CommandVerb {
     static let name = "port"
     static let summary = "Rewrite Swift source that was written for Apple's Core Data for this package."
     static let operands = [Operand(name: "DIR", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [InPlaceFlag.self, PortReportFlag.self]
+    static let flags: [any CommandFlag] = [Flags.inPlace, Flags.portReport]
     static let stopsCleanly = true
     static let notes = """
         Prints what would change as a diff (for patch -p1 in DIR). Standard error lists what is left to do, each sentence
@@ -34,8 +27,8 @@ enum PortVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let command = PortCommand(
-            path: arguments.operands[0], isInPlace: arguments.has(InPlaceFlag.self),
-            printsReport: arguments.has(PortReportFlag.self))
+            path: arguments.operands[0], isInPlace: arguments.has(Flags.inPlace),
+            printsReport: arguments.has(Flags.portReport))
         return try command.run(in: surroundings) { StandardError.write("\($0)\n") } == 0 ? .done : .incomplete
     }
 }

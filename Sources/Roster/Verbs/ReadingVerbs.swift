@@ -9,7 +9,7 @@ extension Operand {
 extension Arguments {
     /// The store of the first operand, with the model that `--model` names.
     var store: StoreLocation {
-        get throws { StoreLocation(store: operands[0], model: try value(ModelFlag.self)) }
+        get throws { StoreLocation(store: operands[0], model: try value(Flags.model)) }
     }
 }
 
@@ -17,10 +17,10 @@ enum ListVerb: CommandVerb {
     static let name = "list"
     static let summary = "Print the records of an entity, in sections where asked for."
     static let operands: [Operand] = [.store, .entity]
-    static let flags: [any CommandFlag.Type] = [
-        SectionFlag.self, SortFlag.self, WhereFlag.self, LimitFlag.self, OffsetFlag.self, ColumnsFlag.self,
-        SectionsOnlyFlag.self, SumFlag.self, AverageFlag.self, MinimumFlag.self, MaximumFlag.self, FormatFlag.self,
-        ModelFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.section, Flags.sort, Flags.where, Flags.limit, Flags.offset, Flags.columns,
+        Flags.sectionsOnly, Flags.sum, Flags.average, Flags.minimum, Flags.maximum, Flags.format,
+        Flags.model,
     ]
     static let notes = """
         Without --sort the records come in the order in which the store keeps them.
@@ -30,13 +30,13 @@ enum ListVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
-            predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [],
-            section: try arguments.value(SectionFlag.self), limit: try arguments.value(LimitFlag.self) ?? 0,
-            offset: try arguments.value(OffsetFlag.self) ?? 0, aggregates: try arguments.aggregates)
+            predicate: try arguments.value(Flags.where), sort: try arguments.value(Flags.sort) ?? [],
+            section: try arguments.value(Flags.section), limit: try arguments.value(Flags.limit) ?? 0,
+            offset: try arguments.value(Flags.offset) ?? 0, aggregates: try arguments.aggregates)
         try ListCommand(
             store: arguments.store, entity: arguments.operands[1], query: query,
-            columns: arguments.value(ColumnsFlag.self), sectionsOnly: arguments.has(SectionsOnlyFlag.self),
-            format: arguments.value(FormatFlag.self) ?? .table
+            columns: arguments.value(Flags.columns), sectionsOnly: arguments.has(Flags.sectionsOnly),
+            format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
@@ -46,12 +46,12 @@ enum ShowVerb: CommandVerb {
     static let name = "show"
     static let summary = "Print one record with its relationships."
     static let operands: [Operand] = [.store, Operand(name: "OBJECT", completion: .object)]
-    static let flags: [any CommandFlag.Type] = [FormatFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.format, Flags.model]
     static let notes = "OBJECT is a URI (x-coredata://…), Entity/p12, or Entity:KEY with the value of the unique key."
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try ShowCommand(
-            store: arguments.store, object: arguments.operands[1], format: arguments.value(FormatFlag.self) ?? .table
+            store: arguments.store, object: arguments.operands[1], format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
@@ -61,11 +61,11 @@ enum CountVerb: CommandVerb {
     static let name = "count"
     static let summary = "Print how many records there are."
     static let operands: [Operand] = [.store, .entity]
-    static let flags: [any CommandFlag.Type] = [WhereFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.where, Flags.model]
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try CountCommand(
-            store: arguments.store, entity: arguments.operands[1], predicate: arguments.value(WhereFlag.self)
+            store: arguments.store, entity: arguments.operands[1], predicate: arguments.value(Flags.where)
         ).run(in: surroundings)
         return .done
     }
@@ -75,8 +75,8 @@ enum ExportVerb: CommandVerb {
     static let name = "export"
     static let summary = "Write records as text that import reads back; without FILE to standard output."
     static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", isOptional: true, completion: .files)]
-    static let flags: [any CommandFlag.Type] = [
-        WhereFlag.self, SortFlag.self, ColumnsFlag.self, FormatFlag.self, ModelFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.where, Flags.sort, Flags.columns, Flags.format, Flags.model,
     ]
     static let notes = """
         Without --format the end of FILE's name tells it (.json .csv .tsv); else it is json.
@@ -87,11 +87,11 @@ enum ExportVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
-            predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [])
+            predicate: try arguments.value(Flags.where), sort: try arguments.value(Flags.sort) ?? [])
         let outcome = try ExportCommand(
             store: arguments.store, entity: arguments.operands[1],
             file: arguments.operands.count > 2 ? arguments.operands[2] : nil, query: query,
-            columns: arguments.value(ColumnsFlag.self), format: arguments.value(FormatFlag.self)
+            columns: arguments.value(Flags.columns), format: arguments.value(Flags.format)
         ).run(in: surroundings)
         if let missing = outcome.missing {
             throw CommandError.failure("the records are written, but \(missing)")
@@ -104,7 +104,7 @@ enum ModelVerb: CommandVerb {
     static let name = "model"
     static let summary = "Print the model of a store or of a model's file: text, data, source or diagram."
     static let operands = [Operand(name: "STORE|MODEL", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [ModelFormatFlag.self, OutputFlag.self]
+    static let flags: [any CommandFlag] = [Flags.modelFormat, Flags.output]
     static let notes = """
         MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Without --format the end of the
         output's name tells it (.xcdatamodel .xcdatamodeld .json .dot .mmd); else it is text.
@@ -114,8 +114,8 @@ enum ModelVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try ModelCommand(
-            path: arguments.operands[0], format: arguments.value(ModelFormatFlag.self),
-            output: arguments.value(OutputFlag.self)
+            path: arguments.operands[0], format: arguments.value(Flags.modelFormat),
+            output: arguments.value(Flags.output)
         ).run(in: surroundings)
         return .done
     }
@@ -125,8 +125,8 @@ enum ModelCompileVerb: CommandVerb {
     static let name = "model compile"
     static let summary = "Compile a source model, with all its versions, to the form that programs load."
     static let operands = [Operand(name: "MODEL", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [OutputFlag.self]
-    static let requiredFlags: [any CommandFlag.Type] = [OutputFlag.self]
+    static let flags: [any CommandFlag] = [Flags.output]
+    static let requiredFlags: [any CommandFlag] = [Flags.output]
     static let notes = """
         MODEL is an .xcdatamodeld, an .xcdatamodel, or a mapping model (.xcmappingmodel),
         which becomes a .cdm; of a store or a compiled model its one
@@ -135,7 +135,7 @@ enum ModelCompileVerb: CommandVerb {
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        try ModelCompileCommand(path: arguments.operands[0], output: arguments.required(OutputFlag.self))
+        try ModelCompileCommand(path: arguments.operands[0], output: arguments.required(Flags.output))
             .run(in: surroundings)
         return .done
     }

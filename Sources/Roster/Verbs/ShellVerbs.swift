@@ -9,7 +9,7 @@ enum CompletionVerb: CommandVerb {
     static let name = "completion"
     static let summary = "Print the script by which a shell completes verbs, options, entities and keys."
     static let operands = [Operand(name: "bash|zsh|fish", completion: .words(Shell.allCases.map(\.rawValue)))]
-    static let flags: [any CommandFlag.Type] = []
+    static let flags: [any CommandFlag] = []
     static let notes = """
         Examples: eval "$(roster completion bash)"
                   roster completion zsh > ~/.zfunc/_roster
@@ -32,7 +32,7 @@ enum CompleteVerb: CommandVerb {
     static let name = "complete"
     static let summary = "Print completions of the last word, one a line; @files for any file."
     static let operands = [Operand(name: "WORD", isOptional: true, repeats: true)]
-    static let flags: [any CommandFlag.Type] = []
+    static let flags: [any CommandFlag] = []
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         switch WordCompleter(arguments.operands).answer {
@@ -48,7 +48,7 @@ enum ManualVerb: CommandVerb {
     static let name = "manual"
     static let summary = "Print the manual page, for man -l."
     static let operands: [Operand] = []
-    static let flags: [any CommandFlag.Type] = []
+    static let flags: [any CommandFlag] = []
     static let notes = "Example: roster manual > roster.1 && man -l roster.1"
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {

@@ -4,8 +4,8 @@ enum HistoryVerb: CommandVerb {
     static let name = "history"
     static let summary = "Print the commits to a store, with author and time, or remove the oldest."
     static let operands: [Operand] = [.store]
-    static let flags: [any CommandFlag.Type] = [
-        SinceFlag.self, AuthorFlag.self, OfEntityFlag.self, FormatFlag.self, DeleteBeforeFlag.self, ModelFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.since, Flags.author, Flags.ofEntity, Flags.format, Flags.deleteBefore, Flags.model,
     ]
     static let notes = """
         T is the number of a transaction, or a date like 2026-07-01T12:00:00Z.
@@ -14,11 +14,11 @@ enum HistoryVerb: CommandVerb {
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        let since = try arguments.value(SinceFlag.self)
-        let author = try arguments.value(AuthorFlag.self)
-        let entity = try arguments.value(OfEntityFlag.self)
-        let format = try arguments.value(FormatFlag.self)
-        if let place = try arguments.value(DeleteBeforeFlag.self) {
+        let since = try arguments.value(Flags.since)
+        let author = try arguments.value(Flags.author)
+        let entity = try arguments.value(Flags.ofEntity)
+        let format = try arguments.value(Flags.format)
+        if let place = try arguments.value(Flags.deleteBefore) {
             guard since == nil, author == nil, entity == nil, format == nil else {
                 throw CommandError.misuse(
                     "--delete-before T removes all transactions before T; it is only valid with --model")
@@ -33,40 +33,26 @@ enum HistoryVerb: CommandVerb {
     }
 }
 
-enum SinceFlag: CommandFlag {
-    static let name = "since"
-    static let placeholder: String? = "T"
-    static let help = "Only commits after T."
-    static func value(from text: String) throws -> HistoryCommand.Place { try HistoryCommand.Place(text) }
-}
+extension Flags {
+    static let since = Flag<HistoryCommand.Place>(
+        "since", value: "T", help: "Only commits after T."
+    ) { try HistoryCommand.Place($0) }
 
-enum DeleteBeforeFlag: CommandFlag {
-    static let name = "delete-before"
-    static let placeholder: String? = "T"
-    static let help = "Print nothing, and remove the transactions before T."
-    static func value(from text: String) throws -> HistoryCommand.Place { try HistoryCommand.Place(text) }
-}
+    static let deleteBefore = Flag<HistoryCommand.Place>(
+        "delete-before", value: "T", help: "Print nothing, and remove the transactions before T."
+    ) { try HistoryCommand.Place($0) }
 
-enum AuthorFlag: CommandFlag {
-    static let name = "author"
-    static let placeholder: String? = "A"
-    static let help = "Only transactions of this author."
-    typealias Value = String
-}
+    static let author = Flag<String>("author", value: "A", help: "Only transactions of this author.")
 
-enum OfEntityFlag: CommandFlag {
-    static let name = "entity"
-    static let completion = WordCompletion.entities
-    static let placeholder: String? = "E"
-    static let help = "Only changes of records of this entity."
-    typealias Value = String
+    static let ofEntity = Flag<String>(
+        "entity", value: "E", completion: .entities, help: "Only changes of records of this entity.")
 }
 
 enum CheckVerb: CommandVerb {
     static let name = "check"
     static let summary = "Check a store's file and repair it on request."
     static let operands: [Operand] = [.store]
-    static let flags: [any CommandFlag.Type] = [RepairFlag.self, FormatFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.repair, Flags.format, Flags.model]
     static let notes = """
         Looks at the database's integrity, entities and references of rows, counters of keys, places in ordered
         relationships, files of external values, and the history beside the rows. The status is 1 when something
@@ -75,24 +61,22 @@ enum CheckVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try CheckCommand(
-            store: arguments.store, repairs: arguments.has(RepairFlag.self),
-            format: arguments.value(FormatFlag.self) ?? .table
+            store: arguments.store, repairs: arguments.has(Flags.repair),
+            format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
 }
 
-enum RepairFlag: CommandFlag {
-    static let name = "repair"
-    static let help = "Repair what can be repaired, after copying the store."
-    typealias Value = Bool
+extension Flags {
+    static let repair = Flag<Bool>("repair", help: "Repair what can be repaired, after copying the store.")
 }
 
 enum GrantsVerb: CommandVerb {
     static let name = "grants"
     static let summary = "Print the least rights that a role needs on a server's store, as SQL."
     static let operands: [Operand] = [.store]
-    static let flags: [any CommandFlag.Type] = [RoleFlag.self, ReadFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.role, Flags.read, Flags.model]
     static let notes = """
         Changes nothing: pipe the lines into psql. Without --role they name psql's variable role (psql -v role=NAME).
         Example: roster grants "postgresql://db.example/app?schema=app" --role clerk | psql -h db.example app
@@ -100,31 +84,24 @@ enum GrantsVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try GrantsCommand(
-            store: arguments.store, role: arguments.value(RoleFlag.self), readOnly: arguments.has(ReadFlag.self)
+            store: arguments.store, role: arguments.value(Flags.role), readOnly: arguments.has(Flags.read)
         ).run(in: surroundings)
         return .done
     }
 }
 
-enum RoleFlag: CommandFlag {
-    static let name = "role"
-    static let placeholder: String? = "NAME"
-    static let help = "The role of the server that gets the rights."
-    typealias Value = String
-}
+extension Flags {
+    static let role = Flag<String>("role", value: "NAME", help: "The role of the server that gets the rights.")
 
-enum ReadFlag: CommandFlag {
-    static let name = "read"
-    static let help = "Only the rights of a role that changes nothing."
-    typealias Value = Bool
+    static let read = Flag<Bool>("read", help: "Only the rights of a role that changes nothing.")
 }
 
 enum MigrateVerb: CommandVerb {
     static let name = "migrate"
     static let summary = "Bring a store to another version of its model."
     static let operands: [Operand] = [.store]
-    static let flags: [any CommandFlag.Type] = [
-        ToModelFlag.self, DryRunFlag.self, KeepBackupFlag.self, FormatFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.toModel, Flags.dryRun, Flags.keepBackup, Flags.format,
     ]
     static let notes = """
         MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, and VERSION the name of one of its versions, else the
@@ -138,26 +115,21 @@ enum MigrateVerb: CommandVerb {
     static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        guard let destination = try arguments.value(ToModelFlag.self) else {
+        guard let destination = try arguments.value(Flags.toModel) else {
             throw CommandError.misuse("migrate needs --to MODEL, the model that the store shall have")
         }
         try MigrateCommand(
-            store: arguments.store, destination: destination, isDryRun: arguments.has(DryRunFlag.self),
-            keepsBackup: arguments.has(KeepBackupFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+            store: arguments.store, destination: destination, isDryRun: arguments.has(Flags.dryRun),
+            keepsBackup: arguments.has(Flags.keepBackup), format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
 }
 
-enum ToModelFlag: CommandFlag {
-    static let name = "to"
-    static let placeholder: String? = "MODEL[:VERSION]"
-    static let help = "The version of a model that the store shall have."
-    typealias Value = String
-}
+extension Flags {
+    static let toModel = Flag<String>(
+        "to", value: "MODEL[:VERSION]", help: "The version of a model that the store shall have.")
 
-enum KeepBackupFlag: CommandFlag {
-    static let name = "keep-backup"
-    static let help = "Keep the copy of the store as it was: STORE.before-migration.sqlite."
-    typealias Value = Bool
+    static let keepBackup = Flag<Bool>(
+        "keep-backup", help: "Keep the copy of the store as it was: STORE.before-migration.sqlite.")
 }

@@ -13,14 +13,14 @@ enum InsertVerb: CommandVerb {
     static let operands: [Operand] = [
         .store, .entity, Operand(name: "key=value", isOptional: true, repeats: true, completion: .assignment),
     ]
-    static let flags: [any CommandFlag.Type] = [DryRunFlag.self, FormatFlag.self, ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.dryRun, Flags.format, Flags.model]
     static let notes = assignmentNotes
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try InsertCommand(
             store: arguments.store, entity: arguments.operands[1],
             assignments: arguments.operands.dropFirst(2).map(Assignment.init),
-            isDryRun: arguments.has(DryRunFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+            isDryRun: arguments.has(Flags.dryRun), format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
@@ -32,43 +32,41 @@ enum UpdateVerb: CommandVerb {
     static let operands: [Operand] = [
         .store, .entity, Operand(name: "key=value", repeats: true, completion: .assignment),
     ]
-    static let flags: [any CommandFlag.Type] = [
-        WhereFlag.self, DryRunFlag.self, RetryFlag.self, FormatFlag.self, ModelFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.where, Flags.dryRun, Flags.retry, Flags.format, Flags.model,
     ]
-    static let requiredFlags: [any CommandFlag.Type] = [WhereFlag.self]
+    static let requiredFlags: [any CommandFlag] = [Flags.where]
     static let notes = assignmentNotes + "\n--where TRUEPREDICATE means all records."
     static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try UpdateCommand(
-            store: arguments.store, entity: arguments.operands[1], predicate: arguments.required(WhereFlag.self),
+            store: arguments.store, entity: arguments.operands[1], predicate: arguments.required(Flags.where),
             assignments: arguments.operands.dropFirst(2).map(Assignment.init),
-            isDryRun: arguments.has(DryRunFlag.self), retries: arguments.value(RetryFlag.self) ?? 0,
-            format: arguments.value(FormatFlag.self) ?? .table
+            isDryRun: arguments.has(Flags.dryRun), retries: arguments.value(Flags.retry) ?? 0,
+            format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
 }
 
-enum RetryFlag: CommandFlag {
-    static let name = "retry"
-    static let placeholder: String? = "N"
-    static let help = "Read and set again, up to N times, where another program changes the same records."
-    typealias Value = Int
+extension Flags {
+    static let retry = Flag<Int>(
+        "retry", value: "N", help: "Read and set again, up to N times, where another program changes the same records.")
 }
 
 enum DeleteVerb: CommandVerb {
     static let name = "delete"
     static let summary = "Delete all matching records, with cascades, in one transaction."
     static let operands: [Operand] = [.store, .entity]
-    static let flags: [any CommandFlag.Type] = [WhereFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
-    static let requiredFlags: [any CommandFlag.Type] = [WhereFlag.self]
+    static let flags: [any CommandFlag] = [Flags.where, Flags.dryRun, Flags.format, Flags.model]
+    static let requiredFlags: [any CommandFlag] = [Flags.where]
     static let notes = "--where TRUEPREDICATE means all records."
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try DeleteCommand(
-            store: arguments.store, entity: arguments.operands[1], predicate: arguments.required(WhereFlag.self),
-            isDryRun: arguments.has(DryRunFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+            store: arguments.store, entity: arguments.operands[1], predicate: arguments.required(Flags.where),
+            isDryRun: arguments.has(Flags.dryRun), format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
@@ -78,8 +76,8 @@ enum ImportVerb: CommandVerb {
     static let name = "import"
     static let summary = "Read records from a file; one whose unique key is there updates the record there."
     static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [
-        BatchFlag.self, DelimiterFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self,
+    static let flags: [any CommandFlag] = [
+        Flags.batch, Flags.delimiter, Flags.dryRun, Flags.format, Flags.model,
     ]
     static let notes = """
         FILE is JSON (an array, or one object after the other), CSV or TSV; - is standard
@@ -92,9 +90,9 @@ enum ImportVerb: CommandVerb {
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try ImportCommand(
             store: arguments.store, entity: arguments.operands[1], file: arguments.operands[2],
-            format: arguments.value(FormatFlag.self), delimiter: arguments.value(DelimiterFlag.self),
-            batchSize: arguments.value(BatchFlag.self) ?? 1000,
-            isDryRun: arguments.has(DryRunFlag.self)
+            format: arguments.value(Flags.format), delimiter: arguments.value(Flags.delimiter),
+            batchSize: arguments.value(Flags.batch) ?? 1000,
+            isDryRun: arguments.has(Flags.dryRun)
         ).run(in: surroundings)
         return .done
     }
@@ -104,15 +102,15 @@ enum CreateVerb: CommandVerb {
     static let name = "create"
     static let summary = "Make an empty store for a model."
     static let operands: [Operand] = [.store]
-    static let flags: [any CommandFlag.Type] = [ModelFlag.self]
-    static let requiredFlags: [any CommandFlag.Type] = [ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.model]
+    static let requiredFlags: [any CommandFlag] = [Flags.model]
     static let notes = """
         STORE is a path (SQLite; XML for .xml, binary for .binary) or postgresql://USER@HOST/DATABASE?schema=NAME, there with
         &partitions=N for tables that are divided into N by the hash of the key.
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        guard let model = try arguments.value(ModelFlag.self) else {
+        guard let model = try arguments.value(Flags.model) else {
             throw CommandError.misuse("--model FILE is missing")
         }
         try CreateCommand(store: arguments.operands[0], model: model).run(in: surroundings)
@@ -124,7 +122,7 @@ enum CopyVerb: CommandVerb {
     static let name = "copy"
     static let summary = "Copy all records of a store into a new one of any type, and compare the two."
     static let operands: [Operand] = [.store, Operand(name: "COPY", completion: .files)]
-    static let flags: [any CommandFlag.Type] = [ModelFlag.self]
+    static let flags: [any CommandFlag] = [Flags.model]
     static let notes = """
         COPY is a path (SQLite; XML for .xml, binary for .binary) or postgresql://USER@HOST/DATABASE?schema=NAME.
         Status 1 also where the copy is made, but values are missing whose files cannot be read; standard error names the first.

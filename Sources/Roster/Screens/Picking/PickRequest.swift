@@ -3,16 +3,13 @@ import Foundation
 import RosterCommands
 import TerminalKit
 
-/// Makes the terminal program a question: which records?
-enum PickFlag: CommandFlag {
-    static let name = "pick"
-    static let placeholder: String? = "KEY"
-    static let mayLackValue = true
-    static let completion = WordCompletion.keyPath
-    static let help =
-        "Print the records chosen with Enter (marked ones, or the one under the cursor), one a line: the URI, or the value of "
-        + "KEY. The screen is the terminal's even in a pipe; exit status 1 where none was chosen."
-    typealias Value = String
+extension Flags {
+    /// Makes the terminal program a question: which records?
+    static let pick = Flag<String>(
+        "pick", value: "KEY", mayLackValue: true, completion: .keyPath,
+        help:
+            "Print the records chosen with Enter (marked ones, or the one under the cursor), one a line: the URI, or the value of "
+            + "KEY. The screen is the terminal's even in a pipe; exit status 1 where none was chosen.")
 }
 
 /// What is printed of the records that are picked.
