@@ -11,12 +11,6 @@ extension ServerEngine: StagedSaving {
         try querying { try $0.groups(query) }
     }
 
-    package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        var result: [NSManagedObjectID: RowSnapshot] = [:]
-        for (id, row) in zip(ids, try rows(inOrderOf: ids)) { result[id] = row }
-        return result
-    }
-
     package func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         if ids.isEmpty { return [] }
         let begin = DispatchTime.now()
@@ -29,22 +23,16 @@ extension ServerEngine: StagedSaving {
     package var rowsOfQuestion: Int { pace.rowsOfQuestion }
 
     package func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        Dictionary(
-            zip(ids, try destinations(of: relationship, inOrderOf: ids)), uniquingKeysWith: { first, _ in first })
-    }
-
-    package func destinations(
         of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]] {
         try querying { try $0.destinations(of: relationship, inOrderOf: ids) }
     }
 
-    package func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
-        if entities.isEmpty { return [] }
+    package func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
+        if runs.isEmpty { return [] }
         try checkWritable()
         let store = try store
+        let entities = runs.flatMap { repeatElement($0.entity, count: $0.count) }
         return try reading { session, connection in
             let keys = try session.keys.take(
                 entities.map { session.layout.serverTable(of: $0) }, session.layout, connection)

@@ -124,34 +124,11 @@ final class CoordinatorSource: ContextSource {
         try withLock { try context.generation.reading(stack, body) }
     }
 
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        try reading {
-            var result: [NSManagedObjectID: RowSnapshot] = [:]
-            for (store, ids) in try byStore(ids) {
-                let rows = try store.operations.rows(for: ids)
-                if result.isEmpty { result = rows } else { result.merge(rows) { $1 } }
-            }
-            return result
-        }
-    }
-
-    func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try reading {
-            var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
-            for (store, ids) in try byStore(ids) {
-                let destinations = try store.operations.destinations(of: relationship, from: ids)
-                if result.isEmpty { result = destinations } else { result.merge(destinations) { $1 } }
-            }
-            return result
-        }
-    }
-
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         try reading {
             if let store = onlyStore(of: ids) { return try store.operations.rows(inOrderOf: ids) }
-            let rows = try rows(for: ids)
+            var rows: [NSManagedObjectID: RowSnapshot] = [:]
+            for (store, ids) in try byStore(ids) { rows.merge(try store.operations.rows(for: ids)) { $1 } }
             return ids.map { rows[$0] }
         }
     }
@@ -163,8 +140,11 @@ final class CoordinatorSource: ContextSource {
             if let store = onlyStore(of: ids) {
                 return try store.operations.destinations(of: relationship, inOrderOf: ids)
             }
-            let destinations = try destinations(of: relationship, from: ids)
-            return ids.map { destinations[$0] ?? [] }
+            var lists: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+            for (store, ids) in try byStore(ids) {
+                lists.merge(try store.operations.destinations(of: relationship, from: ids)) { $1 }
+            }
+            return ids.map { lists[$0] ?? [] }
         }
     }
 
@@ -254,7 +234,6 @@ final class CoordinatorSource: ContextSource {
     }
 
     private func byStore(_ ids: [NSManagedObjectID]) throws -> [(any RowStore, [NSManagedObjectID])] {
-        if let only = onlyStore(of: ids) { return [(only, ids)] }
         let stores = context.generation.visible(stack.rowStores)
         var groups: [(any RowStore, [NSManagedObjectID])] = []
         for (identifier, ids) in Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.storeIdentifier) {

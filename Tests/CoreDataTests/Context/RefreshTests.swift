@@ -161,12 +161,14 @@ final class RefusingStore: NSPersistentStore, RowStore, @unchecked Sendable {
             StoreQueryResult(keys: [], rows: [], unsupported: [])
         }
         func count(_ query: StoreQuery) throws -> Int? { 0 }
-        func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { [:] }
+        func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] { ids.map { _ in nil } }
         func destinations(
-            of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-        ) throws -> [NSManagedObjectID: [NSManagedObjectID]] { [:] }
-        func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
-            entities.enumerated().map { NSManagedObjectID(entity: $1, reference: Int64($0 + 1), store: store) }
+            of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+        ) throws -> [[NSManagedObjectID]] { ids.map { _ in [] } }
+        func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
+            runs.flatMap { repeatElement($0.entity, count: $0.count) }.enumerated().map {
+                NSManagedObjectID(entity: $1, reference: Int64($0 + 1), store: store)
+            }
         }
         func save(_ changes: StoreChangeSet) throws { throw CoreDataError.make(134030, "This store refuses.") }
         func objectID(for key: RowKey) -> NSManagedObjectID {

@@ -104,28 +104,21 @@ final class MemoryOperations: StoreOperations {
         return try fetch(all).keys.count
     }
 
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         rowRequests.append(ids.count)
         if let readFailure { throw readFailure }
-        return database.lock.withLock {
-            var found: [NSManagedObjectID: RowSnapshot] = [:]
-            for id in ids { found[id] = id.rowKey.flatMap { database.rows[$0] } }
-            return found
-        }
+        return database.lock.withLock { ids.map { id in id.rowKey.flatMap { database.rows[$0] } } }
     }
 
     func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
         if let readFailure { throw readFailure }
         let inverse = relationship.inverseRelationship!
-        var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         let rows = database.lock.withLock { database.rows }
-        for id in ids {
+        return ids.map { id in
             if inverse.isToMany {
-                found[id] = database.lock.withLock { paired(relationship, inverse, id.rowKey!) }.map(
-                    objectID(for:))
-                continue
+                return database.lock.withLock { paired(relationship, inverse, id.rowKey!) }.map(objectID(for:))
             }
             let positions = database.lock.withLock { database.positions }
             let members = rows.compactMap { key, row -> (place: Int, key: RowKey)? in
@@ -135,10 +128,9 @@ final class MemoryOperations: StoreOperations {
                 else { return nil }
                 return (relationship.isOrdered ? positions[key]?[slot] ?? 0 : 0, key)
             }
-            found[id] = members.sorted { ($0.place, $0.key.reference) < ($1.place, $1.key.reference) }
+            return members.sorted { ($0.place, $0.key.reference) < ($1.place, $1.key.reference) }
                 .map { objectID(for: $0.key) }
         }
-        return found
     }
 
     func destinationRows(
@@ -170,9 +162,9 @@ final class MemoryOperations: StoreOperations {
         "\(relationship.entity.name ?? "").\(relationship.name)"
     }
 
-    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+    func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         database.lock.withLock {
-            entities.map { entity in
+            runs.flatMap { repeatElement($0.entity, count: $0.count) }.map { entity in
                 database.lastReference += 1
                 return NSManagedObjectID(entity: entity, reference: database.lastReference, store: store)
             }

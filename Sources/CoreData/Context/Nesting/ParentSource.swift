@@ -27,14 +27,16 @@ final class ParentSource: ContextSource {
         }
     }
 
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        try withLock { try ParentRows(context: context).rows(for: ids) }
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        let rows = try withLock { try ParentRows(context: context).rows(for: ids) }
+        return ids.map { rows[$0] }
     }
 
     func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try withLock { try ParentRows(context: context).destinations(of: relationship, from: ids) }
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
+        let lists = try withLock { try ParentRows(context: context).destinations(of: relationship, from: ids) }
+        return ids.map { lists[$0] ?? [] }
     }
 
     func mayHold(_ id: NSManagedObjectID) -> Bool { id.isTemporaryID || id.persistentStore != nil }

@@ -38,10 +38,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows?
 
-    /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
-    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
-
-    /// The same for stretches of objects of one entity, as a save has them.
+    /// Reserves a permanent ID for each new object of `runs`, in the same order.
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID]
 
     /// The same for stores whose IDs depend on the objects; `nil` where they do not.
@@ -157,8 +154,8 @@ package struct HistoryNews {
 
 /// So many new objects of one entity, one after the other.
 package struct EntityRun {
-    let entity: NSEntityDescription
-    var count: Int
+    package let entity: NSEntityDescription
+    package var count: Int
 }
 
 extension StoreOperations {
@@ -218,8 +215,8 @@ extension StoreOperations {
         objectID(for: RowKey(entity: index, reference: 0)).family
     }
 
-    package func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
-        try obtainPermanentIDs(for: runs.flatMap { repeatElement($0.entity, count: $0.count) })
+    package func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+        try obtainPermanentIDs(for: entities.map { EntityRun(entity: $0, count: 1) })
     }
 
     package func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }

@@ -142,15 +142,15 @@ final class IncrementalRows: StoreOperations {
     // MARK: Rows
 
     /// Omits rows that are gone. Any other error of reading fails the whole call: an omitted row would count as deleted.
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        try lending { context in
-            var result: [NSManagedObjectID: RowSnapshot] = [:]
-            for id in ids {
-                do { result[id] = try row(id, context) } catch {
-                    if !Self.saysGone(error) { throw error }
-                }
-            }
-            return result
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        try lending { context in try ids.map { id in try unlessGone { try row(id, context) } } }
+    }
+
+    /// The result of `read`; `nil` if the row is gone.
+    private func unlessGone<Result>(_ read: () throws -> Result) throws -> Result? {
+        do { return try read() } catch {
+            guard Self.saysGone(error) else { throw error }
+            return nil
         }
     }
 
@@ -190,17 +190,15 @@ final class IncrementalRows: StoreOperations {
 
     /// A row that is gone leads nowhere.
     func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
         try lending { context in
-            var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
-            for id in ids {
+            try ids.map { id in
                 let own = id.entity.relationshipsByName[relationship.name] ?? relationship
-                let value: Any
-                do { value = try store.newValue(forRelationship: own, forObjectWith: id, with: context) } catch {
-                    guard Self.saysGone(error) else { throw error }
-                    continue
+                let read = try unlessGone {
+                    try store.newValue(forRelationship: own, forObjectWith: id, with: context)
                 }
+                guard let value = read else { return [] }
                 let list: [Any]
                 switch value {
                 case let set as NSSet: list = set.allObjects
@@ -209,15 +207,14 @@ final class IncrementalRows: StoreOperations {
                 default: list = value as? [Any] ?? (value as? Set<NSManagedObjectID>).map { Array($0) } ?? [value]
                 }
                 var seen: Set<NSManagedObjectID> = []
-                result[id] = try self.ids(of: list).filter { seen.insert($0).inserted }
+                return try self.ids(of: list).filter { seen.insert($0).inserted }
             }
-            return result
         }
     }
 
     // MARK: Saving
 
-    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+    func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         throw failure("gives IDs to objects only")
     }
 

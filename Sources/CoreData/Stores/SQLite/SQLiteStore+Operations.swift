@@ -34,24 +34,9 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
         try withVisibleSession { try $0.rowQueries.groups(query) }
     }
 
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        let rows = try rows(inOrderOf: ids)
-        var result: [NSManagedObjectID: RowSnapshot] = [:]
-        result.reserveCapacity(ids.count)
-        for (id, row) in zip(ids, rows) { result[id] = row }
-        return result
-    }
-
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         if ids.isEmpty { return [] }
         return try withVisibleSession { try $0.rowLookup.rows(inOrderOf: ids) }
-    }
-
-    func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        let lists = try destinations(of: relationship, inOrderOf: ids)
-        return Dictionary(zip(ids, lists), uniquingKeysWith: { first, _ in first })
     }
 
     func destinations(
@@ -66,10 +51,6 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
         try withVisibleSession {
             try $0.toManyQueries.rows(of: relationship, inOrderOf: owners, limit: limit, most: most)
         }
-    }
-
-    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
-        try obtainPermanentIDs(for: entities.map { EntityRun(entity: $0, count: 1) })
     }
 
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
