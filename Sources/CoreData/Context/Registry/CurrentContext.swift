@@ -1,6 +1,6 @@
 import Foundation
 
-/// The context whose block a thread is running, for requests that are executed without naming one.
+/// The context whose block the current thread runs, for requests that are executed without a context.
 enum CurrentContext {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -9,14 +9,14 @@ enum CurrentContext {
     }()
 
     /// The context of the innermost `perform` or `performAndWait` on this thread.
-    // SAFETY: `entering` keeps the context alive as long as its address is there.
+    // SAFETY: `entering` keeps the context alive while its address is stored.
     static var value: NSManagedObjectContext? {
         guard let pointer = pthread_getspecific(key) else { return nil }
         return Unretained<NSManagedObjectContext>(address: pointer).object
     }
 
     /// Runs `body` as a block of `context`, which it keeps alive.
-    // SAFETY: the context outlives `body`, and the address is taken away after it, also where it throws.
+    // SAFETY: the context outlives `body`, and the address is removed after it, even if it throws.
     static func entering<Result, Failure: Error>(
         _ context: NSManagedObjectContext, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,18 +1,18 @@
-/// The objects of a context whose store was taken out of the coordinator, as long as their changes may be missed: a save that
-/// left them out without a word would look as if it had saved them.
+/// Objects of a context whose store was removed from the coordinator, kept while their changes could be missed: a save
+/// that silently skipped them would look successful.
 struct LostObjects {
     private struct Entry {
         weak var object: NSManagedObject?
     }
 
-    /// Those that had no changes when they were lost.
+    /// Objects without changes when they were lost.
     private var unchanged: [Entry] = []
     private var changed = 0
     private var stores: [String] = []
 
     var isEmpty: Bool { stores.isEmpty }
 
-    /// Call it before the context lets the objects go.
+    /// Must be called before the context releases the objects.
     mutating func add(_ objects: [NSManagedObject], of store: NSPersistentStore) {
         stores.append(store.url?.path ?? store.identifier ?? "")
         for object in objects {
@@ -24,7 +24,7 @@ struct LostObjects {
         }
     }
 
-    /// - Throws: 134030 where an object that was lost had changes, or was changed since.
+    /// - Throws: 134030 if a lost object had changes, or was changed afterwards.
     mutating func check() throws {
         guard !isEmpty else { return }
         unchanged.removeAll { $0.object == nil }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// How objects come into a context and leave it.
+/// Adds objects to a context and removes them.
 final class ObjectLifeCycle {
-    // SAFETY: the context owns it, and is not used by it once it goes away.
+    // SAFETY: the context owns it and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private let homes: ObjectHomes
     private let registry: ObjectRegistry
     private let changes: ChangeTracker
-    /// The last class asked for, and the generation of known classes then: objects of one entity are usually made in a
+    /// The last class found and the generation of known classes then. Objects of one entity are usually created in a
     /// row.
     private var last: (entity: NSEntityDescription, generation: Int, type: NSManagedObject.Type)?
-    /// Whether all objects are plain managed objects, whatever classes the model names.
+    /// True if all objects are plain managed objects, whatever classes the model names.
     var makesPlainObjects = false
-    /// The layout of the last new object, and those of all: their entities belong to the model and are not abstract.
+    /// The layout of the last new object, and the layouts of all: their entities are in the model and not abstract.
     private var lastInserted: EntityLayout?
     private var inserted: [ObjectIdentifier: EntityLayout] = [:]
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
-    /// The class whose entity was asked for last, and that.
+    /// The last class whose entity was looked up, and the entity.
     private var lastEntity: (type: NSManagedObject.Type, entity: NSEntityDescription)?
 
     init(context: NSManagedObjectContext, homes: ObjectHomes, registry: ObjectRegistry, changes: ChangeTracker) {
@@ -34,7 +34,7 @@ final class ObjectLifeCycle {
             if object.isDeleted { changes.noteRevival(object) }
             return
         }
-        // Its context is gone, and the queue has not come to the object yet.
+        // The other context was deallocated, and its queue has not yet processed the object.
         if let other = object.contextReference, other.with({ $0.living }) == nil { object.abandonContext() }
         precondition(
             object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
@@ -49,7 +49,7 @@ final class ObjectLifeCycle {
         object.flags.remove(.awakeningFromInsert)
     }
 
-    /// An object that lost its values with its former context begins with its entity's defaults.
+    /// Gives an object that lost its values with its former context the defaults of its entity.
     private func beginAnew(_ object: NSManagedObject) {
         object.flags.subtract([.fault, .inaccessible])
         object.snapshot = object.layout.traits.startingRow
@@ -75,7 +75,7 @@ final class ObjectLifeCycle {
         context.requireQueue("existingObject(with:)")
         let id = asked.latest
         let registry = context.registry
-        // A temporary ID means nothing in contexts that are not of the tree where it was made.
+        // A temporary ID is unknown outside the tree of contexts in which it was made.
         guard !id.isTemporaryID || registry.sharesTemporaryIDs || registry.registered(id) != nil else {
             throw Self.missing(id, [])
         }
@@ -98,7 +98,7 @@ final class ObjectLifeCycle {
     // MARK: Leaving
 
     func delete(_ object: NSManagedObject) {
-        // It was deleted before, and has left.
+        // Deleted earlier, and already removed.
         if object.managedObjectContext == nil { return }
         precondition(
             object.managedObjectContext === context,
@@ -108,7 +108,8 @@ final class ObjectLifeCycle {
         if !object.isDeleted { context.changes.noteDeletion(object) }
     }
 
-    /// The objects leave the context for good; their values stay readable, and another context may take them in.
+    /// Removes the objects from the context permanently. Their values stay readable, and another context may insert
+    /// them.
     func letGo(_ objects: [NSManagedObject]) {
         for object in objects {
             changes.forget(object)
@@ -119,7 +120,7 @@ final class ObjectLifeCycle {
         registry.tellStores()
     }
 
-    /// The context is gone: its objects do without it. On the queue.
+    /// Detaches all objects when the context is deallocated. Called on the queue.
     func abandonAll() {
         registry.forEachWithDisplaced { if $0.isRegistered(in: homes.context) { $0.abandonContext() } }
     }
@@ -132,7 +133,7 @@ final class ObjectLifeCycle {
             object.objectID.isTemporaryID, "Can't reassign an object to a different store once it has been saved.")
         context.registry.unregister(object)
         let id = NSManagedObjectID(temporaryFor: object.layout.entity, store: store)
-        // References to the object by its old ID lead to the new one.
+        // The successor resolves references by the old ID.
         object.replaceIdentifier(by: id)?.setSuccessor(id)
         context.registry.register(object, id)
     }
@@ -163,14 +164,14 @@ final class ObjectLifeCycle {
 }
 
 extension NSEntityDescription {
-    /// The entity of that name in the model of the context's coordinator.
+    /// Returns the entity of that name in the model of the context's coordinator.
     public class func entity(
         forEntityName entityName: String, in context: NSManagedObjectContext
     ) -> NSEntityDescription? {
         context.source?.model?.entitiesByName[entityName]
     }
 
-    /// A new object of the entity of that name, of the class that the model names, inserted into the context.
+    /// Creates an object of the named entity, of the class that the model names, and inserts it into the context.
     ///
     /// - Precondition: The model of the context's coordinator has the entity.
     public class func insertNewObject(

@@ -1,7 +1,7 @@
-/// A set of managed objects that keeps the order in which they came, without hashing: membership is a flag of the object.
+/// A set of managed objects in insertion order, without hashing: membership is a flag of the object.
 ///
-/// Each list of a context has its own flag. An object that left stays in the array until the list is emptied, so that
-/// adding and removing are O(1) and a later return keeps its old place.
+/// Each list of a context has its own flag. A removed object stays in the array until the list is compacted, so adding
+/// and removing are O(1), and an object that is added again keeps its position.
 struct ObjectList {
     private var members: [NSManagedObject] = []
     private(set) var count = 0
@@ -27,7 +27,7 @@ struct ObjectList {
         if count == 0 || (members.count > 64 && count < members.count / 2) { compact() }
     }
 
-    /// Forgets all who left: they may come into the lists of another context.
+    /// Drops removed objects from the array: they may be added to the lists of another context.
     mutating func leaveNoTrace() { if count < members.count { compact() } }
 
     private mutating func compact() {
@@ -35,17 +35,17 @@ struct ObjectList {
         members.removeAll { !$0.flags.contains(flag) }
     }
 
-    /// The members, in the order in which they came.
+    /// The members, in insertion order.
     var all: [NSManagedObject] { count == members.count ? members : members.filter { $0.flags.contains(flag) } }
 
     var set: Set<NSManagedObject> { Set(all) }
 
-    /// Empties the list and gives what was in it.
+    /// Empties the list and returns its members.
     @discardableResult
     mutating func takeAll() -> [NSManagedObject] { takeAll { _ in } }
 
-    /// Empties the list, calls `body` with each object that was in it, and gives these. One look at each object: memory that
-    /// was not looked at for a while is cold in cache.
+    /// Empties the list, calls `body` with each member, and returns the members. Visits each object once, because
+    /// memory that was not used for a while is not in the cache.
     @inline(__always)
     mutating func takeAll(_ body: (NSManagedObject) -> Void) -> [NSManagedObject] {
         let taken = all
@@ -60,19 +60,19 @@ struct ObjectList {
         return taken
     }
 
-    /// What says that an object is in the list.
+    /// The flags of a member of the list.
     var marks: ObjectFlags { flag.union(flag.listed) }
 
-    /// Whether the list has exactly these objects, in that order: told by their array, not by a look at them.
+    /// True if the list has exactly these objects, in that order. Compares the arrays' storage, not the objects.
     func isExactly(_ objects: [NSManagedObject]) -> Bool { count == members.count && members.isSame(as: objects) }
 
-    /// Forgets the objects, whose marks the caller took away.
+    /// Drops the objects, whose marks the caller has removed.
     mutating func drop(_ objects: [NSManagedObject]) {
         if members.isSame(as: objects) {
             members = []
             count = 0
         } else {
-            // An observer of the first changes changed other objects.
+            // An observer of the first changes has changed other objects.
             let (flag, marks) = (flag, marks)
             members.removeAll { $0.flags.isDisjoint(with: marks) }
             count = members.count { $0.flags.contains(flag) }

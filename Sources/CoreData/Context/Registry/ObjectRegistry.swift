@@ -1,11 +1,11 @@
-/// One object for each row: what a context knows.
+/// The objects that a context has: one for each row.
 ///
-/// Clean objects without other references are released now and then: when a table grows, at the end of an event after
-/// many came, and before the first look after another context or process saved, so that a caller finds no old values in
-/// an object that it does not hold. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects`
-/// all are kept.
+/// Unchanged objects without other references are released from time to time: if a table grows, at the end of an event
+/// that registered many, and before the first look-up after another context or process saved, so a caller finds no
+/// stale values in an object that it does not hold. The change tracker also holds changed objects. With
+/// `retainsRegisteredObjects` all are kept.
 final class ObjectRegistry {
-    // SAFETY: the context owns the registry, and is not used by it once it goes away.
+    // SAFETY: the context owns the registry and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private let homes: ObjectHomes
@@ -14,24 +14,24 @@ final class ObjectRegistry {
     private var tables: [Table] = []
     private struct Table {
         let store: String
-        /// What the last ID that was looked for holds of the store: compared first.
+        /// The store reference of the ID that was looked up last; compared first.
         var reference: StoreReference?
         let rows = UniquingTable()
     }
-    /// Those of the tables whose stores want to know which rows contexts hold.
+    /// The logs of tables whose stores want to know which rows contexts hold.
     private var logs: [RegistrationLog] = []
-    /// Whether stores are told of this context's objects: not of those in which the framework itself makes a request.
+    /// False for contexts in which the framework itself makes a request: stores are not notified of their objects.
     var tellsStores = true
     /// New objects, by the numbers of their temporary IDs.
     private var temporaries = UniquingTable()
 
-    /// From how many new objects on the end of an event looks for unused ones.
+    /// The number of new objects from which the end of an event looks for unused ones.
     private static let insertionLimit = 4096
 
-    /// Up when another context or process saved: unused objects may be stale.
+    /// Raised when another context or process saved: unused objects may be stale.
     private let othersSaved: AtomicFlag
 
-    /// Whether other contexts know the temporary IDs of this one: its parent, its children.
+    /// True if other contexts know the temporary IDs of this one: its parent or its children.
     var sharesTemporaryIDs: Bool { children.hasSome || unretained.with(\.isNested) }
     private var knownSuccessions: UInt64 = 0
 
@@ -50,7 +50,7 @@ final class ObjectRegistry {
 
     // MARK: Looking up
 
-    /// The object of that ID if the context has it. No reading, no new object.
+    /// The object of that ID, if the context has it. Reads nothing and creates no object.
     func registered(_ id: NSManagedObjectID) -> NSManagedObject? {
         if othersSaved.takeDown() { releaseUnused() }
         switch id.reference {
@@ -65,17 +65,17 @@ final class ObjectRegistry {
         }
     }
 
-    /// The objects of rows of a store of the context's own, where it is known without their IDs that the context has them.
+    /// The objects of rows of one of the context's own stores, found without IDs; `nil` for those not registered.
     func registered(_ keys: [RowKey], in store: any RowStore) -> [NSManagedObject?] {
         guard let rows = rows(of: store) else { return Array(repeating: nil, count: keys.count) }
         return keys.map { rows[$0] }
     }
 
-    /// The same for one row.
+    /// The same, for one row.
     func registered(_ key: RowKey, in store: any RowStore) -> NSManagedObject? { rows(of: store)?[key] }
 
-    /// The objects of rows if the context has all of them. Nothing holds them longer than until the next look for others.
-    // SAFETY: the tables hold the objects until the registry is told to release unused ones, on this same queue.
+    /// The objects of rows, if the context has all of them. They may be released at the next look-up of other objects.
+    // SAFETY: the tables hold the objects until the registry releases unused ones, on this queue.
     func references(_ keys: [RowKey], in store: any RowStore) -> [Unretained<NSManagedObject>]? {
         guard let rows = rows(of: store) else { return nil }
         var references: [Unretained<NSManagedObject>] = []
@@ -87,7 +87,7 @@ final class ObjectRegistry {
         return references
     }
 
-    /// The objects of a store by their rows' keys; `nil` where these do not tell all, or there are none.
+    /// The objects of a store by the keys of their rows; `nil` if there are none, or keys alone do not identify all.
     private func rows(of store: any RowStore) -> UniquingTable? {
         if othersSaved.takeDown() { releaseUnused() }
         guard !sharesTemporaryIDs, let reference = store.reference else { return nil }
@@ -95,7 +95,7 @@ final class ObjectRegistry {
         return index.map { tables[$0].rows }
     }
 
-    /// The object that waits for its row with others if the context has it.
+    /// The object of a member of a batch of faults, if the context has it.
     func registered(_ member: FaultBatch.Member) -> NSManagedObject? {
         guard case .row(let key, let store) = member else {
             if case .named(let id) = member { return registered(id) }
@@ -106,9 +106,9 @@ final class ObjectRegistry {
         return tables[index].rows[key]
     }
 
-    /// Registers the objects whose temporary IDs became permanent in another context of the tree under their new IDs.
+    /// Registers objects whose temporary IDs became permanent in another context of the tree under their new IDs.
     ///
-    /// - Returns: whether there may have been any.
+    /// - Returns: false if there were certainly none.
     private func adoptPermanentIDs() -> Bool {
         let successions = NSManagedObjectID.successions
         guard successions != knownSuccessions else { return false }
@@ -125,21 +125,22 @@ final class ObjectRegistry {
         return true
     }
 
-    /// The object of that ID: the registered one, or a new fault. No reading.
+    /// The object of that ID: the registered one, or a new fault. Reads nothing.
     func object(for id: NSManagedObjectID) -> NSManagedObject { object(for: id, row: nil) }
 
-    /// The object of that ID, with its row at hand: a fault takes it, unless it has a newer one; an object with values keeps
-    /// its own.
+    /// The object of that ID, given its row: a fault takes the row unless it has a newer one; an object with values
+    /// keeps its own.
     ///
-    /// - Parameter isLocal: whether the ID is known to be of the context's own stack, as what its stores just gave.
+    /// - Parameter isLocal: true if the ID is known to be of the context's own stack, such as one that its stores
+    ///   returned.
     func object(for id: NSManagedObjectID, row: RowSnapshot?, isLocal: Bool = false) -> NSManagedObject {
         guard let known = registered(id) else { return makeFault(id, row, isLocal: isLocal) }
         if let row { offer(row, to: known) }
         return known
     }
 
-    /// An object for a row that another context or process deleted: it counts as deleted, and is no unsaved deletion of this
-    /// context when its values are asked for.
+    /// An object for a row that another context or process deleted. It counts as deleted; asking for its values does
+    /// not make it an unsaved deletion of this context.
     func objectOfDeletedRow(_ id: NSManagedObjectID) -> NSManagedObject {
         if let known = registered(id) { return known }
         let object = makeFault(id, nil, isLocal: false)
@@ -148,14 +149,14 @@ final class ObjectRegistry {
         return object
     }
 
-    /// Gives a registered object the row that was just read, unless it keeps its own.
+    /// Gives a registered object the row that was just read, unless the object keeps its own.
     func offer(_ row: RowSnapshot, to known: NSManagedObject) {
         if known.flags.contains(.dropped) { readmit(known) }
         if let old = known.snapshot, !known.isFault || old.version > row.version { return }
         known.snapshot = row
     }
 
-    /// Others deleted the object's row, and it is there again: the object is a fault like any other.
+    /// Turns an object into a usual fault: others deleted its row, and the row exists again.
     private func readmit(_ object: NSManagedObject) {
         let announced = object.announcingEverything()
         defer { announced?.end() }
@@ -167,8 +168,8 @@ final class ObjectRegistry {
         object.forgetRelations()
     }
 
-    /// What makes the objects of rows that `store`, one of the context's own stack, has just given; `nil` where the context
-    /// knows temporary IDs of others, and each object has to be looked for by its ID.
+    /// Creates the objects of rows that `store`, of the context's own stack, has just returned; `nil` if the context
+    /// knows temporary IDs of others, because each object must then be looked up by its ID.
     func maker(for store: any RowStore) -> FaultMaker? {
         guard !sharesTemporaryIDs, let reference = store.reference else { return nil }
         if othersSaved.takeDown() { releaseUnused() }
@@ -188,7 +189,7 @@ final class ObjectRegistry {
         if let key = id.rowKey {
             object.begin(at: homes.home(of: id.family), key.reference)
         } else {
-            // Its successor has to be told of this very ID.
+            // This instance must be kept: its successor is set on it.
             object.replaceIdentifier(by: id)
             object.enter(homes)
         }
@@ -200,13 +201,13 @@ final class ObjectRegistry {
 
     // MARK: Registering
 
-    /// Notes an object that came into the context.
+    /// Registers an object that entered the context.
     func register(_ object: NSManagedObject) {
         guard let row = object.unnamedRow, row.family.isTemporary else { return register(object, object.objectID) }
         temporaries.insert(object, for: RowKey(entity: 0, reference: row.reference))
     }
 
-    /// Notes an object under its ID.
+    /// Registers an object under its ID.
     func register(_ object: NSManagedObject, _ id: NSManagedObjectID) {
         switch id.reference {
         case .temporary(let number): temporaries.insert(object, for: Self.key(number))
@@ -220,18 +221,18 @@ final class ObjectRegistry {
         }
     }
 
-    /// The objects have permanent IDs of `store` from now on; their temporary ones stay understood.
+    /// Gives the objects their permanent IDs in `store`; their temporary IDs stay valid for look-ups.
     ///
     /// - Parameters:
-    ///   - objects: Each once, with temporary IDs.
-    ///   - ids: As many.
+    ///   - objects: Objects with temporary IDs, without duplicates.
+    ///   - ids: The permanent IDs, in the same order.
     func replaceTemporaryIDs(of objects: [NSManagedObject], by ids: [NSManagedObjectID], in store: any RowStore) {
         let identifier = store.identifier ?? ""
         let table = tables[tableIndex(of: identifier) ?? addTable(identifier)].rows
         table.reserve(ids.count)
         objects.forEachHeld(with: ids) { object, id in
             guard let key = id.rowKey else { return }
-            // Usually the temporary ID was not asked for, and the reference goes from one table to the other.
+            // Usually the temporary ID was not asked for, and the reference moves from one table to the other.
             let known = object.unnamedNumber.flatMap { temporaries.take(RowKey(entity: 0, reference: $0)) }
             forgetTemporaryID(of: object, for: id)
             assert(known.map { $0 === object } ?? true, "Temporary numbers are given away once.")
@@ -246,7 +247,7 @@ final class ObjectRegistry {
         }
     }
 
-    /// Gives a saved object the ID that its row has in another store.
+    /// Gives a saved object the ID of its row in another store.
     func move(_ object: NSManagedObject, to id: NSManagedObjectID) {
         unregister(object)
         _ = object.settle(as: id, in: homes)
@@ -292,7 +293,7 @@ final class ObjectRegistry {
         return log
     }
 
-    /// Tells incremental stores which rows came and left since they were last told.
+    /// Notifies incremental stores of rows that were registered or unregistered since the last call.
     func tellStores() { if !logs.isEmpty { for log in logs { log.tell() } } }
 
     private static func key(_ temporary: UInt64) -> RowKey {
@@ -301,13 +302,13 @@ final class ObjectRegistry {
 
     // MARK: All objects
 
-    /// Leaves the objects that are in use, each in one table.
+    /// Leaves only objects in use, each in one table.
     private func prepareForAll() {
         releaseUnused()
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
     }
 
-    /// Every registered object that is in use, once.
+    /// Every registered object in use, once.
     var all: [NSManagedObject] {
         prepareForAll()
         var all: [NSManagedObject] = []
@@ -316,8 +317,8 @@ final class ObjectRegistry {
         return all
     }
 
-    /// Every registered object of which a refresh can change anything: faults that have nothing are passed over with a look
-    /// at each, as there may be a million of them.
+    /// The registered objects that a refresh can change. Faults without values are skipped after one check each,
+    /// because there may be a million of them.
     var refreshable: [NSManagedObject] {
         prepareForAll()
         var found: [NSManagedObject] = []
@@ -330,20 +331,20 @@ final class ObjectRegistry {
         return found
     }
 
-    /// Calls `body`, which must not register or forget any, with each object.
+    /// Calls `body`, which must not register or unregister objects, with each object.
     func forEach(_ body: (NSManagedObject) -> Void) {
         for table in tables { table.rows.forEach(body) }
         temporaries.forEach(body)
     }
 
-    /// Calls `body` with each object that is, or was, registered and has not left the context.
+    /// Calls `body` with each object that is or was registered and has not left the context.
     func forEachWithDisplaced(_ body: (NSManagedObject) -> Void) {
         forEach(body)
         for table in tables { table.rows.forEachDisplaced(body) }
         temporaries.forEachDisplaced(body)
     }
 
-    /// Releases unused objects, if many came since that was last done.
+    /// Releases unused objects if many were registered since the last release.
     func releaseUnusedAfterMany() {
         // New objects are held until they are saved.
         let count = tables.reduce(0) { $0 + $1.rows.insertionCount }
@@ -352,7 +353,7 @@ final class ObjectRegistry {
 
     private func releaseUnused() {
         guard !context.retainsRegisteredObjects else { return }
-        // What unused objects alone held is found in the next round.
+        // Objects that only unused objects held are found in the next round.
         while true {
             var unused = temporaries.takeUnused()
             for index in tables.indices { unused += tables[index].rows.takeUnused() }
@@ -360,9 +361,9 @@ final class ObjectRegistry {
         }
     }
 
-    /// Releases the object of a row if nothing else holds it.
+    /// Releases the object of a row if no one else holds it.
     ///
-    /// - Returns: `true` if the registry alone held it.
+    /// - Returns: true if only the registry held it.
     func releaseIfUnused(_ id: NSManagedObjectID) -> Bool {
         guard !context.retainsRegisteredObjects, let key = id.rowKey, let table = tableIndex(of: id) else {
             return false
@@ -370,11 +371,11 @@ final class ObjectRegistry {
         return tables[table].rows.takeIfUnused(key) != nil
     }
 
-    /// Whether no object was ever registered, or all were forgotten.
+    /// True if no object was ever registered, or all were removed.
     var isEmpty: Bool { tables.isEmpty && temporaries.objects.isEmpty }
 
-    /// Forgets all objects, and gives them, once each: neighbours in the order of their rows, in which they usually lie
-    /// in memory, too.
+    /// Removes and returns all objects, once each, in the order of their rows, which is usually also their order in
+    /// memory.
     func takeAll() -> [NSManagedObject] {
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
         var taken: [NSManagedObject] = []

@@ -1,14 +1,14 @@
-/// Objects that wait for permanent IDs, and what has to be known of all of them. One look at each finds all: memory that was
-/// not looked at for a while is cold in cache, and a save may have a hundred thousand objects.
+/// Objects that wait for permanent IDs, with facts about all of them. Found in one pass over the objects: memory that
+/// was not used for a while is not in the cache, and a save may have a hundred thousand objects.
 struct PendingIDAssignment {
     let objects: [NSManagedObject]
-    /// The stretches of objects of one entity.
+    /// The runs of objects of one entity.
     let runs: [EntityRun]
-    /// Whether some were assigned to a store.
+    /// True if some were assigned to a store.
     let areSomeAssigned: Bool
 
-    /// Those of `objects` that are of the context and have temporary IDs.
-    // SAFETY: addresses of the context's handle and of layouts are compared; a layout is looked at while `objects` hold it.
+    /// Selects the `objects` that belong to the context and have temporary IDs.
+    // SAFETY: addresses of the context's handle and of layouts are compared; a layout is used while `objects` hold it.
     init(among objects: [NSManagedObject], of context: NSManagedObjectContext) {
         let reference = context.homes.context
         var waiting = objects
@@ -35,7 +35,7 @@ struct PendingIDAssignment {
             object.isRegistered(in: context) && object.hasTemporaryID
         }
 
-        /// - Returns: whether the object waits for an ID.
+        /// - Returns: true if the object waits for an ID.
         mutating func note(_ object: NSManagedObject, _ context: Unretained<ContextHandle>) -> Bool {
             guard Self.isWaiting(object, context) else { return false }
             if object.hasStore { areSomeAssigned = true }

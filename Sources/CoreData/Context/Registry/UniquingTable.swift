@@ -1,26 +1,25 @@
 import CPrefetch
 
-/// Finds the object of a row.
+/// A hash table from row keys to objects.
 ///
-/// Rows of one entity that were made together have neighbouring numbers, and so have most that are read together. So
-/// objects stand in pages of neighbouring rows, and the pages in a table with open addressing and linear probing: a list
-/// of many objects takes little more than a word for each, and the next object is usually in the page of the last one.
+/// Rows of one entity that were inserted together have adjacent numbers, and most rows that are read together do too.
+/// So objects are stored in pages of adjacent rows, and the pages in a table with open addressing and linear probing:
+/// many objects take little more than a word each, and the next object is usually in the page of the last one.
 ///
-/// Holds its objects strongly, and releases those without other references when it is told to: ``takeUnused()``. Weak
-/// references would do that at once, but they cost every object a side table, and every later retain and release of it a
-/// detour through that.
+/// Holds its objects strongly, and releases those without other references in ``takeUnused()``. Weak references would
+/// release them at once, but cost every object a side table and make every later retain and release slower.
 final class UniquingTable {
-    /// Memory of the table's own: the key, and behind it the places of the rows. The table itself is no larger than
-    /// its addresses, and a look that finds a page has its key and its objects side by side.
-    // SAFETY: a page is allocated with the alignment of its tag, and holds a key and `size` places, all initialised;
-    // places are masked to `size`. The table alone frees it, once.
+    /// A page: its key, followed by the places of its rows, in memory that the table allocates. The table itself is no
+    /// larger than the addresses of its pages, and a look-up that finds a page has key and objects close together.
+    // SAFETY: a page is allocated with the alignment of its tag and holds a key and `size` places, all initialised;
+    // places are masked to `size`. Only the table frees it, once.
     private struct Page {
         private let memory: UnsafeMutableRawPointer
 
         static let bits: Int64 = 4
         static let size = 1 << 4
         private static let head = MemoryLayout<RowKey>.stride
-        /// That of all memory: the last four bits of an address are free to tag it.
+        /// The alignment of allocated memory: the last four bits of an address are free for a tag.
         private static let alignment = 16
         private static let tagMask = UInt(alignment - 1)
 
@@ -31,7 +30,7 @@ final class UniquingTable {
             objects.initialize(repeating: nil, count: Self.size)
         }
 
-        /// The page with four bits of its key's hash, in one word: an entry of the directory.
+        /// The address of the page and four bits of its key's hash, in one word: an entry of the directory.
         @inline(__always)
         func tagged(_ tag: UInt) -> UInt {
             assert(UInt(bitPattern: memory) & Self.tagMask == 0 && tag <= Self.tagMask)
@@ -55,23 +54,23 @@ final class UniquingTable {
             memory.deallocate()
         }
 
-        /// The entity, and the number of the page: that of a row without its last bits.
+        /// The entity and the number of the page: the row's number without its last bits.
         @inline(__always)
         var key: RowKey { memory.assumingMemoryBound(to: RowKey.self).pointee }
 
-        /// That of the row at `place`.
+        /// The key of the row at `place`.
         func key(of place: Int) -> RowKey {
             RowKey(entity: key.entity, reference: key.reference << Self.bits | Int64(place))
         }
 
-        /// Has the memory brought near that tells whether there is an object at `place`.
+        /// Prefetches the memory that a look-up of `place` reads.
         @inline(__always)
         func prefetch(_ place: Int) {
             roster_prefetch(memory)
             roster_prefetch(objects + place)
         }
 
-        /// Has the objects brought near.
+        /// Prefetches the objects.
         @inline(__always)
         func prefetchObjects() {
             for place in 0..<Page.size {
@@ -79,9 +78,9 @@ final class UniquingTable {
             }
         }
 
-        /// Puts an object at `place`.
+        /// Stores an object at `place`.
         ///
-        /// - Returns: the old one, to be let go last: what goes away with it may come back to the table.
+        /// - Returns: the old object. Release it last: code that its release runs may use the table.
         @inline(__always)
         func exchange(_ place: Int, for object: consuming NSManagedObject?) -> NSManagedObject? {
             swap(&objects[place], &object)
@@ -94,23 +93,23 @@ final class UniquingTable {
         }
     }
 
-    /// The pages with their tags; 0 where there is none. A look that passes by other pages usually tells so by their
-    /// tags, of which many are in one line of the processor's cache, and not by the memory of each of them.
+    /// The pages with their tags; 0 if free. Tags usually suffice to skip other pages, and one cache line holds many of
+    /// them, so a probe does not read the memory of each page.
     ///
-    /// Every look-up reads it.
-    // SAFETY: the context's queue is the only one that uses both, and nothing is called meanwhile: no accesses overlap.
+    /// Read by every look-up.
+    // SAFETY: only the context's queue uses both, and no other code is called during a use, so accesses do not overlap.
     @exclusivity(unchecked)
     private var directory: [UInt] = Array(repeating: 0, count: 16)
-    /// The page that was used last: the next row is usually there too.
+    /// The page used last: the next row is usually in it.
     @exclusivity(unchecked)
     private var last: Page?
     private var used = 0
-    /// Hears of the rows whose objects come and go, where their store wants to know.
+    /// Records rows whose objects are added or removed; `nil` if their store does not want to know.
     var log: RegistrationLog?
-    /// How many objects came since objects were last let go.
+    /// The number of objects added since unused objects were last released.
     private(set) var insertionCount = 0
-    /// Objects in whose place others came, as long as the user's code holds them: they have to hear of the context's
-    /// end.
+    /// Objects that were replaced by others, while the user's code holds them: they must be detached when the context
+    /// is deallocated.
     private var displaced: [WeakReference] = []
 
     private struct WeakReference {
@@ -135,14 +134,14 @@ final class UniquingTable {
         return (mixed ^ (mixed >> 32)) &* 0xD6E8_FEB8_6659_FD93
     }
 
-    /// Where the search for the page with `key` begins, and its tag.
+    /// The index at which the search for the page with `key` begins, and the tag of the page.
     @inline(__always)
     private func start(_ key: RowKey, _ mask: Int) -> (index: Int, tag: UInt) {
         let hash = Self.hash(key)
         return (Int(truncatingIfNeeded: hash >> 24) & mask, Page.tag(hash))
     }
 
-    /// The place of the page with `key`, or the free place where it belongs.
+    /// The index of the page with `key`, or the free one where it belongs.
     @inline(__always)
     private func index(of key: RowKey) -> Int {
         let mask = directory.count - 1
@@ -170,22 +169,23 @@ final class UniquingTable {
     @inline(__always)
     subscript(key: RowKey) -> NSManagedObject? { page(Self.pageKey(key))?.objects[Self.place(key)] }
 
-    /// The same without a count of references, for a caller that looks at many objects that are not released meanwhile.
-    // SAFETY: the table holds the object; see the summary for how long. An optional reference and an optional
-    // `Unretained` are the same word.
+    /// The same, without counting a reference, for callers that look up many objects that are not released until the
+    /// end.
+    // SAFETY: the table holds the object; the summary of the class says for how long. An optional reference and an
+    // optional `Unretained` are the same word.
     @inline(__always)
     func reference(_ key: RowKey) -> Unretained<NSManagedObject>? {
         guard let page = page(Self.pageKey(key)) else { return nil }
         return UnsafeRawPointer(page.objects + Self.place(key)).load(as: Unretained<NSManagedObject>?.self)
     }
 
-    /// Has the places of keys that are about to be asked for brought near: their memory is fetched side by side, not one
-    /// after the other as each is asked for.
+    /// Prefetches the places of keys before they are looked up: memory is fetched in parallel, not one place after the
+    /// other.
     func prefetch(_ keys: ArraySlice<RowKey>) {
         for key in keys { likelyPage(Self.pageKey(key))?.prefetch(Self.place(key)) }
     }
 
-    /// The first page that may have `key`, by its tag alone: touches no page.
+    /// The first page that may have `key`, by its tag alone. Reads no page.
     @inline(__always)
     private func likelyPage(_ key: RowKey) -> Page? {
         let mask = directory.count - 1
@@ -195,12 +195,12 @@ final class UniquingTable {
         return Page(tagged: directory[index])
     }
 
-    /// How many objects there may be at most.
+    /// The maximum number of objects in the current pages.
     var room: Int { used * Page.size }
 
     private var isFull: Bool { used * 3 >= directory.count * 2 }
 
-    /// Whether an object of `key` would make the table grow: the moment to take out what is not used.
+    /// True if adding an object for `key` would grow the table. Unused objects are then removed first.
     @inline(__always)
     func mustGrow(for key: RowKey) -> Bool { isFull && directory[index(of: Self.pageKey(key))] == 0 }
 
@@ -225,7 +225,7 @@ final class UniquingTable {
         used += 1
     }
 
-    /// Forgets the object of `key`, and gives it; its page stays for its neighbours' sake.
+    /// Removes and returns the object of `key`. Keeps the page for adjacent rows.
     @discardableResult
     @inline(__always)
     func take(_ key: RowKey) -> NSManagedObject? {
@@ -234,7 +234,7 @@ final class UniquingTable {
         return taken
     }
 
-    /// Notes that all rows leave.
+    /// Records the removal of all rows.
     func noteAllLeaving() {
         guard let log else { return }
         forEachPage { page in
@@ -242,8 +242,8 @@ final class UniquingTable {
         }
     }
 
-    /// Takes the objects out that have no other reference; they go away when the caller drops them, and what they alone
-    /// held is unused from then on.
+    /// Removes and returns the objects without other references. They are deallocated when the caller releases them;
+    /// objects that only they held are unused afterwards.
     func takeUnused() -> [NSManagedObject] {
         insertionCount = 0
         var unused: [NSManagedObject] = []
@@ -266,7 +266,7 @@ final class UniquingTable {
         return unused
     }
 
-    /// Takes the object of `key` out if it has no other reference; its page stays for its neighbours' sake.
+    /// Removes and returns the object of `key` if it has no other reference. Keeps the page for adjacent rows.
     func takeIfUnused(_ key: RowKey) -> NSManagedObject? {
         guard let page = page(Self.pageKey(key)), isKnownUniquelyReferenced(&page.objects[Self.place(key)]) else {
             return nil
@@ -295,7 +295,7 @@ final class UniquingTable {
         for page in living { enter(page) }
     }
 
-    /// Makes room for so many more pages.
+    /// Makes room for `room` more pages.
     private func rebuild(room: Int) {
         let living = Array(pages)
         var capacity = 16
@@ -303,18 +303,19 @@ final class UniquingTable {
         place(living, in: capacity)
     }
 
-    /// Whether so many more objects in a row would make the table grow.
+    /// True if `count` more objects of adjacent rows would grow the table.
     func mustGrow(by count: Int) -> Bool { (used + Self.pageCount(count)) * 3 >= directory.count * 2 }
 
-    /// Makes room for so many more objects in a row.
+    /// Makes room for `count` more objects of adjacent rows.
     func reserve(_ count: Int) {
         if mustGrow(by: count) { rebuild(room: Self.pageCount(count)) }
     }
 
-    /// How many pages so many objects in a row may need.
+    /// The maximum number of pages for `count` objects of adjacent rows.
     private static func pageCount(_ count: Int) -> Int { count / Page.size + 2 }
 
-    /// Takes all objects out, the displaced ones first, the others in the order of their rows and without counting a reference.
+    /// Moves all objects to `list`, replaced ones first, the others in the order of their rows, without counting
+    /// references.
     func moveAll(to list: inout [NSManagedObject]) {
         var living: [Page] = []
         living.reserveCapacity(used)
@@ -348,16 +349,16 @@ final class UniquingTable {
         }
     }
 
-    /// Calls `body` with each object in whose place another one came.
+    /// Calls `body` with each object that was replaced by another one.
     func forEachDisplaced(_ body: (NSManagedObject) -> Void) {
         for entry in displaced { if let object = entry.object { body(object) } }
     }
 
     private var pages: some Sequence<Page> { directory.lazy.compactMap { Page(tagged: $0) } }
 
-    /// Calls `body` with each page, while the objects of later ones are brought near: they stand anywhere in memory.
+    /// Calls `body` with each page, and prefetches the objects of later pages, which may be anywhere in memory.
     ///
-    /// Goes through the pages that there are when it begins, none of which `body` may free but the one that it is given.
+    /// Visits the pages that exist at the beginning. `body` may free only the page that it is given.
     private func forEachPage(_ body: (Page) -> Void) {
         let directory = directory
         for index in directory.indices {

@@ -1,42 +1,42 @@
 import Foundation
 
-// What happens when the store cannot be read (a damaged page, a disk that is gone) while an accessor fires a fault. An
-// accessor has no way to throw, and the program must not stop, so: the fault stays a fault and answers nil, an unread
-// to-many relationship answers what is known of it, and the next access tries again. What is set meanwhile is kept here,
-// apart from the row, and laid over it once it was read. Nothing is ever saved over a row that was not read: a save reads
-// all of these first, and throws the store's error if it still cannot.
+// Handles a store that cannot be read (a damaged page, a lost disk) while an accessor fires a fault. An accessor cannot
+// throw, and the program must not stop. So the fault stays a fault and returns nil, an unread to-many relationship
+// returns its known members, and the next access tries again. Values that are set before the row is read are kept here
+// and applied over the row afterwards. A save never overwrites a row that was not read: it first reads all of these,
+// and throws the store's error if it still cannot.
 
 extension NSManagedObjectContext {
-    /// A row or the contents of a relationship could not be read while an accessor of an object wanted them: the fault
-    /// answered nil and stays one; the next access tries again.
+    /// The row of an object, or the contents of a relationship, could not be read when an accessor needed them. The
+    /// fault returned nil and stays a fault; the next access tries again.
     ///
-    /// An addition to Apple's API. Posted by the context (the object) on its queue, once for each object until it was
-    /// read. Carries the store's error under `NSUnderlyingErrorKey` and the objects under
+    /// An addition to Apple's API. Posted by the context (the object) on its queue, once for each object until it is
+    /// read. The user info has the store's error under `NSUnderlyingErrorKey` and the objects under
     /// `NSAffectedObjectsErrorKey`. A save of such objects throws the same error.
     public static let didFailToFulfillFaultNotification = Notification.Name(
         "NSManagedObjectContextDidFailToFulfillFaultNotification")
 }
 
 extension NSNotification.Name {
-    /// The same as `NSManagedObjectContext.didFailToFulfillFaultNotification`, spelt as the older names are.
+    /// The older name of `NSManagedObjectContext.didFailToFulfillFaultNotification`.
     public static let NSManagedObjectContextDidFailToFulfillFault =
         NSManagedObjectContext.didFailToFulfillFaultNotification
 }
 
-/// What a context knows of faults that could not be read: failures, and what was set in such objects meanwhile.
+/// Faults of a context that could not be read: the failures, and the values that were set in such objects.
 final class UnreadFaults {
-    // SAFETY: the context owns it, and is not used by it once it goes away.
+    // SAFETY: the context owns it and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
-    /// Whether there ever were `writes`. Every fault that becomes real asks.
-    // SAFETY: used on the context's queue alone, as a whole: no accesses overlap.
+    /// True if there ever were `writes`. Checked for every fault that becomes real.
+    // SAFETY: used only on the context's queue and read or written as a whole, so accesses do not overlap.
     @exclusivity(unchecked)
     private var hasWrites = false
-    /// The values that were set in objects whose rows could not be read.
+    /// Values that were set in objects whose rows could not be read.
     private var writes: [ObjectIdentifier: Writes] = [:]
     private struct Writes {
-        /// Kept, so that the identifier stays the object's.
+        /// Retained, so the identifier stays unique.
         let object: NSManagedObject
         var values: [Int: SlotValue] = [:]
     }
@@ -46,7 +46,7 @@ final class UnreadFaults {
     private struct Contents {
         weak var owner: NSManagedObject?
         let number: Int
-        /// Whether all contents were replaced meanwhile: those that are known are all there shall be.
+        /// True if all contents were replaced before they were read: the known members are then all members.
         var isReplaced = false
     }
 
@@ -57,7 +57,7 @@ final class UnreadFaults {
 
     // MARK: Failures
 
-    /// Notes that `objects` could not be read, and posts it.
+    /// Records that `objects` could not be read, and posts the notification.
     func didFail(_ objects: [NSManagedObject], _ error: any Error) {
         let new = objects.filter { reported.insert($0.objectID).inserted }
         // An observer of the notification may read the same objects.
@@ -69,13 +69,13 @@ final class UnreadFaults {
             userInfo: [NSUnderlyingErrorKey: error as NSError, NSAffectedObjectsErrorKey: new])
     }
 
-    /// Notes that the contents of a to-many relationship could not be read.
+    /// Records that the contents of a to-many relationship could not be read.
     func didFail(_ owner: NSManagedObject, number: Int, _ error: any Error) {
         if place(of: owner, number) == nil { contents.append(Contents(owner: owner, number: number)) }
         didFail([owner], error)
     }
 
-    /// `objects`, or relationships of theirs, have been read.
+    /// Records that `objects`, or relationships of them, have been read.
     func didRead(_ objects: [NSManagedObject]) {
         if reported.isEmpty { return }
         for object in objects { reported.remove(object.objectID) }
@@ -83,7 +83,7 @@ final class UnreadFaults {
 
     // MARK: Values
 
-    /// The value that was set in a fault that has no row.
+    /// The value that was set in a fault without a row.
     func value(_ slot: Int, of object: NSManagedObject) -> SlotValue {
         writes[ObjectIdentifier(object)]?.values[slot] ?? .null
     }
@@ -93,12 +93,12 @@ final class UnreadFaults {
         writes[ObjectIdentifier(object), default: Writes(object: object)].values[slot] = value
     }
 
-    /// The slots that were set in a fault that has no row.
+    /// The slots that were set in a fault without a row.
     func slots(of object: NSManagedObject) -> [Int] {
         writes[ObjectIdentifier(object)].map { $0.values.keys.sorted() } ?? []
     }
 
-    /// The object has been read: lays what was set over its row.
+    /// Applies the values that were set over the row of an object that has now been read.
     func apply(to object: NSManagedObject) {
         guard hasWrites, let found = writes.removeValue(forKey: ObjectIdentifier(object)) else { return }
         if let baseline = object.baseline, baseline.snapshot == nil {
@@ -109,7 +109,7 @@ final class UnreadFaults {
                 object.write(value, slot: slot)
                 continue
             }
-            // The old destination, unknown until now, has to forget the object.
+            // The old destination was unknown until now, and its inverse must be updated.
             var target: NSManagedObject?
             if case .reference(let id) = value { target = object.managedObjectContext?.registry.object(for: id) }
             InverseUpkeep.set(target, of: object, slot: slot)
@@ -122,18 +122,19 @@ final class UnreadFaults {
         contents.firstIndex { $0.owner === owner && $0.number == number }
     }
 
-    /// All contents of an unread relationship were replaced by those that are known.
+    /// Records that all contents of an unread relationship were replaced by the known members.
     func didReplace(_ owner: NSManagedObject, number: Int) {
         if let place = place(of: owner, number) { contents[place].isReplaced = true }
     }
 
-    /// Whether all contents of the relationship, which has been read now, were replaced before it was.
+    /// True if all contents of the relationship, which has now been read, were replaced before. Forgets the
+    /// replacement.
     func takeReplacement(_ owner: NSManagedObject, number: Int) -> Bool {
         guard !contents.isEmpty, let place = place(of: owner, number) else { return false }
         return contents.remove(at: place).isReplaced
     }
 
-    /// The relationships of objects with unsaved changes that could not be read.
+    /// Unread relationships of objects with unsaved changes.
     var unsavedContents: [(owner: NSManagedObject, number: Int)] {
         contents.removeAll { $0.owner == nil }
         return contents.compactMap { entry in
@@ -144,7 +145,7 @@ final class UnreadFaults {
 
     // MARK: Forgetting
 
-    /// The object's changes are dropped.
+    /// Forgets an object whose changes are dropped.
     func forget(_ object: NSManagedObject) {
         if !writes.isEmpty { writes[ObjectIdentifier(object)] = nil }
         if !contents.isEmpty { contents.removeAll { $0.owner === object || $0.owner == nil } }
