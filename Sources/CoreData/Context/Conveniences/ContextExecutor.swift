@@ -1,6 +1,6 @@
 import Foundation
 
-/// The queue of a context as the executor of an actor, so that an actor can use the context's objects without `perform`:
+/// The queue of a context as the executor of an actor, so the actor can use the context's objects without `perform`:
 ///
 /// ```swift
 /// actor Repository {
@@ -9,19 +9,19 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each piece of the actor's work runs as a block of ``perform(_:)`` does: in turn with the context's other blocks, with the
+/// Each job of the actor runs like a block of ``perform(_:)``: serially with the context's other blocks, with the
 /// pending changes processed after it. The actor keeps the context alive. An addition to Apple's interface.
 extension NSManagedObjectContext: SerialExecutor {
-    /// Runs a piece of an actor's work on the context's queue. The concurrency runtime calls it.
+    /// Runs a job of an actor on the context's queue. Called by the concurrency runtime.
     nonisolated public func enqueue(_ job: consuming ExecutorJob) {
         let work = UnownedJob(job)
         perform { work.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    /// The reference that an actor hands out as its `unownedExecutor`.
+    /// The reference that an actor returns as its `unownedExecutor`.
     nonisolated public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
-    /// Stops the program if the caller is not on the context's queue; `assumeIsolated` of an actor asks for it.
+    /// Stops the program if the caller is not on the context's queue. Called by an actor's `assumeIsolated`.
     nonisolated public func checkIsolated() {
         precondition(isOnQueue, "An actor's work was expected on the queue of its context, but runs elsewhere.")
     }

@@ -1,16 +1,16 @@
 import Foundation
 
-// What most programs write around a container and a context, as one call each. Additions to Apple's interface.
+// The code that most programs write around a container and a context, as one call each. Additions to Apple's interface.
 
 extension NSPersistentContainer {
-    /// A container whose stores are open.
+    /// Creates a container and opens its stores.
     ///
     /// - Parameters:
     ///   - name: the name of the model, as for ``init(name:)``.
-    ///   - model: the model, where it is at hand; else it is looked up by its name.
-    ///   - storeURL: where the SQLite store is; `nil` is the default place, `/dev/null` a store in memory.
+    ///   - model: the model; `nil` looks it up by its name.
+    ///   - storeURL: the file of the SQLite store; `nil` means the default place, `/dev/null` a store in memory.
     /// - Returns: the container.
-    /// - Throws: the first error with which a store could not be opened.
+    /// - Throws: the first error of opening a store.
     public static func open(
         _ name: String, model: NSManagedObjectModel? = nil, at storeURL: URL? = nil
     ) throws -> NSPersistentContainer {
@@ -35,11 +35,11 @@ extension NSManagedObjectContext {
     ///
     /// - Parameters:
     ///   - type: the class; objects of classes that descend from it are found too.
-    ///   - predicate: which of them; `nil` is all.
+    ///   - predicate: the condition; `nil` means all.
     ///   - keyPaths: the properties to sort by, ascending, the first one first.
-    ///   - limit: how many at the most; 0 is no limit.
+    ///   - limit: the maximum number of objects; 0 means no limit.
     /// - Returns: the objects, in order.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what `fetch(_:)` throws.
+    /// - Throws: `CocoaError` 2048 if `predicate` cannot be converted; errors of `fetch(_:)`.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sort keyPaths: PartialKeyPath<Object>...,
         limit: Int = 0
@@ -48,15 +48,15 @@ extension NSManagedObjectContext {
         return try fetch(try Self.request(type, predicate, order, limit))
     }
 
-    /// The objects of a class, in the order of sort descriptors of Swift.
+    /// The objects of a class, in the order of Swift sort descriptors.
     ///
     /// - Parameters:
     ///   - type: the class; objects of classes that descend from it are found too.
-    ///   - predicate: which of them; `nil` is all.
-    ///   - descriptors: the order, the first one first.
-    ///   - limit: how many at the most; 0 is no limit.
+    ///   - predicate: the condition; `nil` means all.
+    ///   - descriptors: the sort descriptors, the first one first.
+    ///   - limit: the maximum number of objects; 0 means no limit.
     /// - Returns: the objects, in order.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what `fetch(_:)` throws.
+    /// - Throws: `CocoaError` 2048 if `predicate` cannot be converted; errors of `fetch(_:)`.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sort descriptors: [SortDescriptor<Object>],
         limit: Int = 0
@@ -64,32 +64,32 @@ extension NSManagedObjectContext {
         try fetch(try Self.request(type, predicate, descriptors.map { NSSortDescriptor($0) }, limit))
     }
 
-    /// How many objects of a class there are.
+    /// The number of objects of a class.
     ///
     /// - Parameters:
     ///   - type: the class.
-    ///   - predicate: which of them; `nil` is all.
-    /// - Returns: their number. Costs a statement, no objects.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what ``count(for:)`` throws.
+    ///   - predicate: the condition; `nil` means all.
+    /// - Returns: the number. Costs one statement and reads no objects.
+    /// - Throws: `CocoaError` 2048 if `predicate` cannot be converted; errors of ``count(for:)``.
     public func count<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil
     ) throws -> Int {
         try count(for: try Self.request(type, predicate, [], 0))
     }
 
-    /// A sum, an average, the least or the greatest of a property's values. Pending changes do not count: the store answers.
+    /// The sum, average, minimum or maximum of a property's values. The store computes it, without pending changes.
     ///
     /// ```swift
     /// let wins = try context.aggregate(.sum, of: \Team.wins, where: #Predicate { $0.zone == "Europe" })
     /// ```
     ///
     /// - Parameters:
-    ///   - function: what is computed.
-    ///   - keyPath: the property, also one behind to-one relationships.
-    ///   - predicate: over which objects; `nil` is all.
-    /// - Returns: the value, an `NSNumber`, `NSDecimalNumber`, date or text that casts as Apple's do; `nil` where there is no
-    ///   value. Costs a statement, no objects.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what `fetch(_:)` throws.
+    ///   - function: the function to compute.
+    ///   - keyPath: the property, possibly across to-one relationships.
+    ///   - predicate: the condition for objects; `nil` means all.
+    /// - Returns: the value, an `NSNumber`, `NSDecimalNumber`, date or text that casts as Apple's do; `nil` if there is
+    ///   no value. Costs one statement and reads no objects.
+    /// - Throws: `CocoaError` 2048 if `predicate` cannot be converted; errors of `fetch(_:)`.
     public func aggregate<Object: NSManagedObject>(
         _ function: AggregateFunction, of keyPath: PartialKeyPath<Object>, where predicate: Predicate<Object>? = nil
     ) throws -> Any? {
@@ -106,15 +106,15 @@ extension NSManagedObjectContext {
         return found is NSNull ? nil : found
     }
 
-    /// What ``aggregate(_:of:where:)`` computes.
+    /// A function that ``aggregate(_:of:where:)`` computes.
     public enum AggregateFunction: String, Sendable {
         /// The sum of the values.
         case sum = "sum:"
-        /// Their average.
+        /// The average of the values.
         case average = "average:"
-        /// The least one.
+        /// The minimum of the values.
         case minimum = "min:"
-        /// The greatest one.
+        /// The maximum of the values.
         case maximum = "max:"
     }
 
