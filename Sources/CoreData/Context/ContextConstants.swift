@@ -1,6 +1,6 @@
 import Foundation
 
-/// On which queue a context works.
+/// The queue that a context uses.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     /// The context works on a queue of its own.
     case privateQueueConcurrencyType = 1
@@ -15,11 +15,11 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// On which queue a context works, under the names of newer source.
+    /// The queue that a context uses, under the names of newer source.
     public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
         /// The type under its older name.
         public let rawValue: NSManagedObjectContextConcurrencyType
-        /// The type of that older name.
+        /// Creates the type from its older name.
         public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
 
         /// The context works on the main queue.
@@ -28,11 +28,11 @@ extension NSManagedObjectContext {
         public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
     }
 
-    /// When a block given to `perform(schedule:_:)` runs.
+    /// The time at which a block passed to `perform(schedule:_:)` runs.
     public enum ScheduledTaskType: Sendable {
-        /// In place if the caller is on the queue, else like `enqueued`.
+        /// In place if the caller is on the queue, otherwise like `enqueued`.
         case immediate
-        /// After what the queue has to do already.
+        /// After the work that is already in the queue.
         case enqueued
     }
 
@@ -60,21 +60,21 @@ extension NSManagedObjectContext {
         case refreshedObjectIDs = "refreshed_objectIDs"
         /// A set of the IDs of invalidated objects.
         case invalidatedObjectIDs = "invalidated_objectIDs"
-        /// In did-save of a context that is pinned: the `NSQueryGenerationToken` of the state that it reads from then on.
+        /// In did-save of a pinned context: the `NSQueryGenerationToken` of the state that it reads from then on.
         case queryGeneration = "newQueryGeneration"
     }
 
-    /// A context (the object) is about to save; changes may still be made. Carries nothing.
+    /// A context (the object) is about to save; changes may still be made. No user info.
     public static let willSaveObjectsNotification = Notification.Name("NSManagingContextWillSaveChangesNotification")
     /// A context (the object) saved: sets of objects under `inserted`, `updated`, `deleted`.
     public static let didSaveObjectsNotification = Notification.Name("NSManagingContextDidSaveChangesNotification")
     /// Objects of a context (the object) changed: sets of objects under `inserted`, `updated`, `deleted`, `refreshed`,
     /// or an array of IDs under `invalidatedAll`. Absent keys mean none.
     public static let didChangeObjectsNotification = Notification.Name("NSObjectsChangedInManagingContextNotification")
-    /// A context (the object) saved: sets of IDs, safe to be handed to another thread.
+    /// A context (the object) saved: sets of IDs, safe to pass to another thread.
     public static let didSaveObjectIDsNotification = Notification.Name(
         "NSManagedObjectContextDidSaveObjectIDsNotification")
-    /// A context (the object) merged changes from elsewhere: sets of IDs.
+    /// A context (the object) merged changes that were saved elsewhere: sets of IDs.
     public static let didMergeChangesObjectIDsNotification = Notification.Name(
         "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 }
@@ -103,7 +103,8 @@ public let NSDeletedObjectsKey = NSManagedObjectContext.NotificationKey.deletedO
 public let NSRefreshedObjectsKey = NSManagedObjectContext.NotificationKey.refreshedObjects.rawValue
 /// The key of the set of invalidated objects in notifications of contexts.
 public let NSInvalidatedObjectsKey = NSManagedObjectContext.NotificationKey.invalidatedObjects.rawValue
-/// The key of the array of the IDs of all objects that a reset or a removed store took, in did-change notifications.
+/// The key of the array of the IDs of all objects, after a reset or when a store is removed, in did-change
+/// notifications.
 public let NSInvalidatedAllObjectsKey = NSManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue
 /// The key of the set of IDs of inserted objects in notifications of contexts.
 public let NSInsertedObjectIDsKey = NSManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The plain settings of a context. Any thread may set them, also while the context is at work.
+/// The plain settings of a context. Any thread may set them, even while the context is working.
 // SAFETY: `lock` guards the values.
 final class ContextSettings: @unchecked Sendable {
     struct Values {
@@ -16,7 +16,7 @@ final class ContextSettings: @unchecked Sendable {
     }
 
     private let lock = Mutex<Void>(())
-    // SAFETY: used under the lock alone.
+    // SAFETY: used only under the lock.
     @exclusivity(unchecked)
     private var values = Values()
 
@@ -24,7 +24,7 @@ final class ContextSettings: @unchecked Sendable {
         lock.withLock { _ in UncheckedSendable(look(values)) }.value
     }
 
-    /// Sets a value. The old one, which may be of a program's own type, goes away outside of the lock.
+    /// Sets a value. The old one, which may be of a program's own type, is released outside of the lock.
     func change(_ change: (inout Values) -> Void) {
         let old = lock.withLock { _ in
             let old = UncheckedSendable(values)
@@ -36,7 +36,7 @@ final class ContextSettings: @unchecked Sendable {
 
     /// Sets the undo manager.
     ///
-    /// - Returns: the one that it was before.
+    /// - Returns: the previous one.
     func exchangeUndoManager(_ manager: UndoManager?) -> UndoManager? {
         lock.withLock { _ in
             let old = values.undoManager

@@ -1,63 +1,63 @@
 import Foundation
 
-/// Where a context reads rows and writes changes: all that it knows of what lies beneath it, a coordinator or a parent.
+/// The source from which a context reads rows and to which it writes changes: a coordinator or a parent.
 ///
-/// Called on the context's queue. Takes the queues of the contexts beneath, downwards, and then the coordinator's lock.
+/// Called on the context's queue. Takes the queues of the ancestors, from child to root, and then the coordinator's
+/// lock.
 protocol ContextSource: RowsByID, AnyObject {
-    /// The coordinator at the bottom.
+    /// The coordinator of the root context.
     var coordinator: NSPersistentStoreCoordinator? { get }
 
-    /// The context beneath; `nil` directly above the coordinator.
+    /// The parent; `nil` if the context uses the coordinator directly.
     var parent: NSManagedObjectContext? { get }
 
-    /// What `plan` finds, with the limit and offset that it says.
+    /// Returns the rows that match `plan`, with its limit and offset.
     func find(_ plan: FetchPlan, wantsRows: Bool) throws -> FoundRows
 
-    /// How many objects `plan` finds.
+    /// Returns the number of objects that match `plan`.
     func count(_ plan: FetchPlan) throws -> Int
 
-    /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, and the store that has them; `nil` where
-    /// that is not one store, where it reads rows only by their IDs, or where there are more than `most`.
+    /// Returns the result of ``destinations(of:inOrderOf:)`` with the first `limit` rows, and their store; `nil` if
+    /// there are several stores, if the store reads rows only by ID, or if there are more than `most` destinations.
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> (store: any RowStore, found: DestinationRows)?
 
-    /// Whether there can be a row of that ID: of a temporary one only in a parent.
+    /// True if a row of that ID can exist; for a temporary ID only in a parent.
     func mayHold(_ id: NSManagedObjectID) -> Bool
 
-    /// Whether `row`, which was read or announced now, shall take the place of `old`.
+    /// True if `row`, just read or announced, replaces `old`.
     func supersedes(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool
 
-    /// The same row's ID with the store and entity of this stack.
+    /// The ID of the same row with the store and entity of this stack.
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID
 
-    /// The store that takes a new object of `entity`.
+    /// The store that receives a new object of `entity`.
     func store(for entity: NSEntityDescription) throws -> any RowStore
 
-    /// Permanent IDs for new objects in `store`, in the same order.
+    /// Returns permanent IDs for new objects in `store`, in the same order.
     func obtainPermanentIDs(for runs: [EntityRun], in store: any RowStore) throws -> [NSManagedObjectID]
 
     /// The same for a store whose IDs depend on the objects; `nil` for any other.
     func obtainPermanentIDs(of objects: [NSManagedObject], in store: any RowStore) throws -> [NSManagedObjectID]?
 
-    /// Writes the changes of each store: all of them or none.
+    /// Writes the changes of each store: all or none.
     ///
-    /// - Returns: the rows that the stores themselves changed beside what they were told (see
-    ///   ``StoreOperations/takeDerivedRows()``).
+    /// - Returns: rows that the stores changed as a side effect (see ``StoreOperations/takeDerivedRows()``).
     /// - Throws: ``StoreConflicts``, ``MultiStoreSave/Incomplete``, a store's errors.
     func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot]
 
-    /// Writes what stores say of themselves, where that was changed. Does nothing above a parent.
+    /// Writes the stores' metadata that was changed. Does nothing with a parent.
     func saveMetadata() throws
 
-    /// Runs `body`, which reads, while no other thread works with what lies directly beneath, in the state that the
-    /// context is pinned to.
+    /// Runs `body`, which reads, while no other thread uses the coordinator or parent, in the state that the context is
+    /// pinned to.
     func reading<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// Tells the other contexts what was committed. Call it outside of the lock.
+    /// Notifies the other contexts of committed changes. Call it outside of the lock.
     func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext)
 
-    /// Runs `body` while no other thread works with what lies directly beneath.
+    /// Runs `body` while no other thread uses the coordinator or parent.
     func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
 }
 
@@ -73,10 +73,10 @@ extension ContextSource {
     ) throws -> (store: any RowStore, found: DestinationRows)? { nil }
 }
 
-/// The source of a context that stands on a coordinator.
+/// The source of a context that uses a coordinator directly.
 final class CoordinatorSource: ContextSource {
     private let stack: NSPersistentStoreCoordinator
-    // SAFETY: the context owns its source, and is not used by it once it goes away.
+    // SAFETY: the context owns its source and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private(set) var seen = SeenDataVersions()
@@ -208,7 +208,7 @@ final class CoordinatorSource: ContextSource {
 
     // MARK: Stores of IDs
 
-    /// An ID made by another stack on the same store becomes one of this stack.
+    /// Converts an ID that another stack on the same store made into one of this stack.
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID {
         guard !id.isTemporaryID, let key = id.rowKey else { return id }
         if id.persistentStore?.persistentStoreCoordinator === stack { return id }
@@ -222,7 +222,7 @@ final class CoordinatorSource: ContextSource {
         stack.rowStores.first { $0.identifier == identifier }
     }
 
-    /// The one store that there is, if all of `ids` are of it.
+    /// The only store, if all `ids` belong to it.
     private func onlyStore(of ids: [NSManagedObjectID]) -> (any RowStore)? {
         let stores = context.generation.visible(stack.rowStores)
         guard stores.count == 1, let only = stores.first, let identifier = only.identifier else { return nil }

@@ -1,18 +1,18 @@
 import Foundation
 
 extension NotificationCenter {
-    /// Has `block` called on a queue for each notification; who posts waits for it.
+    /// Calls `block` on a queue for each notification; the poster waits for it.
     ///
-    /// Foundation's own waits for the main queue wherever the thread is another one than the main thread. But a program whose
-    /// `main` is asynchronous, as that of tests is, has its main queue on any thread: a save on the main actor would wait for
-    /// itself for good. Calls with a queue find this one, those without any Foundation's.
+    /// Foundation's method waits for the main queue on any thread but the main thread. In a program with an
+    /// asynchronous `main`, such as a test, the main queue may run on any thread, so a save on the main actor would
+    /// deadlock. Calls with a queue resolve to this method, those without to Foundation's.
     ///
     /// - Parameters:
-    ///   - name: the notifications; `nil` means all.
-    ///   - obj: whose notifications; `nil` means all.
-    ///   - queue: where `block` is called. On the main queue it is called in place.
-    ///   - block: what is called.
-    /// - Returns: what ends it with `removeObserver(_:)`.
+    ///   - name: the name of the notifications; `nil` means all.
+    ///   - obj: the object of the notifications; `nil` means all.
+    ///   - queue: the queue of `block`. On the main queue `block` is called in place.
+    ///   - block: the block to call.
+    /// - Returns: a token to pass to `removeObserver(_:)`.
     @preconcurrency
     public func addObserver(
         forName name: NSNotification.Name?, object obj: Any?, queue: OperationQueue,

@@ -1,4 +1,4 @@
-/// What objects ask of their context: each goes to the collaborator that does it.
+/// The requests of objects to their context, forwarded to its collaborators.
 extension NSManagedObjectContext: ObjectOwner {
     func ownedObject(_ id: NSManagedObjectID) -> NSManagedObject { registry.object(for: id) }
 

@@ -1,23 +1,22 @@
 import Foundation
 
-/// A workspace: the objects that a task works with, and their changes until they are saved.
+/// A workspace: the objects that a task uses, and their changes until they are saved.
 ///
-/// A context belongs to its queue. Use it, and the objects that it hands out, only within `perform` and `performAndWait`;
-/// one of the main queue may be used directly on the main thread. Its plain settings may be set from anywhere, at any
-/// time.
+/// A context belongs to its queue. Use it and its objects only within `perform` and `performAndWait`; a context of the
+/// main queue may also be used directly on the main thread. Its plain settings may be set on any thread, at any time.
 ///
-/// The members are short and forward to collaborators with a state of their own: `registry` (one object for each row),
-/// `changes` (what is not saved), `events` (what happens at the end of each event), `faults`, `undoRecorder`,
-/// `savePipeline`, `refresher`, `fetchPipeline` and `merger`.
-// SAFETY: all but the settings, which have a lock, belongs to the context's queue.
+/// The members are short and forward to collaborators with their own state: `registry` (one object for each row),
+/// `changes` (unsaved changes), `events` (the end of each event), `faults`, `undoRecorder`, `savePipeline`,
+/// `refresher`, `fetchPipeline` and `merger`.
+// SAFETY: the settings have a lock; all else belongs to the context's queue.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: Collaborators
 
     final let queue: WorkQueue
-    /// Up when another context or process saved since the context last looked.
+    /// Raised when another context or process saved since the context last checked.
     final let othersSaved = AtomicFlag()
-    // Those that every object asks for are there from the start.
-    // SAFETY: set once while the context is made, so that no accesses overlap; looking would cost more than the asking.
+    // Collaborators that every object uses are created with the context.
+    // SAFETY: set once during initialisation, so accesses do not overlap; a check would cost more than the access.
     final var registry: ObjectRegistry { @inline(__always) get { frequent.registry } }
     final var changes: ChangeTracker { @inline(__always) get { frequent.changes } }
     final var events: EventProcessor { @inline(__always) get { frequent.events } }
@@ -32,15 +31,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var fetchPipeline = FetchPipeline(context: self)
     final private(set) lazy var merger = ChangeMerger(context: self)
     final private(set) lazy var generation = ContextGeneration(context: self)
-    /// Where rows come from and changes go to; `nil` without a coordinator.
+    /// The source of rows and the destination of changes; `nil` without a coordinator.
     final private(set) var source: (any ContextSource)?
     /// The mergers of the contexts whose parent this one is.
     final let children = CommitObservers()
     final let legacyLock = NSRecursiveLock()
     private let settings = ContextSettings()
-    /// Whether the context has a parent.
+    /// True if the context has a parent.
     final private(set) var isNested = false
-    /// What the next validation of an object is done with; `nil` during one.
+    /// The value that the next validation uses; `nil` during a validation.
     final var validatedValue: ValidatedValue?
     /// Old destinations of relationships that hand-written accessors are changing.
     final var manualChanges: [ManualChanges.Change: ManualChanges.Before] = [:]
@@ -53,14 +52,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         queue = WorkQueue.make(isMain: ct == .mainQueueConcurrencyType)
         super.init()
         frequent = FrequentCollaborators(of: self)
-        // Settings and commits reach it from any thread: it is there before another thread knows the context.
+        // Other threads use the merger, so it is created before another thread can know the context.
         _ = merger
     }
 
     /// A context of the main queue or of a queue of its own, without a coordinator yet.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
-    /// Any thread can be the last to hold a context. Its objects belong to the queue, and end there.
+    /// Any thread may release a context last. Its objects belong to the queue and are released there.
     deinit {
         let remains = ContextRemains(frequent, settings.exchangeUndoManager(nil))
         frequent = nil
@@ -70,9 +69,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The kind of queue that the context works on.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
 
-    /// Where the context reads and writes: the coordinator at the bottom, if the context has a parent.
+    /// The coordinator that the context reads and writes; that of the root context if the context has a parent.
     ///
-    /// - Precondition: Neither it nor a parent was set before; `nil` cannot be set.
+    /// - Precondition: Neither a coordinator nor a parent was set before; `nil` cannot be set.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { source?.coordinator }
         set {
@@ -87,13 +86,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The context that this one reads from and saves into; `nil` if it stands on a coordinator.
+    /// The context that this one reads from and saves into; `nil` if it uses a coordinator directly.
     ///
-    /// A child sees the parent's unsaved changes, and a save hands its own over to the parent: nothing is written before
-    /// the context at the bottom is saved. The child keeps its parent alive. Its queue may wait for the parent's; code on
-    /// the parent's queue may wait for the child all the same, and what the child needs of the parent is read meanwhile.
+    /// A child sees the parent's unsaved changes, and a save passes its own to the parent: nothing is written until the
+    /// root context is saved. The child keeps its parent alive. The child's queue may wait for the parent's. Code on
+    /// the parent's queue may also wait for the child, whose reads from the parent then run during that wait.
     ///
-    /// - Precondition: Neither it nor a coordinator was set before, and the context has no objects.
+    /// - Precondition: Neither a parent nor a coordinator was set before, and the context has no objects.
     open var parent: NSManagedObjectContext? {
         get { source?.parent }
         set {
@@ -121,46 +120,46 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { settings.read { $0.transactionAuthor } }
         set { settings.change { $0.transactionAuthor = newValue } }
     }
-    /// Anything that a program wants to keep with the context. Any thread may use it.
+    /// Values that a program keeps with the context. Any thread may use the dictionary.
     public final let userInfo: NSMutableDictionary = SharedDictionary()
-    /// What records changes to be undone; `nil`, the default, records none. Where it takes the place of another one that
-    /// has recorded changes, set it on the context's queue.
+    /// Records changes to be undone; `nil`, the default, records none. To replace a manager that has recorded changes,
+    /// set it on the context's queue.
     open var undoManager: UndoManager? {
         get { settings.read { $0.undoManager } }
         set {
             undoManagerChanged(from: settings.exchangeUndoManager(newValue), to: newValue)
         }
     }
-    /// How a save resolves conflicts with what others saved: an `NSMergePolicy`. The error policy by default.
+    /// The `NSMergePolicy` by which a save resolves conflicts with what others saved. The error policy by default.
     open var mergePolicy: Any {
         get { settings.read { $0.mergePolicy } }
         set { settings.change { $0.mergePolicy = newValue } }
     }
-    /// Whether deletions propagate at the end of each event, or only in a save. `true` by default.
+    /// True if deletions propagate at the end of each event, false if only in a save. `true` by default.
     open var propagatesDeletesAtEndOfEvent: Bool {
         get { settings.read { $0.propagatesDeletesAtEndOfEvent } }
         set { settings.change { $0.propagatesDeletesAtEndOfEvent = newValue } }
     }
-    /// Whether unchanged objects without other references stay in memory as long as the context does. `false` by
-    /// default: they are let go now and then.
+    /// True if unchanged objects without other references stay in memory as long as the context. `false` by default:
+    /// they are released from time to time.
     open var retainsRegisteredObjects: Bool {
         get { settings.read { $0.retainsRegisteredObjects } }
         set { settings.change { $0.retainsRegisteredObjects = newValue } }
     }
-    /// Whether a fault whose row is gone becomes a deleted object without values. `true` by default; otherwise firing
-    /// it stops the program.
+    /// True if a fault whose row no longer exists becomes a deleted object without values. `true` by default; otherwise
+    /// firing it stops the program.
     open var shouldDeleteInaccessibleFaults: Bool {
         get { settings.read { $0.shouldDeleteInaccessibleFaults } }
         set { settings.change { $0.shouldDeleteInaccessibleFaults = newValue } }
     }
-    /// For how many seconds values that were read may be used again. There is no cache of rows between contexts: a
-    /// refresh always reads the store.
+    /// The number of seconds for which values that were read may be used again. There is no row cache between contexts:
+    /// a refresh always reads the store.
     open var stalenessInterval: TimeInterval {
         get { settings.read { $0.stalenessInterval } }
         set { settings.change { $0.stalenessInterval = newValue } }
     }
-    /// Whether saves of other contexts into the coordinator or the parent, and what the parent saves and merges itself, are
-    /// merged into this one. `false` by default.
+    /// True if the context merges saves of other contexts into the coordinator or the parent, and the parent's own
+    /// saves and merges. `false` by default.
     open var automaticallyMergesChangesFromParent: Bool {
         get { merger.mergesAutomatically }
         set { merger.mergesAutomatically = newValue }
@@ -168,10 +167,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Queue
 
-    /// Runs `block` on the context's queue, some time later, and then processes the pending changes.
+    /// Runs `block` on the context's queue, later, and then processes the pending changes.
     ///
-    /// The closure belongs to no actor, wherever it is written, as it may run on another thread than the main one; what it takes
-    /// along that is not `Sendable` is a warning.
+    /// The closure is not isolated to an actor, because it may run on another thread than the main one; captured values
+    /// that are not `Sendable` cause a warning.
     @preconcurrency
     open func perform(_ block: @escaping @Sendable () -> Void) {
         queue.async {
@@ -182,17 +181,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Runs `block` on the context's queue and waits for it: in place if the caller is there already.
+    /// Runs `block` on the context's queue and waits for it: in place if the caller is already there.
     ///
-    /// Where threads wait for each other's contexts in a circle, one of them runs its block while the thread that has the
-    /// context waits, within that thread's block.
+    /// If threads wait for each other's contexts in a cycle, one of them runs its block inside the block of the thread
+    /// that uses the context, while that thread waits.
     open func performAndWait<Result, Failure: Error>(
         _ block: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try performAndWait(.asked, block)
     }
 
-    /// - Parameter reason: why the caller waits: the framework's own work may be in the middle of something.
+    /// - Parameter reason: the reason for waiting: the framework itself may be in the middle of other work.
     @inline(__always)
     final func performAndWait<Result, Failure: Error>(
         _ reason: QueueWaiter.Reason, _ block: () throws(Failure) -> Result
@@ -200,8 +199,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         try queue.sync(reason) { () throws(Failure) in try CurrentContext.entering(self, block) }
     }
 
-    /// Runs `block` on the context's queue without blocking the caller's thread, and gives its result: in place if the caller
-    /// is there already, and does not ask for its turn. The closure belongs to no actor, as that of ``perform(_:)``.
+    /// Runs `block` on the context's queue without blocking the caller's thread, and returns its result: in place if
+    /// the caller is already there and `schedule` is `.immediate`. The closure is not isolated to an actor, as that of
+    /// ``perform(_:)``.
     @preconcurrency
     nonisolated(nonsending) open func perform<Result, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws(Failure) -> Result
@@ -215,13 +215,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Objects
 
-    /// Puts a new object into the context; it gets a temporary ID. A deleted object of the context is not deleted any more.
+    /// Inserts a new object into the context, with a temporary ID. A deleted object of the context is no longer
+    /// deleted.
     open func insert(_ object: NSManagedObject) { lifeCycle.insert(object) }
 
-    /// Marks an object to be deleted by the next save. An object that was never saved is forgotten.
+    /// Marks an object for deletion by the next save. An object that was never saved is forgotten.
     open func delete(_ object: NSManagedObject) { lifeCycle.delete(object) }
 
-    /// The object of that ID, a fault if the context does not have it. Never reads: the row may not exist.
+    /// The object of that ID, a fault if the context does not have it. Never reads, so the row may not exist.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         requireQueue("object(with:)")
         defer { registry.tellStores() }
@@ -236,17 +237,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The object of that ID with its values.
     ///
-    /// - Throws: 133000 if the row does not exist or the object is deleted; what the store throws.
+    /// - Throws: 133000 if the row does not exist or the object is deleted; the store's errors.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         try lifeCycle.existingObject(objectID)
     }
 
-    /// What becomes of a fault whose row is gone.
+    /// Decides what happens to a fault whose row no longer exists.
     ///
     /// - Parameters:
-    ///   - fault: the object whose row the store does not have any more.
+    ///   - fault: the object without a row.
     ///   - oid: its ID.
-    ///   - property: the property that was read or set; `nil` where the fault fires for none in particular.
+    ///   - property: the property that was read or set; `nil` if the fault fires for no particular one.
     /// - Returns: `true` to make it a deleted object without values, `false` to stop the program.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
@@ -254,16 +255,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         shouldDeleteInaccessibleFaults
     }
 
-    /// Gives permanent IDs to new objects before they are saved. They are reserved in the store at once.
+    /// Gives new objects permanent IDs before they are saved. The IDs are reserved in the store at once.
     ///
-    /// - Throws: 134030 without a coordinator, 513 where the store is read-only, and what the store throws.
+    /// - Throws: 134030 without a coordinator, 513 if the store is read-only, and the store's errors.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         requireQueue("obtainPermanentIDs(for:)")
         var seen: Set<NSManagedObject> = []
         try savePipeline.obtainPermanentIDs(for: objects.filter { seen.insert($0).inserted })
     }
 
-    /// Says in which store a new object shall be saved.
+    /// Chooses the store in which a new object will be saved.
     ///
     /// - Precondition: The object was never saved.
     open func assign(_ object: Any, to store: NSPersistentStore) {
@@ -271,8 +272,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         lifeCycle.assign(object, to: store)
     }
 
-    /// Makes the next save fail, or ask the merge policy, if another context or process changed the object, though it
-    /// is not changed here.
+    /// Makes the next save fail, or consult the merge policy, if another context or process changed the object, even if
+    /// this context did not.
     open func detectConflicts(for object: NSManagedObject) {
         requireQueue("detectConflicts(for:)")
         savePipeline.lock(object)
@@ -280,12 +281,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: State
 
-    /// All objects that the context has in memory and that are in use. O(objects).
+    /// All objects in use that the context has in memory. O(objects).
     open var registeredObjects: Set<NSManagedObject> {
         requireQueue("registeredObjects")
         return Set(registry.all)
     }
-    /// New objects that are not saved.
+    /// New objects, not saved yet.
     open var insertedObjects: Set<NSManagedObject> {
         requireQueue("insertedObjects")
         return changes.inserted.set
@@ -295,20 +296,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         requireQueue("updatedObjects")
         return changes.updated.set
     }
-    /// Saved objects that were deleted. Those whose deletion a merge brought are among them until the event is processed;
-    /// of them there is nothing to save.
+    /// Saved objects that were deleted. Objects whose deletion was merged are included until the event is processed; a
+    /// save does not write them.
     open var deletedObjects: Set<NSManagedObject> {
         requireQueue("deletedObjects")
         return changes.allDeleted
     }
-    /// Whether there is anything to save.
+    /// True if there is anything to save.
     open var hasChanges: Bool {
         requireQueue("hasChanges")
         return changes.hasChanges
     }
 
-    /// Ends the event: deletions propagate, undo is registered, objects-did-change is posted. Happens by itself at the
-    /// end of the main queue's turn, of each `perform` block, and before each fetch and save.
+    /// Ends the event: propagates deletions, registers undo, and posts objects-did-change. Called automatically at the
+    /// end of the main queue's turn and of each `perform` block, and before each fetch and save.
     open func processPendingChanges() {
         requireQueue("processPendingChanges()")
         events.process(propagatesDeletes: propagatesDeletesAtEndOfEvent)
@@ -316,38 +317,38 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Saving and taking back
 
-    /// Validates all changes and writes them, one transaction for each store; or hands them over to the parent.
+    /// Validates all changes and writes them, in one transaction for each store; or passes them to the parent.
     ///
     /// - Throws: validation errors (1550–1690, several as 1560), 133020 for conflicts that the merge policy did not
-    ///   resolve, 133010 for a relationship into another store, or what the store throws. Then nothing was written
-    ///   (with several stores see 134040), and the changes are all still there.
+    ///   resolve, 133010 for a relationship into another store, or the store's errors. Nothing was written then (with
+    ///   several stores see 134040), and all changes are kept.
     open func save() throws { try savePipeline.save() }
 
-    /// Drops all changes that are not saved, and what could be undone.
+    /// Drops all unsaved changes and the undo history.
     open func rollback() { refresher.rollback() }
 
-    /// Forgets all objects. Those that the program still holds have no context any more, and are told of by their IDs.
+    /// Forgets all objects. Objects that the program still holds lose their context; a notification has their IDs.
     open func reset() { refresher.reset() }
 
-    /// Lets an object be read anew: its changes and its values that live in memory only stay on top of the new values; or,
-    /// with `false`, they are dropped. An object that has nothing to keep becomes a fault, which is read when it is touched.
+    /// Makes an object read its row again. With `true` its unsaved changes and its transient values stay on top of the
+    /// new values; with `false` they are dropped. An object with nothing to keep becomes a fault.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         refresher.refresh([object], mergeChanges: flag)
     }
 
-    /// Lets all objects be read anew; changes stay on top of the new values. Objects without changes become faults and hold
-    /// their neighbours no longer, which gives their memory back; what they have in memory only is dropped.
+    /// Makes all objects read their rows again; unsaved changes stay on top of the new values. Objects without changes
+    /// become faults, lose their transient values, and release the objects that they refer to, which frees memory.
     open func refreshAllObjects() {
         refresher.refresh(registry.refreshable, mergeChanges: true, keepsTransient: false)
     }
 
-    /// Takes back the last group of changes.
+    /// Undoes the last group of changes.
     open func undo() {
         requireQueue("undo()")
         undoRecorder.undo()
     }
 
-    /// Takes back the last undo.
+    /// Reverses the last undo.
     open func redo() {
         requireQueue("redo()")
         undoRecorder.redo()
@@ -355,13 +356,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: For the framework's other parts
 
-    /// Whether the caller is where the context may be used.
+    /// True if the caller may use the context here.
     final var isOnQueue: Bool { queue.isCurrent }
     final var isOnMainQueue: Bool { queue.isMain }
 
-    /// Stops the program, or tells, as ``ConcurrencyChecking`` says, where the caller is not on the context's queue.
+    /// Stops the program or reports the mistake, depending on ``ConcurrencyChecking``, if the caller is not on the
+    /// context's queue.
     ///
-    /// - Parameter access: what the caller does; only asked for then.
+    /// - Parameter access: the caller's action; evaluated only for the message.
     @inline(__always)
     final func requireQueue(_ access: @autoclosure () -> String) {
         if ConcurrencyChecking.isOn, !isOnQueue, QueueWatchdog.isToBeTold(.useOffQueue) { refuse(access()) }
@@ -379,25 +381,27 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     final func scheduleProcessing() { events.schedule() }
 
-    /// How many contexts lie beneath this one.
+    /// The number of ancestors of this context.
     final var depth: Int { parent.map { $0.depth + 1 } ?? 0 }
 
-    /// The context that writes to the stores.
+    /// The root context, which writes to the stores.
     final var root: NSManagedObjectContext { parent?.root ?? self }
 
     private func stands(on other: NSManagedObjectContext) -> Bool {
         self === other || parent?.stands(on: other) ?? false
     }
 
-    /// Notes that what was read and is not in use may be stale: others saved, or the parent's objects changed. Any thread.
+    /// Notes that unused objects may be stale, because others saved or the parent's objects changed. Called on any
+    /// thread.
     final func noteChangesBeneath() { merger.objectsBeneathDidChange() }
 
-    /// The objects of the context changed: its children see them so when they read next.
+    /// Tells the children that the context's objects changed: their next reads see the changes.
     final func tellChildrenOfEvent() {
         for child in children.live { child.objectsBeneathDidChange() }
     }
 
-    /// The context saved, merged, or took over a child's save: the other children hear of it. They read what it has.
+    /// Notifies the other children after the context saved, merged, or accepted a child's save. They read the context's
+    /// values.
     final func tellChildren(_ changes: CommittedChanges, from source: NSManagedObjectContext) {
         let observers = children.live
         guard !observers.isEmpty, !changes.isEmpty else { return }
@@ -406,20 +410,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         for child in observers { child.coordinatorDidCommit(changes, from: source) }
     }
 
-    /// The same row's ID with this stack's store and entity.
+    /// The ID of the same row with the store and entity of this stack.
     final func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { source?.localID(id) ?? id }
 
     /// The class of an entity's objects.
     final func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type { lifeCycle.objectClass(of: entity) }
 
-    /// The one entity of the context's model that has the class.
+    /// The only entity of the context's model with that class.
     final func entity(for type: NSManagedObject.Type) -> NSEntityDescription { lifeCycle.entity(for: type) }
 
-    /// The object leaves the context.
+    /// Removes the objects from the context.
     final func letGo(_ objects: [NSManagedObject]) { lifeCycle.letGo(objects) }
 }
 
-/// The collaborators of a context that every object asks for, made with it.
+/// The collaborators of a context that every object uses, created with it.
 private struct FrequentCollaborators {
     let registry: ObjectRegistry
     let events: EventProcessor
@@ -438,8 +442,8 @@ private struct FrequentCollaborators {
     }
 }
 
-/// The objects of a context that is gone, and what holds them, until its queue comes to them.
-// SAFETY: made by the last owner, and from then on used on the context's queue alone.
+/// The objects of a deallocated context and the collaborators that hold them, until its queue processes them.
+// SAFETY: created by the last owner, and then used only on the context's queue.
 private final class ContextRemains: @unchecked Sendable {
     private var collaborators: FrequentCollaborators?
     private var undoManager: UndoManager?
@@ -449,7 +453,7 @@ private final class ContextRemains: @unchecked Sendable {
         self.undoManager = undoManager
     }
 
-    /// All objects leave, and those that nobody else holds go away.
+    /// Detaches all objects, and releases those that no one else holds.
     func end() {
         collaborators?.lifeCycle.abandonAll()
         undoManager = nil

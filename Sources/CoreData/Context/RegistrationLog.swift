@@ -1,7 +1,7 @@
-/// Which rows of an incremental store came into a context and left it, until the store is told.
+/// Rows of an incremental store that were registered in a context or unregistered, until the store is notified.
 ///
-/// Rows are noted one by one, in the midst of other work, and told together when that is done: the store's class is a
-/// program's own code, which may ask the context for anything.
+/// Rows are recorded one by one during other work, and the store is notified of all when that work is done: the store's
+/// class is a program's own code, which may use the context.
 final class RegistrationLog {
     let storeIdentifier: String
     private weak var store: NSIncrementalStore?
@@ -23,7 +23,7 @@ final class RegistrationLog {
         let came: [RowKey]
         let left: [RowKey]
 
-        /// What came first: a row that came and left is told of in both.
+        /// Registered rows come first; a row that was registered and unregistered is in both calls.
         func tell() {
             coordinator.withLock {
                 let operations = store.operations
@@ -33,7 +33,7 @@ final class RegistrationLog {
         }
     }
 
-    /// What was noted since it was last asked for; `nil` where there is nothing, or no store to tell.
+    /// The rows recorded since the last call; `nil` if there are none, or no store to notify.
     private func takeNews() -> News? {
         guard !came.isEmpty || !left.isEmpty else { return nil }
         defer { (came, left) = ([], []) }
@@ -41,10 +41,11 @@ final class RegistrationLog {
         return News(store: store, coordinator: coordinator, came: came, left: left)
     }
 
-    /// Tells the store now, under the coordinator's lock.
+    /// Notifies the store now, under the coordinator's lock.
     func tell() { takeNews()?.tell() }
 
-    /// Tells the store from another thread: the context goes away, perhaps where the lock must not be waited for.
+    /// Notifies the store from another thread: the context is being deallocated, perhaps by code that must not wait for
+    /// the lock.
     func tellLater() {
         guard let news = takeNews() else { return }
         news.coordinator.perform { news.tell() }

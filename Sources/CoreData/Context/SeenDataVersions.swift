@@ -1,6 +1,6 @@
-/// What ``StoreOperations/dataVersion()`` of each store was when a context last fetched from it.
+/// The ``StoreOperations/dataVersion()`` of each store when a context last fetched from it.
 ///
-/// A store that is gone is forgotten: another one, which may have its address, is not compared with it.
+/// Entries of deallocated stores are dropped, so they are never compared with a new store at the same address.
 struct SeenDataVersions {
     private struct Entry {
         weak var store: NSPersistentStore?
@@ -9,12 +9,12 @@ struct SeenDataVersions {
 
     private var entries: [Entry] = []
 
-    /// How many stores are remembered.
+    /// The number of remembered stores.
     var count: Int { entries.count }
 
     /// Remembers the version of a store.
     ///
-    /// - Returns: whether the store was seen before, with another version.
+    /// - Returns: true if the store was seen before with another version.
     mutating func note(_ version: Int64, of store: NSPersistentStore) -> Bool {
         if let index = entries.firstIndex(where: { $0.store === store }) {
             defer { entries[index].version = version }
