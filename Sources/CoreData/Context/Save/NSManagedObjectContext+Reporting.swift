@@ -1,26 +1,26 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Saves as ``save()`` does, with the same errors, and tells meanwhile how far it is: so a program that saves very many
-    /// objects on the main queue can go on showing something, and let its user stop the save.
+    /// Saves like ``save()``, with the same errors, and reports its progress. A program that saves very many objects on
+    /// the main queue can so update its screen and let the user stop the save.
     ///
-    /// While an SQLite store with a file in WAL mode writes, `report` reads objects of this context in the state before the save,
-    /// through a connection of its own. Other stores tell nothing while they write; neither do several stores that are saved
-    /// together, nor one of a coordinator that has others which cannot show a state from before. A child context tells of its checks
-    /// only. After a conflict that the merge policy settles the save begins anew, and so does the fraction.
+    /// While an SQLite store with a file in WAL mode writes, `report` reads objects of this context in the state before
+    /// the save, through a separate connection. There are no reports while other stores write, while several stores are
+    /// saved together, or if another store of the coordinator cannot show an earlier state. A child context reports
+    /// only its validation. After a conflict that the merge policy resolves, the save and the fraction start again.
     ///
-    /// Where another process keeps the only store of the coordinator locked, that is found before anything is checked: to try again
-    /// takes no more than the time that the store waits for locks.
+    /// If another process has locked the only store of the coordinator, the save fails before it validates anything, so
+    /// a retry takes no longer than the store's timeout for locks.
     ///
-    /// Cost: that of ``save()``, a connection, and what `report` takes. Until the commit other programs cannot write, and other
-    /// contexts of the coordinator wait; so `report` must not wait for them, nor for anything that may take long. The log that the
-    /// commit leaves is copied into the file with a later commit or with the closing of the store.
+    /// Cost: that of ``save()``, a connection, and the time of `report`. Until the commit other programs cannot write,
+    /// and other contexts of the coordinator wait; so `report` must not wait for them, or for anything that may take
+    /// long. The commit's write-ahead log is copied into the file by a later commit or when the store is closed.
     ///
-    /// - Parameter report: called on the context's queue, every few hundredths of a second, from within the save: it may read
-    ///   objects of the context, and must neither change, save nor reset anything of it. All else that it reads of a store
-    ///   which writes (by another context, or the history) is an error (134070). An error that it throws while
+    /// - Parameter report: called on the context's queue, every few hundredths of a second, within the save. It may
+    ///   read objects of the context, and must not change, save or reset anything in it. Any other read of a store that
+    ///   writes (by another context, or of the history) is an error (134070). An error that it throws while
     ///   ``SaveProgress/canStop`` is true stops the save.
-    /// - Throws: what ``save()`` throws, and what `report` throws. Then nothing was written, and the changes are all still there.
+    /// - Throws: errors of ``save()`` and of `report`. Nothing was written then, and all changes are kept.
     public func save(reporting report: @escaping (SaveProgress) throws -> Void) throws {
         requireQueue("save(reporting:)")
         let reporter = SaveReporter { [unowned self] progress in

@@ -1,23 +1,23 @@
 import Foundation
 
-/// What a save took out of a context.
+/// The objects and rows that a save wrote.
 struct SavedObjects {
     /// All objects whose changes were saved.
     var objects: [NSManagedObject] = []
-    /// The rows as they stand now, of those that were written.
+    /// The new rows of the objects that were written.
     var written = WrittenRows()
-    /// Rows that the stores themselves changed.
+    /// Rows that the stores changed as a side effect.
     var derived: [NSManagedObjectID: RowSnapshot] = [:]
 }
 
-/// What happens once stores have committed, or the parent has taken the changes over: objects take over their new rows,
-/// hooks are called, the news is posted.
+/// Finishes a save after the stores committed or the parent accepted the changes: gives the objects their new rows,
+/// calls hooks, and notifies observers.
 struct SaveCompletion {
     let context: NSManagedObjectContext
 
-    /// - Parameter derived: the rows for which stores worked out values, of objects that were written and of others.
+    /// - Parameter derived: the rows with values that stores derived, of objects that were written and of others.
     func finish(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot] = [:]) {
-        // Usually there is one store, and nothing to put together.
+        // Usually there is one store, and nothing to combine.
         if plans.count == 1 {
             return finish(SavedObjects(objects: plans[0].objects, written: plans[0].written, derived: derived))
         }
@@ -48,16 +48,16 @@ struct SaveCompletion {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
-        /// Members whose rows were written for their places in an owner's list only: others have to hear of that too.
+        /// Members whose rows were written only for their position in an owner's list: others must be notified too.
         var moved: [NSManagedObject] = []
 
-        /// All whose rows others have to read again.
+        /// All objects whose rows others must read again.
         var updatedRows: [NSManagedObject] { moved.isEmpty ? updated : updated + moved }
     }
 
     // MARK: Objects
 
-    /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
+    /// Makes the saved values the committed ones, and removes the objects from the lists of changes.
     private func settle(_ batch: SavedObjects) -> Saved {
         let reporter = reporter
         if context.changes.areOnlyInsertions(batch.objects), batch.objects.isSame(as: batch.written.objects) {
@@ -89,7 +89,7 @@ struct SaveCompletion {
         return saved
     }
 
-    /// Where all that has changes is new, one look at each object does.
+    /// Does the same in one pass over the objects, if all changed objects are new.
     private func settleInsertions(_ batch: SavedObjects) -> Saved {
         let marks = context.changes.insertionMarks
         let reporter = reporter
@@ -106,7 +106,7 @@ struct SaveCompletion {
         return Saved(inserted: batch.objects)
     }
 
-    /// Takes over the values that the stores derived; `nil` where there are none.
+    /// Adopts the values that the stores derived; `nil` if there are none.
     private func adoptDerived(_ rows: [NSManagedObjectID: RowSnapshot]) -> MergeWork? {
         guard !rows.isEmpty else { return nil }
         var work = MergeWork(context: context)
@@ -143,25 +143,25 @@ struct SaveCompletion {
         changes.inserted =
             saved.inserted.isSame(as: batch.written.objects)
             ? batch.written.rows.map(\.id) : saved.inserted.map(\.objectID)
-        // What the stores derived comes behind what was written.
+        // Rows that were only derived are added after the written ones.
         changes.updated = saved.updatedRows.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
         changes.rows = batch.written.rows
         if batch.derived.isEmpty { return changes }
         changes.rows = changes.rows.map { IdentifiedRow(id: $0.id, row: batch.derived[$0.id] ?? $0.row) }
-        // What the stores derived for other rows is read by the contexts that merge: it has no version by which it
-        // could be late.
+        // Contexts that merge read rows that were only derived: the version of such a row does not change, so it cannot
+        // identify the newer one.
         let written = Set(changes.rows.map(\.id))
         changes.updated += batch.derived.keys.filter { !written.contains($0) }
         return changes
     }
 
-    /// The news of a save without changes: empty sets.
+    /// Posts the notifications of a save without changes, with empty sets.
     func postNothing() { post(Saved(), CommittedChanges()) }
 
     private func post(_ saved: Saved, _ changes: CommittedChanges) {
         let center = NotificationCenter.default
-        // Programs that merge by hand have to hear of the rows whose values the stores derived, too.
+        // Programs that merge manually also need the rows whose values the stores derived.
         let known = saved.updatedRows
         let derived = changes.updated.dropFirst(known.count).map { context.registry.object(for: $0) }
         let updated = derived.isEmpty ? context.events.set(of: known) : Set(known + derived)
@@ -169,7 +169,7 @@ struct SaveCompletion {
             NSInsertedObjectsKey: context.events.set(of: saved.inserted), NSUpdatedObjectsKey: updated,
             NSDeletedObjectsKey: context.events.set(of: saved.deleted),
         ]
-        // Where the state cannot be read now, the next reading says why.
+        // If the state cannot be read now, the next read throws the reason.
         info[NSManagedObjectContextQueryGenerationKey] = try? context.generation.resolvedToken()
         info[Self.changeTokenKey] = changes.isEmpty ? nil : changeToken
         center.post(name: NSManagedObjectContext.didSaveObjectsNotification, object: context, userInfo: info)

@@ -1,31 +1,31 @@
 import Foundation
 
-/// Saves a context: hooks, validation, permanent IDs (reserved in a transaction before), one transaction for each store, and
-/// then the news. Above a parent: into the parent instead.
+/// Saves a context: hooks, validation, permanent IDs (reserved in an earlier transaction), one transaction for each
+/// store, and then notifications. With a parent, the changes are passed to the parent instead of stores.
 ///
-/// Nothing of the context changes before a store has committed, except what hooks and merge policies do, and that new
-/// objects have permanent IDs from then on.
+/// Until a store commits, the context changes only by what hooks and merge policies do, and by the permanent IDs of new
+/// objects.
 final class SavePipeline {
-    // SAFETY: the context owns the pipeline, and is held by the caller of a save.
+    // SAFETY: the context owns the pipeline, and the caller of a save holds the context.
     private let unretained: Unretained<NSManagedObjectContext>
     var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private var lockedObjects: [NSManagedObject] = []
     private var isSaving = false
-    /// Whether objects are validated before they are written. A migration validates all of its objects in its end.
+    /// True if objects are validated before they are written. A migration validates all of its objects at its end.
     var validates = true
-    /// What is told how far the save that goes on has come; usually `nil`.
+    /// Receives the progress of the current save; usually `nil`.
     private(set) var reporter: SaveReporter?
-    /// What cannot be saved any more, until a reset or a rollback.
+    /// Objects that cannot be saved any more, until a reset or a rollback.
     var lost = LostObjects()
 
-    /// How often hooks may change objects again.
+    /// The maximum number of rounds in which hooks change objects.
     private static let hookLimit = 1000
 
     init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     private var changes: ChangeTracker { context.changes }
 
-    /// Runs `body`, a save, which tells `reporter` how far it is.
+    /// Runs `body`, a save, which reports its progress to `reporter`.
     func reporting(to reporter: SaveReporter, _ body: () throws -> Void) rethrows {
         let before = self.reporter
         self.reporter = reporter
@@ -33,7 +33,7 @@ final class SavePipeline {
         try body()
     }
 
-    /// Nothing is told any more: what hears of the save's end may save itself.
+    /// Stops reporting: observers of the save's end may save again.
     func endReporting() { reporter = nil }
 
     func save() throws {
@@ -56,15 +56,15 @@ final class SavePipeline {
         try context.faults.readUnread()
         try announce()
         if validates { try validate() }
-        // Hooks and checks may have met more that could not be read.
+        // Hooks and validation may have touched more objects that could not be read.
         try context.faults.readUnread()
         if let parent = source.parent { try handOver(to: parent) } else { try writeToStores() }
-        // What a merge policy changed.
+        // Changes made by a merge policy.
         if changes.hasPending { context.processPendingChanges() }
         context.registry.tellStores()
     }
 
-    /// A save without changes writes metadata at the most, and is announced all the same.
+    /// Finishes a save without changes, which at most writes metadata and still posts its notifications.
     private func saveNothing() throws {
         NotificationCenter.default.post(name: NSManagedObjectContext.willSaveObjectsNotification, object: context)
         try context.source?.saveMetadata()
@@ -79,7 +79,7 @@ final class SavePipeline {
 
     // MARK: Before
 
-    /// Finds a lock of another process before very many objects are checked, where it is known which store is written.
+    /// Detects a lock of another process before very many objects are validated, if only one store can be written.
     private func findLock(_ source: some ContextSource) throws {
         guard source.parent == nil, let stores = source.coordinator?.rowStores, stores.count == 1,
             let store = stores.first, !store.isReadOnly, let operations = store.operations as? any StagedSaving,
@@ -109,7 +109,7 @@ final class SavePipeline {
             134030, "willSave() changed objects \(Self.hookLimit) times in a row: let it change only what must change.")
     }
 
-    /// Validates until no validation changes anything.
+    /// Validates until validation changes no more objects.
     func validate() throws {
         for _ in 0..<Self.hookLimit {
             var errors: [any Error] = []
@@ -134,10 +134,10 @@ final class SavePipeline {
 
     // MARK: Permanent IDs
 
-    /// Gives those of `objects` that are new their permanent IDs.
+    /// Gives the new objects among `objects` their permanent IDs.
     ///
-    /// - Parameter objects: Each once.
-    /// - Returns: the IDs, if they are those of all `objects` and in their order; else none.
+    /// - Parameter objects: Without duplicates.
+    /// - Returns: the IDs, if there is one for each of `objects`, in their order; otherwise an empty array.
     @discardableResult
     func obtainPermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
         guard let source = context.source else {
@@ -157,12 +157,12 @@ final class SavePipeline {
         return all
     }
 
-    /// New objects by the store that each goes to, in the order in which the stores are met.
+    /// Groups new objects by their store, in the order in which the stores first occur.
     private func grouped(
         _ pending: PendingIDAssignment, by source: some ContextSource
     ) throws -> [(store: any RowStore, pending: PendingIDAssignment)] {
         var choice = StoreChoice(context: context, source: source)
-        // Usually all go to one store.
+        // Usually all are saved in one store.
         if choice.isByEntity, let store = try commonStore(of: pending, source) { return [(store, pending)] }
         var groups: [(store: any RowStore, objects: [NSManagedObject])] = []
         for object in pending.objects {
@@ -174,8 +174,8 @@ final class SavePipeline {
         return groups.map { ($0.store, PendingIDAssignment(among: $0.objects, of: context)) }
     }
 
-    /// The store to which all the objects go, by their entities alone; `nil` where there are several, or some objects were
-    /// assigned to theirs.
+    /// The store of all the objects, by their entities alone; `nil` if there are several stores, or some objects were
+    /// assigned to one.
     private func commonStore(
         of pending: PendingIDAssignment, _ source: some ContextSource
     ) throws -> (any RowStore)? {
@@ -190,7 +190,7 @@ final class SavePipeline {
 
     // MARK: Writing
 
-    /// Writes the objects of a request, as far as they are the context's and have changes.
+    /// Writes those objects of a request that belong to the context and have changes.
     func write(_ request: NSSaveChangesRequest) throws {
         context.requireQueue("execute(_:)")
         for object in request.lockedObjects ?? [] { lock(object) }
@@ -198,7 +198,8 @@ final class SavePipeline {
         try writeToStores(only: Set(all.compactMap { $0 }.joined()))
     }
 
-    /// Obtains IDs, builds each store's changes and saves them; a conflict goes to the merge policy, and all is built anew.
+    /// Obtains IDs, builds each store's changes and saves them. After a conflict, the merge policy is applied and
+    /// everything is built again.
     ///
     /// - Parameter chosen: the objects to write; `nil` for all that have changes.
     func writeToStores(only chosen: Set<NSManagedObject>? = nil) throws {
@@ -224,7 +225,7 @@ final class SavePipeline {
         settle(plans, derived: derived ?? [:])
     }
 
-    /// From here on everything is settled, and observers of the save may save again.
+    /// Finishes the save. Observers may save again from here on.
     private func settle(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot], failed: [any RowStore] = []) {
         isSaving = false
         context.generation.advance()
@@ -232,7 +233,7 @@ final class SavePipeline {
         SaveCompletion(context: context).finish(plans, derived: derived)
     }
 
-    /// Lets the stores write. One that can tell how far it is does so; what is read meanwhile is in the state before.
+    /// Saves to the stores. Reports progress if the only store can; reads during its write see the state before.
     private func save(
         _ parts: [MultiStoreSave.Part], to source: some ContextSource
     ) throws -> [NSManagedObjectID: RowSnapshot] {
@@ -251,7 +252,7 @@ final class SavePipeline {
 
     // MARK: Into the parent
 
-    /// Hands the changes over to the parent; a conflict goes to the merge policy, and all is handed over anew.
+    /// Passes the changes to the parent. After a conflict, the merge policy is applied and everything is passed again.
     func handOver(to parent: NSManagedObjectContext) throws {
         var resolver = ConflictResolver(context: context)
         while true {
@@ -267,13 +268,13 @@ final class SavePipeline {
         }
     }
 
-    /// Forgets what `detectConflicts(for:)` marked.
+    /// Clears the marks of `detectConflicts(for:)`.
     func unlock(where isSaved: (NSManagedObject) -> Bool = { _ in true }) {
         for object in lockedObjects where isSaved(object) { object.flags.remove(.locked) }
         lockedObjects.removeAll(where: isSaved)
     }
 
-    /// Some stores have committed, others have not: what is saved is saved, the rest stays to be saved.
+    /// Settles the changes of the stores that committed, keeps those of the others unsaved, and throws.
     private func report(_ incomplete: MultiStoreSave.Incomplete, _ plans: [StorePlan]) throws {
         let failed = plans.filter { plan in incomplete.failed.contains { $0 === plan.store } }
         settle(

@@ -1,15 +1,16 @@
 import Foundation
 
-/// What a save writes to one store, and which objects it settles.
+/// The changes that a save writes to one store, and the objects that it settles.
 struct StorePlan {
     let store: any RowStore
     var changes: StoreChangeSet
     /// The objects whose changes are in the plan.
     var objects: [NSManagedObject] = []
-    /// Rows as they will stand after the commit.
+    /// The rows after the commit.
     var written = WrittenRows()
 
-    /// Lets the changes bring their objects along, with all of their lists read: a store may look at them in its save.
+    /// Adds the objects to the changes, with all of their to-many relationships read, because a store may look at them
+    /// in its save.
     mutating func bringObjects() {
         changes.objects = objects + written.objects
         for object in changes.objects where !object.isDeleted {
@@ -17,18 +18,18 @@ struct StorePlan {
         }
     }
 
-    /// Notes the new rows that were planned, and nothing else yet, as written. The lists are shared: to retain everything
-    /// in them anew would take as long as planning the rows.
+    /// Records the planned new rows as the only written ones. Shares the arrays: retaining every element again would
+    /// take as long as planning the rows.
     mutating func writeInsertions(of new: [NSManagedObject]) {
         objects = new
         written = WrittenRows(objects: new, rows: changes.inserted)
     }
 }
 
-/// The rows of objects that a save writes.
+/// The objects whose rows a save writes, and the rows.
 struct WrittenRows {
     private(set) var objects: [NSManagedObject] = []
-    /// As many as there are objects, in the same order.
+    /// The row of each object, in the same order.
     private(set) var rows: [IdentifiedRow] = []
 
     mutating func append(_ object: NSManagedObject, _ id: NSManagedObjectID, _ row: RowSnapshot) {
@@ -42,29 +43,29 @@ struct WrittenRows {
     }
 }
 
-/// Turns the unsaved changes into one change set for each store. Reads; changes nothing.
+/// Turns the unsaved changes into one change set for each store. Reads only.
 ///
-/// A relationship is written once, whatever ends changed: a to-one relationship as the slot of its row; a to-many
-/// relationship whose inverse is to-one as the slots of its destinations, whose rows also carry the positions of an
-/// ordered one; any other as changes of pairs, from the end whose entity and name come first.
+/// A relationship is written once, whichever ends changed: a to-one relationship as the slot of its row; a to-many
+/// relationship whose inverse is to-one as the slots of its destinations, whose rows also hold the positions in an
+/// ordered one; any other as changed pairs, from the end whose entity and name sort first.
 struct SavePlanner {
     let context: NSManagedObjectContext
     let locked: [NSManagedObject]
     /// The objects to write; `nil` for all that have changes.
     let chosen: Set<NSManagedObject>?
-    /// The IDs of the new objects in the order of these, as far as they were made just now: the objects keep none.
+    /// The IDs of the new objects in their order, if just obtained: the objects do not store them.
     let newIDs: [NSManagedObjectID]
 
     private var plans: [StorePlan] = []
     private var planOfStore: [String: Int] = [:]
-    /// The plan asked for last: objects of one store usually come in a row.
+    /// The plan used last: objects of one store are usually adjacent.
     private var lastPlan: (reference: StoreReference?, plan: Int)?
     /// Positions in ordered to-many relationships, by the destination that holds the foreign key.
     private var positions: [ObjectIdentifier: [Int: Int]] = [:]
     private var positioned: [NSManagedObject] = []
-    /// How many objects are new, for which there is room from the start.
+    /// The number of new objects, for which memory is reserved.
     private var insertedCount = 0
-    /// The destination that was looked for last, and what became of it: neighbours usually refer to the same.
+    /// The destination looked up last, and its result: adjacent objects usually refer to the same.
     private var lastDestination: (id: NSManagedObjectID, plan: Int, current: NSManagedObjectID?)?
     /// Objects that may have changed pairs.
     private var paired: [NSManagedObject] = []
@@ -116,7 +117,7 @@ struct SavePlanner {
     // MARK: Rows
 
     private mutating func addInserts(_ objects: [NSManagedObject]) throws {
-        // Usually all go to one store, and are the list of its objects.
+        // Usually there is one store, and its list is `objects`.
         var lists: [[NSManagedObject]] = []
         var number = 0
         try objects.forEachHeld { object in
@@ -133,10 +134,11 @@ struct SavePlanner {
         for plan in plans.indices { plans[plan].writeInsertions(of: lists.isEmpty ? objects : lists[plan]) }
     }
 
-    /// - Returns: the plan to which the object belongs, and whose objects it has to join.
+    /// - Returns: the index of the plan to which the object belongs.
     private mutating func addInsert(_ object: NSManagedObject, _ id: NSManagedObjectID) throws -> Int {
         let plan = try planIndex(of: id, object)
-        // The row of an object that comes back goes on counting where it was: holders of the old one have to notice.
+        // The row of a restored object continues the old version number, so contexts with the old row detect the
+        // change.
         let version = object.snapshot?.version ?? 0
         if !context.changes.deleted.isEmpty { try checkReferences(of: object, object.layout.slots.indices) }
         let row = try row(of: object, version: try Self.version(after: version, of: id), plan)
@@ -159,7 +161,7 @@ struct SavePlanner {
         try addWrite(object, id, slots, toMany, places, plan)
     }
 
-    /// - Throws: 134030 for a row whose version is the greatest number that there is, which only a damaged file has.
+    /// - Throws: 134030 if the row's version is the greatest possible number, which only a damaged file has.
     private static func version(after version: Int64, of id: NSManagedObjectID) throws -> Int64 {
         guard version < .max else {
             throw CoreDataError.make(
@@ -183,7 +185,7 @@ struct SavePlanner {
                 orderedPositions: places))
     }
 
-    /// Destinations that did not change themselves, but their place in an owner's list.
+    /// Plans destinations whose only change is their position in an owner's list.
     private mutating func addPositionedOnly() throws {
         let others = positioned.filter { $0.flags.isDisjoint(with: .unsaved) }
         try context.faults.fetchRows(of: others.filter { $0.snapshot == nil })
@@ -198,7 +200,7 @@ struct SavePlanner {
         let id = object.objectID
         let plan = try planIndex(of: id, object)
         plans[plan].objects.append(object)
-        // The row of an inaccessible object is gone already.
+        // The row of an inaccessible object no longer exists.
         guard !object.flags.contains(.inaccessible) else { return }
         plans[plan].changes.deleted.append(bare(object, id))
     }
@@ -215,7 +217,7 @@ struct SavePlanner {
             id: id, row: nil, changedSlots: [], baseVersion: object.snapshot?.version ?? 0)
     }
 
-    /// The row as it shall be: transient values at their defaults, temporary IDs replaced.
+    /// Builds the row to be written: transient values at their defaults, temporary IDs replaced.
     private mutating func row(of object: NSManagedObject, version: Int64, _ plan: Int) throws -> RowSnapshot {
         let (count, firstReference) = object.withLayout { ($0.slots.count, $0.attributeCount) }
         return try .make(version: version, count: count) { row in
@@ -233,7 +235,7 @@ struct SavePlanner {
         }
     }
 
-    /// The present ID of a destination, which must be in the same store.
+    /// The permanent ID of a destination, which must be in the same store.
     private mutating func destination(
         _ id: NSManagedObjectID, of object: NSManagedObject, _ slot: Int, _ plan: Int
     ) throws -> NSManagedObjectID? {
@@ -243,7 +245,7 @@ struct SavePlanner {
         return current
     }
 
-    /// No row of a new or changed reference leads to one that this save deletes.
+    /// Checks that no new or changed reference has a destination that this save deletes.
     private func checkReferences(of object: NSManagedObject, _ slots: some Sequence<Int>) throws {
         for slot in slots where slot >= object.layout.attributeCount {
             guard case .reference(let id) = object.currentValue(slot) else { continue }
@@ -285,18 +287,18 @@ struct SavePlanner {
 
     // MARK: Ordered lists
 
-    /// Whether there is an entity whose lists say in their members' rows what order they have.
+    /// True if some entity stores positions in ordered relationships in its rows.
     private var mayHavePlaces: Bool {
         context.source?.model?.entities.contains { $0.layout.withTraits { $0.hasListsOfPlaces } } ?? true
     }
 
-    /// The object's places in ordered lists, which most saves have none of.
+    /// The object's positions in ordered relationships; most saves have none.
     private func places(of object: NSManagedObject) -> [Int: Int] {
         positions.isEmpty ? [:] : positions[ObjectIdentifier(object)] ?? [:]
     }
 
-    /// Gives the members of changed ordered lists their places. What is only taken out leaves the
-    /// other places alone.
+    /// Collects the positions of the members of changed ordered relationships. Removals alone do not change the
+    /// positions of other members.
     private mutating func collectPositions(of owner: NSManagedObject) {
         for (number, state) in owner.touchedToMany where state.isOrdered && state.hasChanges {
             guard let inverse = owner.layout.toManyRelationships[number].inverseRelationship, !inverse.isToMany else {
@@ -326,7 +328,7 @@ struct SavePlanner {
             guard !relationship.isTransient else { continue }
             let writesPairs = relationship.writesPairs
             guard writesPairs || state.isOrdered else { continue }
-            // What others did too is not written again.
+            // Reads the contents again, so that changes others made too are not written twice.
             if state.isStale { _ = owner.loadedToManyState(number) }
             let id = owner.objectID
             let plan = try planIndex(of: id, owner)

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Which store each new object goes to.
+/// Chooses the store of each new object.
 ///
-/// One that was assigned to a store goes there. Where several stores could take an object, it goes to the one where what it
-/// is related to lies, directly or over other new objects: relationships cannot cross stores. All others go to the first
-/// store that takes their entity.
+/// An object that was assigned to a store is saved there. If several stores hold its entity, an object is saved in the
+/// store of the objects that it is related to, directly or through other new objects: relationships cannot cross
+/// stores. All others are saved in the first store that holds their entity.
 struct StoreChoice {
     private let context: NSManagedObjectContext
     private let source: any ContextSource
-    /// The objects that are related to each other, as a forest.
+    /// Objects that are related to each other, as a forest: from each object towards the root of its tree.
     private var leaders: [ObjectIdentifier: ObjectIdentifier] = [:]
     /// The stores of the saved and assigned objects of each tree, by its root.
     private var stores: [ObjectIdentifier: [any RowStore]] = [:]
-    /// The store and the entity of the last assigned object, which fit: the next usually has the same.
+    /// The store and the entity of the last assigned object, already checked: the next object usually has the same.
     private var checked: (store: any RowStore, layout: EntityLayout)?
 
-    /// Cost: nothing where the coordinator has one store; otherwise a look at all relationships of new and changed objects.
+    /// Cost: none if the coordinator has one store; otherwise a pass over all relationships of new and changed objects.
     init(context: NSManagedObjectContext, source: any ContextSource) {
         self.context = context
         self.source = source
@@ -27,11 +27,11 @@ struct StoreChoice {
         }
     }
 
-    /// Whether all new objects of one entity that were not assigned to a store go to the same.
+    /// True if all new objects of one entity that were not assigned to a store have the same store.
     var isByEntity: Bool { stores.isEmpty }
 
-    /// - Throws: 513 where every store that holds the entity is read only, 134020 where none holds it, or not the one that
-    ///   the object was assigned to.
+    /// - Throws: 513 if every store that holds the entity is read-only; 134020 if none holds it, or the assigned store
+    ///   does not.
     mutating func store(for object: NSManagedObject) throws -> any RowStore {
         if let assigned = object.objectID.rowStore {
             if checked?.store !== assigned || checked?.layout !== object.layout {
@@ -76,7 +76,7 @@ struct StoreChoice {
     }
 
     private mutating func unite(_ object: NSManagedObject, _ far: NSManagedObject) {
-        // Two saved objects say nothing of a new one, and one that is deleted will be related to nothing.
+        // Two saved objects do not decide the store of a new one, and a deleted object will have no relationships.
         guard object.objectID.isTemporaryID || far.objectID.isTemporaryID, !far.isDeleted else { return }
         note(far.objectID, of: far)
         let (mine, others) = (shortenedLeader(of: object), shortenedLeader(of: far))
@@ -100,7 +100,7 @@ struct StoreChoice {
         return leader
     }
 
-    /// The same, with the way there made shorter for the next who asks.
+    /// The same; also shortens the path for later look-ups.
     private mutating func shortenedLeader(of object: NSManagedObject) -> ObjectIdentifier {
         var leader = ObjectIdentifier(object)
         while let next = leaders[leader] {
