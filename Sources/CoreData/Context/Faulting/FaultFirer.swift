@@ -1,21 +1,21 @@
 import Foundation
 
-/// Makes faults real: rows of objects, contents of to-many relationships.
+/// Fires faults: reads rows of objects and contents of to-many relationships.
 final class FaultFirer {
-    /// The context as its objects refer to it.
+    /// The handle by which objects refer to the context.
     let handle: ContextHandle
-    // SAFETY: the context owns the firer; `realise`, which may run when it is gone, does without it.
+    // SAFETY: the context owns the firer; `realise`, which may run after the context is deallocated, does not use it.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
-    /// What could not be read.
+    /// Faults that could not be read.
     let unread: UnreadFaults
 
-    /// The to-many relationships that have shown small lists whose members are touched: their rows are read along with
-    /// the next lists.
+    /// To-many relationships with short lists whose members were used: the next lists are read with their members'
+    /// rows.
     private var listsReadWithRows: Set<ObjectIdentifier> = []
 
-    /// The lists that are likely to be asked for next.
+    /// Lists that are likely to be used next.
     let ahead: ListReadAhead
 
     init(context: NSManagedObjectContext, changes: ChangeTracker) {
@@ -31,10 +31,10 @@ final class FaultFirer {
 
     // MARK: Objects
 
-    /// Makes one fault real. Without I/O if it carries its row. A fault that cannot be read stays one: see
+    /// Fires one fault. Reads nothing if the fault carries its row. A fault that cannot be read stays one: see
     /// ``UnreadFaults``.
     ///
-    /// - Parameter place: The property that needs it, if it is one.
+    /// - Parameter place: The property that needs the row; `nil` if it is no particular one.
     func fire(_ object: NSManagedObject, for place: EntityLayout.Place? = nil) {
         if object.snapshot == nil {
             if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
@@ -44,8 +44,8 @@ final class FaultFirer {
         handle.realise(object)
     }
 
-    /// Reads the row of a fault, and those of its neighbours with the same query. Where that fails, a neighbour may be to
-    /// blame: then it reads the one row, and if that succeeds, each neighbour reads its own later.
+    /// Reads the row of a fault, and those of its batch with the same query. If that fails, another row of the batch
+    /// may be the cause, so only this row is read, and the others are read one by one later.
     private func fetchRow(of object: NSManagedObject) throws {
         let batch = object.faultBatch?.waiting(with: object, registered: context.registry.registered(_:)) ?? [object]
         object.faultBatch?.close()
@@ -57,7 +57,7 @@ final class FaultFirer {
         }
     }
 
-    /// Makes the faults among `objects` real that exist, with one query for all whose rows are not here.
+    /// Fires the faults among `objects`, with one query for all rows that are missing.
     func fire(_ objects: [NSManagedObject]) throws {
         let faults = objects.filter { $0.isFault && $0.managedObjectContext === context }
         try fetchRows(of: faults.filter { $0.snapshot == nil })
@@ -66,7 +66,7 @@ final class FaultFirer {
         }
     }
 
-    /// Reads the rows of faults, with one query; a row that is gone leaves its object without a snapshot.
+    /// Reads the rows of faults with one query. An object whose row no longer exists keeps no snapshot.
     func fetchRows(of objects: [NSManagedObject]) throws {
         guard !objects.isEmpty, let source = context.source else { return }
         let rows = try source.rows(inOrderOf: objects.map(\.passingID))
@@ -74,9 +74,9 @@ final class FaultFirer {
         unread.didRead(objects)
     }
 
-    /// Makes a fault real that has its row.
+    /// Fires a fault that has its row.
     ///
-    /// `awakeFromFetch` is the user's code, and may give the context up, and its handle with it.
+    /// `awakeFromFetch` is the user's code: it may release the context, and with it the handle.
     private static func realise(_ object: NSManagedObject, _ unread: UnreadFaults, _ changes: ChangeTracker) {
         let own = object.contextReference
         object.flags.remove(.fault)
@@ -89,7 +89,7 @@ final class FaultFirer {
         if object.layout.traits.toOneCount > 0, changes.hasChanges { InverseReconciler.settle(object) }
     }
 
-    /// The row is gone: the object becomes a deleted one without values, or the program stops.
+    /// Makes an object whose row no longer exists a deleted one without values, or stops the program.
     private func becomeInaccessible(_ object: NSManagedObject, missing place: EntityLayout.Place? = nil) {
         let property = place.map(object.layout.property(at:))
         guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
@@ -99,18 +99,18 @@ final class FaultFirer {
         object.snapshot = .blank(object.layout)
         object.flags.remove(.fault)
         object.flags.insert(.inaccessible)
-        // What only a parent had, and took back, was never stored.
+        // An object that only a parent had was never stored.
         if object.objectID.isTemporaryID { object.flags.remove(.stored) }
         context.changes.noteDeletion(object)
     }
 
     // MARK: To-many relationships
 
-    /// Reads the contents of the to-many relationship `number` of `owners` (of one entity), with one query. Where that
+    /// Reads the contents of the to-many relationship `number` of `owners` (of one entity), with one query. If that
     /// fails they stay unread.
     ///
-    /// - Parameter rowLimit: How many of the members' rows are read along, where one query can bring both. Unless it is
-    ///   said, those of a short list are, once members of such lists were touched.
+    /// - Parameter rowLimit: The maximum number of members' rows to read in the same query, if the store can. By
+    ///   default, rows are read with a short list once members of such lists were used.
     func load(_ owners: [NSManagedObject], number: Int, rowLimit: Int? = nil) {
         do {
             try fetchDestinations(of: owners, number: number, rowLimit: rowLimit)
@@ -150,8 +150,8 @@ final class FaultFirer {
         unread.didRead(owners)
     }
 
-    /// The members of each of `owners` as they are stored. Where the rows that were to be read along cannot be read, the
-    /// members come without.
+    /// The stored members of each of `owners`. If the rows that the same query should read cannot be read, the members
+    /// are faults without rows.
     private func findMembers(
         _ number: Int, of owners: [NSManagedObject], _ rowLimit: Int?
     ) throws -> [[NSManagedObject]] {
@@ -187,7 +187,7 @@ final class FaultFirer {
 
     // MARK: Before a save
 
-    /// Reads what could not be read before, of objects with unsaved changes: no row is written that was not read.
+    /// Reads the unread parts of objects with unsaved changes: a row is never written before it is read.
     ///
     /// - Throws: the store's error if it still cannot be read.
     func readUnread() throws {
@@ -197,7 +197,7 @@ final class FaultFirer {
         guard !faults.isEmpty || !contents.isEmpty else { return }
         try fire(faults)
         for (owner, number) in contents { try fetchDestinations(of: [owner], number: number) }
-        // What was deleted unread had no neighbours that its delete rules could have reached.
+        // Objects that were deleted unread had no known destinations, so their delete rules must be applied now.
         let deleted = (faults + contents.map(\.owner)).filter { $0.isDeleted && !$0.flags.contains(.inaccessible) }
         if !deleted.isEmpty {
             var propagation = DeletePropagation(context: context)

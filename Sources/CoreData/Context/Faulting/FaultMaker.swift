@@ -1,17 +1,17 @@
-/// Makes the objects of rows that one store has just given, many at a time: what all of them need is asked for once.
+/// Creates the objects of rows that one store has just returned, many at a time: shared facts are looked up once.
 ///
-/// Objects are made without IDs: see ``NSManagedObject/identifier``.
-// SAFETY: made on the queue of the context for one reading, while the context is held by the caller. The context keeps
-// the homes, and `families` the entities.
+/// Objects are created without IDs: see ``NSManagedObject/identifier``.
+// SAFETY: created on the context's queue for one read, while the caller holds the context. The context keeps the homes,
+// and `families` the entities.
 struct FaultMaker {
     let context: Unretained<NSManagedObjectContext>
     let registry: ObjectRegistry
     let table: UniquingTable
     let operations: any StoreOperations
-    /// What the objects of one entity have in common: they usually come in a row.
+    /// The kind used last: objects of one entity are usually adjacent.
     private var kind: Kind?
 
-    /// Retains nothing when it is taken up, as each object does: its family is among `families`.
+    /// Facts that objects of one entity share. Using it retains nothing: its family is in `families`.
     private struct Kind {
         let index: UInt32
         let home: Unretained<ObjectHome>
@@ -28,7 +28,7 @@ struct FaultMaker {
         }
     }
 
-    /// The kinds that were met, and their families, which hold their entities.
+    /// The kinds found so far, and their families, which hold the entities.
     private var kinds: [Kind] = []
     private var families: [IDFamily] = []
 
@@ -42,14 +42,14 @@ struct FaultMaker {
         self.operations = operations
     }
 
-    /// The object of `key`: a fault takes the row, unless it has a newer one; an object with values keeps its own.
+    /// The object of `key`: a fault takes the row unless it has a newer one; an object with values keeps its own.
     mutating func object(for key: RowKey, row: consuming RowSnapshot?) -> NSManagedObject {
         guard let known = table[key] else { return makeFault(key, consume row) }
         if let row { registry.offer(row, to: known) }
         return known
     }
 
-    /// The objects of `keys`, in the same order. They take the rows over: none are left.
+    /// The objects of `keys`, in the same order. Moves the rows out of `rows`.
     mutating func objects(for keys: [RowKey], taking rows: inout RowList) -> [NSManagedObject] {
         makeRoom(keys.count)
         var objects: [NSManagedObject] = []
@@ -61,9 +61,9 @@ struct FaultMaker {
         return objects
     }
 
-    /// The destinations of each owner. They take the rows over, as far as there are any.
+    /// The destinations of each owner. Moves the rows, if there are any, into the objects.
     ///
-    /// - Parameter areShared: Whether several owners may have the same destinations.
+    /// - Parameter areShared: True if several owners may have the same destinations.
     mutating func lists(of found: consuming DestinationRows, areShared: Bool) -> [[NSManagedObject]] {
         var found = found
         if !areShared { makeRoom(found.keys.count) }
@@ -73,7 +73,7 @@ struct FaultMaker {
         return lists
     }
 
-    /// The destinations of the owner at `index` alone. They take their rows over.
+    /// The destinations of the owner at `index`. Moves their rows into the objects.
     mutating func list(of found: inout DestinationRows, at index: Int) -> [NSManagedObject] {
         let range = found.ranges[index]
         var list: [NSManagedObject] = []
@@ -85,12 +85,13 @@ struct FaultMaker {
         return list
     }
 
-    /// The objects of `keys`, in the same order; `batchSize` neighbours that wait for their rows read them together.
+    /// The objects of `keys`, in the same order; adjacent objects without rows form batches of `batchSize` that are
+    /// read together.
     mutating func faults(for keys: [RowKey], batchSize: Int) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(keys.count)
         makeRoom(keys.count)
-        // The neighbours that are to be joined begin here.
+        // The start of the next batch.
         var start = 0
         var waiting = 0
         for (index, key) in keys.enumerated() {
@@ -108,7 +109,7 @@ struct FaultMaker {
         return objects
     }
 
-    /// For how many keys the places are brought near at a time, while the objects of twice as many before them are made.
+    /// The number of keys whose places are prefetched at a time, two such groups ahead of the objects being created.
     private static let lookAhead = 8
 
     @inline(__always)
@@ -118,7 +119,7 @@ struct FaultMaker {
         table.prefetch(keys[start..<min(index + 3 * Self.lookAhead, keys.count)])
     }
 
-    /// Lets those of the objects in `range` that wait for their rows, `waiting` of them, read them together.
+    /// Joins the objects in `range` that wait for their rows, `waiting` of them, to one batch.
     private func join(_ objects: [NSManagedObject], _ range: Range<Int>, _ keys: [RowKey], _ waiting: Int) {
         guard let store = families.last?.store ?? objects[range].first?.storeReference else { return }
         let members =
@@ -139,7 +140,7 @@ struct FaultMaker {
         return object
     }
 
-    /// Makes room for so many rows at once, most of which are new as a rule. For a few the table grows as they come.
+    /// Makes room for `count` rows, most of which are usually new. For few rows the table grows as needed.
     private func makeRoom(_ count: Int) {
         guard count > 32, table.mustGrow(by: count) else { return }
         letUnusedGo()

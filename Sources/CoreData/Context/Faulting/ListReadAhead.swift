@@ -1,25 +1,25 @@
-/// Reads to-many lists before they are asked for, while the objects of a fetch are walked in its order: with the list
-/// of one object come those of the next, in one query where there would be one for each.
+/// Reads to-many relationships before they are used, while the objects of a fetch are walked in order: one query reads
+/// the members of one object and of the next ones, instead of one query for each.
 ///
-/// What was read ahead shows nowhere before it is asked for: the relationships stay faults, and no object is made. It is
-/// used as long as it is what a query would find now: until a context writes through the same coordinator or the
-/// owner hears of changes, and no longer than ``lifetime``, as others may write to the file too. Belongs to the
-/// context's queue.
+/// Lists that were read ahead have no effect until they are used: the relationships stay faults, and no object is
+/// created. They are used while a query would return the same: until a context writes through the same coordinator or
+/// the owner is notified of changes, and no longer than ``lifetime``, because others may write to the file too. Belongs
+/// to the context's queue.
 final class ListReadAhead {
-    /// How long lists that were read ahead are used: as long as a transaction that reads all of them might take.
+    /// The time for which lists are used after reading: about as long as a transaction that reads all of them.
     var lifetime = Duration.milliseconds(20)
-    /// How many lists of a relationship are asked for in order before more are read than were asked for.
+    /// The number of lists of a relationship that must be read in order before reading ahead begins.
     private static let sureAfter = 2
     private static let greatestWindow = 64
-    /// How many members are read ahead at most.
+    /// The maximum number of members to read ahead.
     private static let memberLimit = 1024
-    /// Of how many fetches the order is kept.
+    /// The number of fetches whose order is kept.
     private static let fetchLimit = 4
 
-    // SAFETY: the context owns it, and is not used by it once it goes away.
+    // SAFETY: the context owns it and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
-    /// The latest last.
+    /// The orders of recent fetches, the latest last.
     private var fetches: [FetchOrder] = []
     private var walks: [ObjectIdentifier: ListWalk] = [:]
 
@@ -27,7 +27,7 @@ final class ListReadAhead {
 
     // MARK: What others tell
 
-    /// Objects were fetched with their rows, in this order; `layout` is that of the first.
+    /// Records that objects were fetched with their rows, in this order; `layout` is that of the first.
     func noteFetch(of keys: [RowKey], _ layout: EntityLayout, from store: any RowStore) {
         guard keys.count > Self.sureAfter + 1, !layout.toManyRelationships.isEmpty, let reference = store.reference
         else { return }
@@ -36,7 +36,7 @@ final class ListReadAhead {
         fetches.append(FetchOrder(layout: layout, keys: FaultBatch.make(keys, of: reference), store: reference))
     }
 
-    /// What was read may not be what the store has, or what the context sees, any more.
+    /// Drops lists that may differ from what the store has or the context sees.
     func forgetLists() { for walk in walks.values { walk.ahead = nil } }
 
     func forgetAll() {
@@ -46,12 +46,11 @@ final class ListReadAhead {
 
     // MARK: Reading
 
-    /// The members of the to-many relationship `number` of `owner` as they are stored; `nil` where they have to be read as
-    /// usual.
+    /// The stored members of the to-many relationship `number` of `owner`; `nil` if they must be read as usual.
     ///
-    /// - Parameter readsRows: Whether the members' rows are wanted too. Only then lists are read ahead.
+    /// - Parameter readsRows: True if the members' rows are wanted too. Only then lists are read ahead.
     func members(of owner: NSManagedObject, number: Int, readsRows: Bool) -> [NSManagedObject]? {
-        // Where contexts know each other's temporary IDs, objects are not found by their rows alone.
+        // If contexts know each other's temporary IDs, objects cannot be found by row keys alone.
         guard !fetches.isEmpty, !context.registry.sharesTemporaryIDs, let key = owner.rowKey else { return nil }
         let relationship = owner.layout.toManyRelationships[number]
         guard let reference = owner.storeReference, let store = reference.rowStore,
@@ -81,12 +80,12 @@ final class ListReadAhead {
         return walk.ahead?.members(of: key)
     }
 
-    /// A list was read as usual, with so many members.
+    /// Records the number of members of a list that was read as usual.
     func didRead(_ relationship: NSRelationshipDescription, count: Int) {
         walks[ObjectIdentifier(relationship)]?.noteLength(count)
     }
 
-    /// The walk that comes to the object of `key` with this step; `nil` where it is in no known order.
+    /// The walk whose next step is the object of `key`; `nil` if the object is in no known order.
     private func walk(
         along relationship: NSRelationshipDescription, to key: RowKey, _ store: StoreReference
     ) -> ListWalk? {
@@ -102,7 +101,7 @@ final class ListReadAhead {
         return nil
     }
 
-    /// The next objects of the walk whose lists wait to be read.
+    /// The next objects of the walk whose lists are not read.
     private func followers(
         of walk: ListWalk, _ number: Int, _ relationship: NSRelationshipDescription, in store: any RowStore
     ) -> [RowKey] {
@@ -117,7 +116,8 @@ final class ListReadAhead {
         }
     }
 
-    /// How much was written through the context's coordinator to the store; `nil` where that is not told.
+    /// The number of changes made to the store through the context's coordinator; `nil` if the store does not count
+    /// them.
     private func changeCount(of store: any RowStore) -> Int64? {
         context.source?.withLock { store.operations.ownChangeCount } ?? nil
     }

@@ -1,9 +1,9 @@
-/// The order in which a fetch found its objects. Holds their names only.
+/// The order in which a fetch found its objects. Stores only their keys.
 final class FetchOrder {
     let layout: EntityLayout
     let store: StoreReference
     private let keys: FaultBatch
-    /// Among how many of the next objects one is looked for: some may be left out.
+    /// The number of next objects among which a key is searched: a walk may skip some.
     private static let reach = 8
 
     init(layout: EntityLayout, keys: FaultBatch, store: StoreReference) {
@@ -19,28 +19,28 @@ final class FetchOrder {
         return nil
     }
 
-    /// Where `key` stands, at `start` or a little after it.
+    /// The position of `key`, at `start` or a little after it.
     func place(of key: RowKey, from start: Int) -> Int? {
         (start..<max(start, min(start + Self.reach, count))).first { self.key(at: $0) == key }
     }
 }
 
-/// A walk through the objects of a fetch that reads one of their lists, one object after the other.
+/// A walk through the objects of a fetch that reads one to-many relationship of each object in turn.
 final class ListWalk {
     let order: FetchOrder
-    /// The place in the order behind the object that was asked last.
+    /// The position after the object that was read last.
     private(set) var next = 0
-    /// How many objects were asked in order so far.
+    /// The number of objects read in order so far.
     private(set) var run = 0
-    /// What was read and is still to be asked for.
+    /// Lists that were read ahead and not used yet.
     var ahead: ListsAhead?
-    /// For how many objects lists are read ahead.
+    /// The number of objects whose lists are read ahead.
     private var window = 2
     private var lastLength = 0
 
     init(along order: FetchOrder) { self.order = order }
 
-    /// - Returns: whether the object of `key` is next, or nearly.
+    /// - Returns: true if the object of `key` is next, or nearly.
     func step(to key: RowKey) -> Bool {
         guard let place = order.place(of: key, from: next) else {
             run = 0
@@ -53,23 +53,23 @@ final class ListWalk {
 
     func noteLength(_ count: Int) { lastLength = count }
 
-    /// Twice as many lists as the last time, within the limits: if they are as long as the last one.
+    /// Doubles the number of lists to read ahead, within the limits, assuming that they are as long as the last one.
     func widen(to greatest: Int, memberLimit: Int) -> Int {
         window = min(window * 2, greatest)
         return min(window, memberLimit / max(lastLength, 1))
     }
 
-    /// Nothing could be read ahead: there were too many members, or reading failed.
+    /// Narrows the window after a failure to read ahead: there were too many members, or an error.
     func narrow() { window = 1 }
 
-    /// What was read ahead is of no use: the next time it is less.
+    /// Drops lists that were read ahead in vain, and narrows the window.
     func dropAhead() {
         if let ahead, ahead.hasMore { window = max(ahead.usedCount / 2, 1) }
         ahead = nil
     }
 }
 
-/// Lists that were read with one query and not asked for yet.
+/// Lists that one query read and that are not used yet.
 final class ListsAhead {
     let changeCount: Int64
     private let owners: [RowKey]
@@ -77,7 +77,7 @@ final class ListsAhead {
     private var maker: FaultMaker
     private let readAt = ContinuousClock.now
     private(set) var usedCount = 0
-    /// Whether a list is being made: an initialiser or `deinit` of the user's class may ask for another one meanwhile.
+    /// True while a list is created: an initialiser or `deinit` of the user's class may read another one.
     private var isInUse = false
 
     init(owners: [RowKey], found: consuming DestinationRows, maker: FaultMaker, changeCount: Int64) {
@@ -91,8 +91,8 @@ final class ListsAhead {
 
     var hasMore: Bool { usedCount < owners.count }
 
-    /// The members of the list of that owner, with their rows; `nil` where it was not read, or was given already, and while
-    /// another one is being made.
+    /// The members of that owner's list, with their rows; `nil` if the list was not read or was already returned, and
+    /// while another one is created.
     func members(of owner: RowKey) -> [NSManagedObject]? {
         guard !isInUse, let place = owners[usedCount...].firstIndex(of: owner) else { return nil }
         usedCount = place + 1

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Takes objects back to what the store has: refresh, rollback, reset, and the rows that merges bring.
+/// Resets objects to their stored values: refresh, rollback, reset, and rows from merges.
 final class Refresher {
-    // SAFETY: the context owns it, and is not used by it once it goes away.
+    // SAFETY: the context owns it and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
-    /// The faults that were made one by one lately: they are likely to be touched one by one, too.
+    /// Faults that were recently refreshed one by one: they are likely to be used one by one, too.
     private var openBatch = FaultBatch.open()
 
     init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     // MARK: Refresh
 
-    /// Where values are merged and the store cannot be read, the objects stay as they are.
+    /// Refreshes objects. If values are merged and the store cannot be read, the objects stay as they are.
     ///
-    /// - Parameter keepsTransient: whether values that live in memory only keep an object without changes from becoming a fault.
+    /// - Parameter keepsTransient: true if transient values keep an object without changes from becoming a fault.
     func refresh(_ objects: [NSManagedObject], mergeChanges: Bool, keepsTransient: Bool = true) {
         context.requireQueue("refresh(_:mergeChanges:)")
         context.faults.ahead.forgetLists()
@@ -47,7 +47,7 @@ final class Refresher {
         }
     }
 
-    /// Whether an object has something that the store has not, and that a refresh leaves alone.
+    /// True if an object has values that the store does not have and a refresh keeps.
     private func keepsValues(_ object: NSManagedObject, _ keepsTransient: Bool) -> Bool {
         guard keepsTransient else { return object.hasChanges && ChangedValues.differsFromSaved(object) }
         if object.hasChanges { return true }
@@ -58,9 +58,9 @@ final class Refresher {
             }
     }
 
-    /// The row is read again when it is asked for.
+    /// Drops the row, which is read again when it is used.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: true if there was one.
     private func dropRow(of object: NSManagedObject) -> Bool {
         guard object.isFault else {
             turnIntoFault(object)
@@ -75,10 +75,10 @@ final class Refresher {
         return true
     }
 
-    /// Lets neighbours in the store be read with one query when one of them is touched.
+    /// Joins adjacent rows to batches, so one query reads a batch when one of its objects is used.
     private func readTogether(_ objects: [NSManagedObject]) {
         guard objects.count > 1 else { return objects.first.map(readWithOthers) ?? () }
-        // Those that only the parent has yet have no place among the rows.
+        // Objects that only the parent has yet have no row key.
         var rows: [(key: RowKey, object: NSManagedObject)] = []
         var new: [NSManagedObject] = []
         for object in objects {
@@ -88,7 +88,7 @@ final class Refresher {
         FaultBatch.join(rows.map(\.object) + new, size: FaultBatch.defaultSize)
     }
 
-    /// Lets a fault be read with others that were made before it, as long as they were not read.
+    /// Adds a fault to the open batch of faults that were refreshed before it and not read yet.
     private func readWithOthers(_ object: NSManagedObject) {
         guard object.waitsForRow, object.faultBatch !== openBatch, !openBatch.admit(object) else { return }
         compact(openBatch)
@@ -96,7 +96,7 @@ final class Refresher {
         _ = openBatch.admit(object)
     }
 
-    /// What is still waiting is kept by numbers, which take less memory than IDs.
+    /// Stores the objects that still wait by row key, which takes less memory than IDs.
     private func compact(_ batch: FaultBatch) {
         let members = batch.header.ids.compactMap(context.registry.registered).filter { $0.faultBatch === batch }
         FaultBatch.join(members, size: FaultBatch.defaultSize)
@@ -110,8 +110,8 @@ final class Refresher {
         }
     }
 
-    /// What was deleted here and comes back, by undo or rollback, comes back with what is beneath now. Rows that cannot be
-    /// read stay as they were.
+    /// Reads the rows of objects deleted here, so an undo or rollback restores them with current values. Rows that
+    /// cannot be read stay as they were.
     private func readBeneathDeletions(_ objects: [NSManagedObject]) {
         guard !objects.isEmpty, let rows = try? context.source?.rows(for: objects.map(\.objectID)) else { return }
         let gone = objects.filter { rows[$0.objectID] == nil }
@@ -120,7 +120,7 @@ final class Refresher {
         for object in objects {
             guard let row = rows[object.objectID] else { continue }
             if object.flags.contains(.inaccessible) {
-                // The deletion of the row was taken back.
+                // Another context or process restored the row.
                 object.flags.remove(.inaccessible)
                 if object.snapshot?.values.allSatisfy(\.isNull) ?? true {
                     turnIntoFault(object)
@@ -131,8 +131,8 @@ final class Refresher {
         }
     }
 
-    /// What was deleted and saved, and came back here by undo as a new object, may have come back beneath too: then it is
-    /// that object, with what was changed here on top.
+    /// Turns objects that were deleted and saved, and restored by undo as new ones, into updated ones if their rows
+    /// were also restored in the store or parent. Their changes stay on top.
     private func readBeneathInsertions(_ objects: [NSManagedObject]) {
         let revived = objects.filter { object in
             guard object.flags.contains(.inserted), object.managedObjectContext === context else { return false }
@@ -160,7 +160,7 @@ final class Refresher {
         context.changes.noteRefresh(object)
     }
 
-    /// A new object drops what was set and begins anew with its starting values when it is touched. It stays inserted.
+    /// Drops the values of a new object, which starts again with its defaults when it is used. It stays inserted.
     private func turnNewIntoFault(_ object: NSManagedObject) {
         guard !object.isFault else { return }
         let announced = object.announcingEverything()
@@ -173,7 +173,7 @@ final class Refresher {
         object.didTurnIntoFault()
     }
 
-    /// The far ends of changed relationships follow the object back to what is saved.
+    /// Reverts changed relationships to their saved values, with their inverses.
     func takeBackRelationships(of object: NSManagedObject) {
         for slot in ChangedValues.changedSlots(of: object) where slot >= object.layout.attributeCount {
             guard case .reference(let id) = object.snapshot?.values[slot] else {
@@ -191,8 +191,8 @@ final class Refresher {
 
     // MARK: Merging
 
-    /// The row has new values: the object's unsaved changes stay on top of them, and its to-many relationships are read
-    /// again when they are wanted. A fault only takes the row.
+    /// Gives an object its new row: unsaved changes stay on top of it, and its to-many relationships are read again
+    /// when they are used. A fault only takes the row.
     func adopt(_ row: RowSnapshot, for object: NSManagedObject, as event: NSSnapshotEventType) {
         guard !object.isFault else {
             object.snapshot = row
@@ -204,8 +204,8 @@ final class Refresher {
         context.changes.noteRefresh(object)
     }
 
-    /// The row was read anew: it comes beneath the object's changes, transient values stay, and to-many relationships are
-    /// read again when they are wanted.
+    /// Puts a row that was read again beneath the object's changes. Transient values stay, and to-many relationships
+    /// are read again when they are used.
     private func put(_ row: RowSnapshot, beneath object: NSManagedObject) {
         rebase(object, on: object.snapshot.map { keepingTransientValues(of: $0, in: row, object.layout.traits) } ?? row)
         for (number, state) in object.touchedToMany where state.isLoaded {
@@ -213,7 +213,7 @@ final class Refresher {
         }
     }
 
-    /// Changes the row beneath the object's changes.
+    /// Replaces the row beneath the object's changes.
     func rebase(_ object: NSManagedObject, on row: RowSnapshot) {
         let announced = object.announcing(places(of: object, changedBy: row))
         defer { announced?.end() }
@@ -230,7 +230,7 @@ final class Refresher {
         farEnds?.follow()
     }
 
-    /// The properties that read differently once `row` is beneath the object's changes.
+    /// The properties whose values change when `row` replaces the row beneath the object's changes.
     private func places(of object: NSManagedObject, changedBy row: RowSnapshot) -> [EntityLayout.Place] {
         guard let base = object.snapshot else { return [] }
         let isTransient = object.layout.traits.isTransient
@@ -240,8 +240,8 @@ final class Refresher {
         }.map(object.layout.place(ofSlot:))
     }
 
-    /// The row is gone, by a deletion of another context or process: the object is posted as deleted and leaves the
-    /// context. Nothing is left to save of it.
+    /// Handles a row that another context or process deleted: the object is posted as deleted and leaves the context. A
+    /// save does not write it.
     func rowWasDeleted(_ object: NSManagedObject) {
         context.changes.forget(object)
         forgetInNeighbours(object)
@@ -251,7 +251,7 @@ final class Refresher {
         _ = GoneDestinations(context: context, ids: [object.objectID]).forget()
     }
 
-    /// Takes the object out of what neighbours have read, which is no change of theirs.
+    /// Removes the object from relationships of others that were read; this is not a change of theirs.
     func forgetInNeighbours(_ object: NSManagedObject) {
         guard !object.isFault else { return }
         for slot in object.layout.attributeCount..<object.layout.slots.count {
@@ -281,7 +281,7 @@ final class Refresher {
         let changes = context.changes
         let seen = changes.pendingInserted.all.filter { !$0.flags.contains(.inserted) }
         let inserted = changes.inserted.all
-        // Posted as new in an earlier event, and deleted in this one; or its row is gone.
+        // Posted as new in an earlier event and deleted in this one, or deleted by others.
         let dropped = changes.pendingDeleted.all.filter {
             $0.flags.contains(.dropped) && !$0.flags.contains(.pendingInserted)
         }
@@ -304,7 +304,7 @@ final class Refresher {
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context, userInfo: info)
     }
 
-    /// Back to the saved values; transient ones are dropped with the changes.
+    /// Reverts an object to its saved values and drops transient ones.
     private func revert(_ object: NSManagedObject) {
         let announced = object.announcing(
             ChangedValues.differingSlots(of: object).map(object.layout.place(ofSlot:))
@@ -328,10 +328,10 @@ final class Refresher {
         var ids: [NSManagedObjectID] = []
         ids.reserveCapacity(objects.count)
         for index in objects.indices {
-            // The change tracker still holds what was changed.
+            // The change tracker still holds changed objects.
             let isUsed = keepsAll || !isKnownUniquelyReferenced(&objects[index])
             let object = objects[index]
-            // A weak reference may find one that goes away as well.
+            // A weak reference may find an object that is about to be released.
             object.leave()
             guard isUsed else { continue }
             ids.append(object.passingID)
