@@ -32,7 +32,7 @@ struct ConflictResolution {
                 object.values = object.currentValues
                 object.snapshot = row
             }
-            // One that was only moved in a list, or marked, has something to be saved now.
+            // An object that was only moved in a list, or marked for conflict detection, now has something to save.
             if ChangedValues.differsFromSaved(object) { context.changes.noteUnsaved(object) }
         case .rollbackMergePolicyType:
             context.refresher.takeBackRelationships(of: object)
@@ -44,7 +44,7 @@ struct ConflictResolution {
         context.changes.noteRefresh(object)
     }
 
-    /// Replaces an object's row or values, and lets the far ends of its relationships follow.
+    /// Replaces an object's row or values and updates the inverses of its relationships.
     private func replacing(_ object: NSManagedObject, _ replace: () -> Void) {
         let farEnds = InverseReconciler(before: object)
         replace()
@@ -59,7 +59,7 @@ struct ConflictResolution {
             object.awake(fromSnapshotEvents: .mergePolicy)
             return
         }
-        // Others may have come to it since it was deleted here: its delete rules reach them too.
+        // Others may have added references to it since it was deleted here; its delete rules must reach them too.
         if object.hasOwnValues, let base = object.snapshot {
             for slot in object.layout.attributeCount..<object.layout.slots.count
             where ChangedValues.same(object.currentValue(slot), base.values[slot], object) {
@@ -74,7 +74,7 @@ struct ConflictResolution {
 
     private func resolveMissingRow(of object: NSManagedObject, _ context: NSManagedObjectContext) {
         if object.isDeleted {
-            // Both deleted it.
+            // Deleted by both.
             object.flags.insert(.inaccessible)
         } else if keepsObject {
             context.changes.turnIntoInsertion(object)
@@ -85,7 +85,7 @@ struct ConflictResolution {
 
     // MARK: Values
 
-    /// The store's values where the store changed, the object's where only the object did.
+    /// Takes the store's values where the store changed, and the object's where only the object did.
     private func letStoreWin(_ object: NSManagedObject, _ row: RowSnapshot) {
         if object.hasOwnValues, let base = object.snapshot {
             let isTransient = object.layout.traits.isTransient

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Takes the conflicts of one save to the context's merge policy, until there are none or the policy throws.
+/// Passes the conflicts of one save to the context's merge policy, until there are none or the policy throws.
 struct ConflictResolver {
     private let context: NSManagedObjectContext
     private var rounds = 0
 
-    /// How often a conflict may follow a conflict.
+    /// The maximum number of rounds.
     private static let limit = 20
 
     init(context: NSManagedObjectContext) { self.context = context }
@@ -14,7 +14,7 @@ struct ConflictResolver {
 
     /// Resolves conflicts over rows that others changed or deleted.
     ///
-    /// - Throws: what the policy throws; 134050 when there is no end of conflicts.
+    /// - Throws: the policy's errors; 134050 if conflicts do not end.
     mutating func resolve(_ found: StoreConflicts) throws {
         let conflicts = found.rows.compactMap { row -> NSMergeConflict? in
             guard let object = context.registry.registered(row.id) else { return nil }
@@ -25,7 +25,7 @@ struct ConflictResolver {
         try applyPolicy(to: conflicts)
     }
 
-    /// What a policy does is no step that a person undoes; deletions reach whom they should before the next attempt.
+    /// Applies the policy. Its changes cannot be undone, and its deletions propagate before the next attempt.
     private func applyPolicy(to conflicts: [Any]) throws {
         let manager = context.undoManager
         manager?.disableUndoRegistration()
@@ -37,7 +37,7 @@ struct ConflictResolver {
             propagation.run(deleted)
         }
         context.events.process(propagatesDeletes: true, isForSave: true)
-        // What the rules reach now was not looked at, and one may forbid what it allowed before.
+        // Delete rules may now reach objects that were not validated, and may deny what they allowed before.
         if !deleted.isEmpty, context.savePipeline.validates { try context.savePipeline.validate() }
     }
 
@@ -45,9 +45,9 @@ struct ConflictResolver {
         object.isDeleted && !object.flags.contains(.inaccessible)
     }
 
-    /// Resolves conflicts over unique values in the part of the save that a store refused with `error`.
+    /// Resolves conflicts over unique values in the changes that a store refused with `error`.
     ///
-    /// - Throws: what the policy throws; 134050 when there is no end of conflicts; `error` where none is found.
+    /// - Throws: the policy's errors; 134050 if conflicts do not end; `error` if no conflict is found.
     mutating func resolve(_ plans: [StorePlan], refusedWith error: NSError) throws {
         guard let source = context.source else { throw error }
         let conflicts = try source.withLock { try plans.flatMap(ConstraintConflictFinder(context: context).conflicts) }

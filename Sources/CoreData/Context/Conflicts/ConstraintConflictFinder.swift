@@ -1,19 +1,19 @@
 import Foundation
 import PredicateSyntax
 
-// SQLite says only that some constraint was broken, by the first row that broke it. Which objects and which rows are
-// concerned is found here, for all constraints at once, once that has happened: a save without conflicts pays nothing.
+// SQLite reports only that a constraint was violated, at the first row. The objects and rows of all conflicts are found
+// here, after a violation, so a save without conflicts costs nothing extra.
 
-/// Finds the uniqueness conflicts of what a save writes: of objects among themselves and with rows of the store.
+/// Finds the uniqueness conflicts of a save: among its objects, and with rows of the store.
 ///
-/// A value that is not set conflicts with nothing. Texts are compared byte by byte, as the store does.
+/// A value that is not set conflicts with no other. Texts are compared byte by byte, as in the store.
 struct ConstraintConflictFinder {
     let context: NSManagedObjectContext
 
     /// Objects that are written with the same values.
     private struct Group {
         var objects: [NSManagedObject] = []
-        /// The values as a predicate takes them.
+        /// The values as constants of a predicate.
         let constants: [Any]
     }
 
@@ -82,7 +82,7 @@ struct ConstraintConflictFinder {
         }
     }
 
-    /// Whether the save writes the object's values of the constraint.
+    /// True if the save writes the object's values of the constraint.
     private static func writes(_ names: [String], _ object: NSManagedObject) -> Bool {
         if object.isInserted { return true }
         let changed = ChangedValues.changedSlots(of: object)

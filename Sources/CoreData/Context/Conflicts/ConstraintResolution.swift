@@ -1,16 +1,16 @@
 import Foundation
 
-// How a conflict over unique values is resolved. One of the objects keeps the values:
+// Resolves a conflict over unique values. One of the objects keeps the values:
 //
-// - Where a row has them, the row's object keeps them and new objects disappear into it: under object trump and overwrite
-//   it takes over their values, as if the import had found the row and changed it; under store trump and rollback only
-//   what refers to them.
-// - A saved object that was changed to the values of another row cannot disappear. Under object trump and overwrite it
-//   keeps its change and the other row is deleted, its relationships moved; under store trump it takes the values of the
-//   constraint back, under rollback all of its changes.
+// - If a row has them, the row's object keeps them, and new objects are merged into it. Under object trump and
+//   overwrite it takes their values, as if an import had found the row and changed it; under store trump and rollback
+//   it takes only the references to them.
+// - A saved object that was changed to the values of another row cannot be removed. Under object trump and overwrite it
+//   keeps its change, the other row is deleted, and its relationships are moved; under store trump the object's values
+//   of the constraint are reverted, under rollback all of its changes.
 // - Among objects of one context the first one counts as the row: a saved one, or the one inserted first.
 //
-// Two saved objects of one context that were changed to the same values are left to a person: either could be right.
+// Two saved objects of one context that were changed to the same values are not resolved: either could be right.
 
 /// Applies a merge policy to one uniqueness conflict.
 struct ConstraintResolution {
@@ -21,11 +21,11 @@ struct ConstraintResolution {
         type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
     }
 
-    /// Whether the policy can resolve the conflict.
+    /// True if the policy can resolve the conflict.
     var isDecidable: Bool { !keepsObjects || objects.count { !$0.isInserted } < 2 }
 
-    /// The objects that still have the values: what an overrider or the resolution of another conflict has settled is
-    /// settled.
+    /// The objects that still have the values. An overrider, or the resolution of another conflict, may have changed
+    /// others.
     private var objects: [NSManagedObject] {
         conflict.conflictingObjects.filter { !$0.isDeleted && $0.managedObjectContext != nil && hasValues($0) }
     }
@@ -66,7 +66,7 @@ struct ConstraintResolution {
 
     // MARK: Values
 
-    /// All attributes, and the to-one relationships that are set; under overwrite those too that are not.
+    /// Copies all attributes, and the to-one relationships that are set; under overwrite all to-one relationships.
     private func takeValues(of loser: NSManagedObject, into keeper: NSManagedObject) {
         keeper.fireIfNeeded()
         for (slot, property) in loser.layout.slots.enumerated() where !property.isTransient {
@@ -82,7 +82,7 @@ struct ConstraintResolution {
         }
     }
 
-    /// Back to the saved values of the properties `names`.
+    /// Reverts the properties `names` to their saved values.
     private func takeBack(_ names: [String], of object: NSManagedObject) {
         let saved = object.committedValues(forKeys: names)
         for name in names {
@@ -92,7 +92,7 @@ struct ConstraintResolution {
     }
 }
 
-/// Deletes `loser`, and points the references to it, and the destinations that `keeper` lacks, at `keeper`.
+/// Deletes `loser`, and moves to `keeper` the references to it and the destinations that `keeper` lacks.
 struct Absorption {
     let loser: NSManagedObject
     let keeper: NSManagedObject
@@ -106,8 +106,8 @@ struct Absorption {
         context.delete(loser)
     }
 
-    /// The members of to-many relationships move over; a to-one relationship fills an empty one. The loser keeps nothing
-    /// that its delete rules could reach.
+    /// Moves the members of to-many relationships; a to-one destination is moved if the keeper has none. Afterwards the
+    /// loser has no destinations, so its delete rules reach no object.
     private func moveDestinations() {
         for (number, relationship) in loser.layout.toManyRelationships.enumerated() where !relationship.isTransient {
             let members = loser.toManyTargets(number)
@@ -127,7 +127,7 @@ struct Absorption {
         }
     }
 
-    /// Unsaved references to a new object over relationships without an inverse.
+    /// Moves unsaved references to a new object through relationships without an inverse.
     private func moveReferences(in context: NSManagedObjectContext) {
         guard loser.isInserted else { return }
         for object in context.changes.inserted.all + context.changes.updated.all where object !== loser {

@@ -7,20 +7,20 @@ open class NSConstraintConflict: NSObject {
     public final let constraint: [String]
     /// The values, by name, that more than one object has.
     public final let constraintValues: [String: Any]
-    /// The object of the row that has the values already; `nil` where only objects of the context conflict.
+    /// The object of the row that already has the values; `nil` if only objects of the context conflict.
     public final let databaseObject: NSManagedObject?
     /// The values of that row.
     public final let databaseSnapshot: [String: Any]?
-    /// The new or changed objects with the values: changed objects first, then new ones, in the order they came.
+    /// The new or changed objects with the values: changed objects first, then new ones, in insertion order.
     public final let conflictingObjects: [NSManagedObject]
-    /// What those objects were when they were last read or saved; empty for a new one, which has no saved values.
+    /// The values of those objects when they were last read or saved; empty for a new one.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
-    /// A conflict of objects that have the same values in a constraint.
+    /// Creates a conflict of objects that have the same values in a constraint.
     ///
     /// - Parameters:
     ///   - contraint: the names of the attributes of the constraint (the spelling is Apple's).
-    ///   - databaseObject: the object of the row that has the values already; `nil` where all are in the context.
+    ///   - databaseObject: the object of the row that already has the values; `nil` if all are in the context.
     ///   - databaseSnapshot: the values of that row.
     ///   - conflictingObjects: the objects with the same values.
     ///   - conflictingSnapshots: a dictionary for each of `conflictingObjects`, or `NSNull`.
@@ -41,13 +41,13 @@ open class NSConstraintConflict: NSObject {
         constraintValues = values
     }
 
-    /// A conflict of no objects.
+    /// Creates a conflict without objects.
     public convenience override init() {
         self.init(
             constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
     }
 
-    /// The one line of an error about the conflict.
+    /// A one-line description for errors.
     var reason: String {
         let object = conflictingObjects.first ?? databaseObject
         let values = constraint.map { "\(constraintValues[$0] ?? "")" }.joined(separator: ", ")

@@ -1,31 +1,32 @@
 import Foundation
 
-/// An object whose row another context or process changed or deleted since it was read. Used on the queue of the context that
-/// saves.
+/// A conflict over an object whose row another context or process changed or deleted after it was read. Used on the
+/// queue of the context that saves.
 open class NSMergeConflict: NSObject {
     /// The object whose changes are in conflict.
     public final let sourceObject: NSManagedObject
-    /// The row's version now; 0 if it is gone.
+    /// The row's current version; 0 if it was deleted.
     public final let newVersionNumber: Int
     /// The version that the object's changes are based on.
     public final let oldVersionNumber: Int
     /// The values that the object's changes are based on.
     public final let objectSnapshot: [String: Any]?
-    /// The values that this process last knew; the same, as there is no cache of rows between contexts.
+    /// The values that this process last read; equal to `objectSnapshot`, because there is no row cache between
+    /// contexts.
     public final let cachedSnapshot: [String: Any]?
-    /// The values that the store has now; `nil` if the row is gone.
+    /// The store's current values; `nil` if the row was deleted.
     public final let persistedSnapshot: [String: Any]?
-    /// The row that the store has now.
+    /// The store's current row.
     final let currentRow: RowSnapshot?
 
-    /// A conflict of `srcObject` with a row of a store.
+    /// Creates a conflict of `srcObject` with a row of a store.
     ///
     /// - Parameters:
     ///   - srcObject: the object whose changes are in conflict.
-    ///   - newvers: the row's version now; 0 if it is gone.
+    ///   - newvers: the row's current version; 0 if it was deleted.
     ///   - oldvers: the version that the object's changes are based on.
-    ///   - cachesnap: the values that this process last knew.
-    ///   - persnap: the values that the store has now; `nil` if the row is gone.
+    ///   - cachesnap: the values that this process last read.
+    ///   - persnap: the store's current values; `nil` if the row was deleted.
     public init(
         source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
         cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?

@@ -1,12 +1,12 @@
 import Foundation
 
-/// How a save resolves conflicts, as a number.
+/// The kind of a merge policy.
 public enum NSMergePolicyType: UInt, Sendable {
     /// The save fails.
     case errorMergePolicyType = 0
-    /// Values are merged; where both changed, the store's stays.
+    /// Values are merged; if both changed one, the store's value wins.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
-    /// Values are merged; where both changed, the object's stays.
+    /// Values are merged; if both changed one, the object's value wins.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
     /// The object is written as it is.
     case overwriteMergePolicyType = 3
@@ -14,46 +14,46 @@ public enum NSMergePolicyType: UInt, Sendable {
     case rollbackMergePolicyType = 4
 }
 
-/// How a save resolves conflicts with what others saved since.
+/// Resolves the conflicts of a save with what others saved since.
 ///
 /// | policy | a row changed by both | a row that others deleted |
 /// |---|---|---|
 /// | `error` | the save throws 133020 | the save throws 133020 |
-/// | `mergeByPropertyStoreTrump` | the store's value wins where both changed | the object is dropped |
-/// | `mergeByPropertyObjectTrump` | the object's value wins where both changed | the row is written again |
+/// | `mergeByPropertyStoreTrump` | the store's value wins if both changed it | the object is dropped |
+/// | `mergeByPropertyObjectTrump` | the object's value wins if both changed it | the row is written again |
 /// | `overwrite` | the whole object is written | the row is written again |
 /// | `rollback` | the object's changes are dropped | the object is dropped |
 ///
 /// An object that is deleted here and was changed by others stays deleted under object trump and overwrite; under the
-/// other two it comes back with the store's values.
+/// other two it is restored with the store's values.
 ///
-/// Objects whose unique values a row of the store has already, or another object of the context:
+/// Objects whose unique values are already used by a row of the store or another object of the context:
 ///
 /// | policy | a new object | a saved object that was changed to such values |
 /// |---|---|---|
 /// | `error` | the save throws 133021 | the save throws 133021 |
-/// | `mergeByPropertyStoreTrump` | disappears; what refers to it refers to the row | takes the unique values back |
-/// | `mergeByPropertyObjectTrump` | its attributes, and its relationships as far as they are set, go to the row; then it disappears | keeps them; the other row is deleted, its relationships move |
-/// | `overwrite` | the same; to-one relationships that are not set are emptied | the same |
-/// | `rollback` | as under store trump | takes all its changes back |
+/// | `mergeByPropertyStoreTrump` | is removed; references to it then point to the row | gets its saved unique values back |
+/// | `mergeByPropertyObjectTrump` | its attributes and set relationships are copied to the row; then it is removed | keeps them; the other row is deleted, and its relationships are moved |
+/// | `overwrite` | the same; to-one relationships that are not set become nil | the same |
+/// | `rollback` | as under store trump | loses all its changes |
 ///
-/// Among new objects the first one stands for the row. Two saved objects that were changed to the same values are 133021
-/// under object trump and overwrite.
+/// Among new objects the first one counts as the row. Two saved objects that were changed to the same values fail with
+/// 133021 under object trump and overwrite.
 ///
-/// Immutable, for contexts on any queue; a save calls its members on its context's queue.
+/// Immutable, for contexts on any queue; a save calls its methods on its context's queue.
 // SAFETY: immutable; subclasses are called on the queue of the context that saves.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
-    /// The kind of the policy: what it does, or leaves to `super`.
+    /// The kind of the policy: its behaviour, or that of `super` in a subclass.
     public final let mergeType: NSMergePolicyType
 
-    /// A policy of the given kind. A subclass chooses the kind that does what it leaves to `super`.
+    /// Creates a policy of the given kind. A subclass chooses the kind for the conflicts that it passes to `super`.
     public init(merge ty: NSMergePolicyType) { mergeType = ty }
 
-    /// The policy that lets the save fail. The default of contexts.
+    /// The policy that makes the save fail. The default of contexts.
     public class var error: NSMergePolicy { shared(.errorMergePolicyType) }
-    /// The policy that merges, with the store's value where both changed.
+    /// The policy that merges; the store's value wins if both changed it.
     public class var mergeByPropertyStoreTrump: NSMergePolicy { shared(.mergeByPropertyStoreTrumpMergePolicyType) }
-    /// The policy that merges, with the object's value where both changed.
+    /// The policy that merges; the object's value wins if both changed it.
     public class var mergeByPropertyObjectTrump: NSMergePolicy { shared(.mergeByPropertyObjectTrumpMergePolicyType) }
     /// The policy that writes the object as it is.
     public class var overwrite: NSMergePolicy { shared(.overwriteMergePolicyType) }
@@ -64,11 +64,11 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     private static func shared(_ type: NSMergePolicyType) -> NSMergePolicy { allShared[Int(type.rawValue)] }
 
     /// Resolves the conflicts of a save: `NSMergeConflict`s by ``resolve(optimisticLockingConflicts:)``, then
-    /// `NSConstraintConflict`s by ``resolve(constraintConflicts:)``. Called on the context's queue; the save is tried again
-    /// afterwards.
+    /// `NSConstraintConflict`s by ``resolve(constraintConflicts:)``. Called on the context's queue; the save is then
+    /// tried again.
     ///
-    /// - Throws: 133020 with merge conflicts, 133021 with constraint conflicts that are not resolved, or an overrider's own
-    ///   error; the save throws the same.
+    /// - Throws: 133020 with merge conflicts, or 133021 with constraint conflicts that are not resolved, or an
+    ///   overrider's own error; the save throws the same error.
     open func resolve(mergeConflicts list: [Any]) throws {
         let locking = list.compactMap { $0 as? NSMergeConflict }
         if !locking.isEmpty { try resolve(optimisticLockingConflicts: locking) }
@@ -77,18 +77,18 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 
     /// Resolves conflicts over rows that others changed or deleted. Overriders may change the source objects, and call
-    /// `super` for what the policy's kind does.
+    /// `super` to apply the policy's kind.
     ///
-    /// - Throws: 133020 with the conflicts where the policy decides none.
+    /// - Throws: 133020 with the conflicts if the policy resolves none.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         guard mergeType != .errorMergePolicyType else { throw Self.unresolved(list) }
         for conflict in list { ConflictResolution(conflict: conflict, type: mergeType).apply() }
     }
 
-    /// Resolves conflicts over values that must be unique. Overriders may change the objects, and call `super` for what
-    /// the policy's kind does with those that still conflict.
+    /// Resolves conflicts over unique values. Overriders may change the objects, and call `super` to apply the policy's
+    /// kind to those that still conflict.
     ///
-    /// - Throws: 133021 with the conflicts where the policy cannot decide them.
+    /// - Throws: 133021 with the conflicts if the policy cannot resolve them.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         let resolutions = list.map { ConstraintResolution(conflict: $0, type: mergeType) }
         guard mergeType != .errorMergePolicyType, resolutions.allSatisfy(\.isDecidable) else {

@@ -1,12 +1,12 @@
 import Foundation
 import PredicateSyntax
 
-/// A constraint, under the topmost entity that has it: what subentities repeat of it is not another one.
+/// A constraint of the topmost entity that has it: repetitions in subentities are the same constraint.
 struct UniqueConstraint: Hashable {
     let entity: NSEntityDescription
     let names: [String]
 
-    /// How many combinations of values are looked for with one query.
+    /// The number of combinations of values in one query.
     private static let batchSize = 200
 
     /// The constraints of an entity, those of its ancestors first.
@@ -25,7 +25,7 @@ struct UniqueConstraint: Hashable {
         }
     }
 
-    /// The values of a row as a predicate takes them.
+    /// The values of a row as constants of a predicate.
     func constants(_ row: RowValues, _ layout: EntityLayout) -> [Any] {
         names.compactMap { name in
             switch layout.place(of: name) {
@@ -37,7 +37,8 @@ struct UniqueConstraint: Hashable {
         }
     }
 
-    /// The rows that may have one of the combinations of values: exactly those, or more where the store cannot tell.
+    /// Returns the rows with one of the combinations of values: exactly those, or more if the store cannot evaluate the
+    /// predicate.
     func rows(
         having combinations: [[Any]], in store: any RowStore
     ) throws -> [(NSManagedObjectID, RowSnapshot)] {
@@ -70,11 +71,11 @@ struct UniqueConstraint: Hashable {
     }
 }
 
-/// Values of a constraint's properties, comparable as the store compares them.
+/// Values of a constraint's properties that compare like values in the store.
 struct UniqueValues: Hashable {
     let values: [SlotValue]
 
-    /// `nil` where one of them is not set.
+    /// `nil` if one of them is not set.
     init?(_ names: [String], in row: some RandomAccessCollection<SlotValue>, _ layout: EntityLayout) {
         var found: [SlotValue] = []
         for name in names {
