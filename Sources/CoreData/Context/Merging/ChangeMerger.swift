@@ -1,33 +1,34 @@
 import Foundation
 import Synchronization
 
-// What a merge does to an object. Its committed row is replaced by the one that was saved elsewhere; the values that were
-// changed here and not saved stay on top. Versions decide: a row that is not newer than the one at hand changes nothing,
-// so a change that arrives twice, or late, does no harm; derived values alone may differ under one version. Contents of
-// to-many relationships are dropped and read again when they are asked for; what was added and removed here stays.
+// Effect of a merge on an object. Its committed row is replaced by the one that was saved elsewhere; unsaved changes of
+// this context stay on top. Versions decide: a row that is not newer than the object's changes nothing, so a change
+// that arrives twice or late does no harm; only derived values may differ within one version. Contents of to-many
+// relationships are dropped and read again when they are used; unsaved additions and removals stay.
 //
-// Merged changes are no changes of the context: they are not saved, cannot be undone, and leave `hasChanges` alone. They
-// are announced like an event of their own, after the context's pending changes were.
+// Merged changes are not changes of the context: they are not saved, cannot be undone, and do not affect `hasChanges`.
+// They are posted like a separate event, after the context's pending changes.
 
-/// Takes over into one context what was saved elsewhere: in another context of the coordinator, in another coordinator,
-/// in another process. Every context hears of commits; one with `automaticallyMergesChangesFromParent` merges them, the others
-/// note that rows may be stale.
-// SAFETY: the flag is an atomic, the weak context is set once; all else is immutable, or touched on the context's queue only.
+/// Merges into one context changes that were saved elsewhere: by another context of the coordinator, by another
+/// coordinator, or by another process. Every context is notified of commits. One with
+/// `automaticallyMergesChangesFromParent` merges them; the others note that rows may be stale.
+// SAFETY: the flag is an atomic, the weak context is set once; all else is immutable, or used only on the context's
+// queue.
 final class ChangeMerger: CommitObserver, @unchecked Sendable {
-    /// For the context's queue alone: a thread that hears of a commit could be the last to hold the context, and its objects
-    /// would be changed off their queue when it goes away.
+    /// Used only on the context's queue: a thread that reports a commit could release the context last, and its objects
+    /// would then be changed off their queue.
     private weak var context: NSManagedObjectContext?
-    // What the threads of commits need of the context, which they must not hold.
+    // Parts of the context for the threads that report commits, which must not hold the context.
     private let address: ObjectIdentifier
     private let queue: WorkQueue
     private let othersSaved: AtomicFlag
     private let children: CommitObservers
     private let isAutomatic = Atomic<Bool>(false)
-    /// What other processes committed and the context's queue has not come to yet.
+    /// Commits of other processes that are not merged yet.
     private let foreign = Mutex(ForeignCommits())
-    /// True after a list failed to follow a change because the store was away.
+    /// True after a list failed to follow a change because the store was unavailable.
     private let hasFailedLists = Atomic<Bool>(false)
-    /// When another context of this process saved last, in nanoseconds of `DispatchTime`.
+    /// The time of the last save of another context of this process, in nanoseconds of `DispatchTime`.
     private let lastOwnCommit = Atomic<UInt64>(0)
 
     init(context: NSManagedObjectContext) {
@@ -38,7 +39,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         children = context.children
     }
 
-    /// Whether commits of others are merged by themselves. Any thread.
+    /// True if commits of others are merged automatically. Any thread.
     var mergesAutomatically: Bool {
         get { isAutomatic.load(ordering: .relaxed) }
         set { isAutomatic.store(newValue, ordering: .relaxed) }
@@ -47,7 +48,8 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     // MARK: Commits of the coordinator
 
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
-        // The source is there: where it has the address, the context of this merger is it, or is gone.
+        // The source is alive. If it has the same address, it is this merger's context, or that context was
+        // deallocated.
         if let source, ObjectIdentifier(source) == address { return }
         objectsBeneathDidChange()
         guard mergesAutomatically else { return }
@@ -64,12 +66,12 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// True if a commit of another process is not merged, perhaps because its store is away. Any thread.
     var hasUnmerged: Bool { foreign.withLock { !$0.isEmpty } }
 
-    /// Whether a commit of another process that concerns the row waits to be merged: the store has it already. Any thread.
+    /// True if a commit of another process that affects the row is not merged yet, though the store has it. Any thread.
     func isPending(_ key: RowKey) -> Bool { foreign.withLock { $0.mayConcern(key) } }
 
     private func mergeForeignLater() { onQueue { $0.mergeForeign() } }
 
-    /// Runs `body` on the context's queue, as one of its blocks, if the context is still there then.
+    /// Runs `body` on the context's queue, as one of its blocks, if the context still exists then.
     private func onQueue(_ body: @escaping @Sendable (ChangeMerger) -> Void) {
         queue.async { [weak self] in
             guard let self, let context = self.context else { return }
@@ -80,8 +82,8 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         }
     }
 
-    /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to
-    /// do, such as keys that were pressed, comes in between.
+    /// Merges as much as one turn of the queue should take, and leaves the rest to later turns, so other work of the
+    /// queue, such as key presses, runs in between.
     private func mergeForeign() {
         let parts = foreign.withLock { $0.takeForTurn() }
         let begin = DispatchTime.now()
@@ -105,7 +107,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         return ofStores.values.filter { !merge(CommittedChanges(together: $0), ifReadable: true) }.flatMap(\.self)
     }
 
-    /// A list could not follow a change. Where the store is away, it is compared with the store when that is back.
+    /// Records that a list could not follow a change. If the store was unavailable, the list is compared with it later.
     func listFailed(_ error: any Error) {
         if CoreDataError.isOfStoreAway(error) { hasFailedLists.store(true, ordering: .relaxed) }
     }
@@ -123,7 +125,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         for child in children.live { child.coordinatorDidRemove(store) }
     }
 
-    /// At once on the context's own queue: its caller goes on with the objects.
+    /// Runs in place on the context's own queue, because the caller continues to use the objects.
     func coordinatorDidMove(_ move: StoreMove) {
         for child in children.live { child.coordinatorDidMove(move) }
         guard queue.isCurrent else { return onQueue { $0.takeOver(move) } }
@@ -136,7 +138,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         objects.run()
     }
 
-    /// What was read and is not in use may be stale, here and in the children.
+    /// Notes that unused objects may be stale, here and in the children.
     func objectsBeneathDidChange() {
         othersSaved.raise()
         for child in children.live { child.objectsBeneathDidChange() }
@@ -144,10 +146,11 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
 
     // MARK: Merging, on the context's queue
 
-    /// How long a commit of another context is taken to be on its way.
+    /// The maximum time in seconds in which a commit of another context arrives.
     private static let ownCommitsArrive = 5.0
 
-    /// Since when all is merged that other processes committed, with `changes`; see ``MergeAnnouncement/completeSince``.
+    /// The time since which all commits of other processes are merged, including `changes`; see
+    /// ``MergeAnnouncement/completeSince``.
     private func completion(of changes: CommittedChanges) -> DispatchTime? {
         guard let since = changes.completeSince, context?.parent == nil else { return nil }
         let last = lastOwnCommit.load(ordering: .relaxed)
@@ -155,13 +158,14 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         return last == 0 || age > Self.ownCommitsArrive ? since : nil
     }
 
-    /// Takes `changes` over and announces them: objects-did-change, then did-merge-object-IDs.
+    /// Merges `changes` and posts them: objects-did-change, then did-merge-object-IDs.
     ///
-    /// Cost: one query for all rows that `changes` does not bring along. A row that cannot be read is dropped, and read
+    /// Cost: one query for all rows that `changes` does not contain. A row that cannot be read is dropped, and read
     /// again when its object is used.
     ///
-    /// - Parameter ifReadable: whether to merge nothing where a store is away: the caller keeps `changes` until it is back.
-    /// - Returns: whether `changes` were merged.
+    /// - Parameter ifReadable: true to merge nothing if a store is unavailable: the caller keeps `changes` until it is
+    ///   back.
+    /// - Returns: true if `changes` were merged.
     @discardableResult
     func merge(_ changes: CommittedChanges, ifReadable: Bool = false) -> Bool {
         guard let context else { return true }
@@ -174,7 +178,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         return true
     }
 
-    /// The store is gone: its objects are forgotten, and reported as invalidated.
+    /// Removes the objects of a removed store, and posts them as invalidated.
     private func invalidateObjects(of store: NSPersistentStore) {
         guard let context else { return }
         context.faults.ahead.forgetAll()

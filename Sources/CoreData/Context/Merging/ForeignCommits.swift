@@ -1,16 +1,16 @@
 import Dispatch
 
-/// What other processes committed and a context has not merged yet, in parts of whole transactions, and how much of it one
-/// turn of the context's queue takes.
+/// Commits of other processes that a context has not merged yet, in parts of whole transactions. Decides how many rows
+/// one turn of the context's queue merges.
 ///
-/// Design. A merge keeps the queue from everything else, so it is to take a hundredth of a second, however much came. How
-/// many rows that are is learned from the turns before. Where much waits, turns may take longer, as each has costs of its
-/// own: lists that follow search for all places of a turn together, and a server is asked over a network. A turn takes at
-/// least as long for its rows as for these costs: smaller turns would only be more of them, and the queue never be done.
-/// And the longer the oldest part waits, the longer turns may take: where more comes than short turns are done with, what
-/// waits would grow without end, and with it the rows whose values in the store are newer than those that were merged.
-/// Where most rows of a list are such, none of them tells the place of another one, and a turn takes long for few rows: then
-/// all that waits is merged at once.
+/// Design. A merge blocks the queue, so a turn should take about a hundredth of a second, however many rows wait. The
+/// number of rows is learned from previous turns. If many rows wait, turns may take longer, because each has a fixed
+/// cost: lists search for all positions of a turn together, and a server is queried over a network. The rows of a turn
+/// may always take as long as this fixed cost: smaller turns would only be more turns, and the queue would never catch
+/// up. The longer the oldest part waits, the longer turns may take: if commits arrive faster than short turns merge
+/// them, the backlog would grow without end, and with it the number of rows that are newer in the store than in the
+/// context. If most rows of a list are such, none of them can be used to find another's position, and a turn takes long
+/// for few rows; then the whole backlog is merged at once.
 struct ForeignCommits {
     private struct Part {
         let changes: CommittedChanges
@@ -21,35 +21,35 @@ struct ForeignCommits {
     /// Parts of stores that are away, until ``resume()``.
     private var held: [Part] = []
     private var rowsWaiting = 0
-    /// How many of the parts name each row.
+    /// The number of parts that name each row.
     private var pending: [RowKey: Int] = [:]
-    /// Whether a turn of the queue is on its way.
+    /// True if a turn of the queue is scheduled.
     private var isScheduled = false
-    /// Whether the turn that goes on takes all that waits.
+    /// True if the current turn takes the whole backlog.
     private var takesAll = false
-    /// How many rows the next turn may take.
+    /// The maximum number of rows of the next turn.
     private(set) var rowsOfTurn = Self.firstRows
 
     private static let turn = 0.008
     private static let longTurn = 0.02
-    /// From so many turns on that wait, turns are long ones.
+    /// The number of waiting turns from which turns are long ones.
     private static let manyTurns = 4
     private static let longestTurn = 0.1
-    /// The share of the oldest part's delay that a turn may take, and the most that this allows, in seconds.
+    /// The share of the oldest part's delay that a turn may take, and the maximum of that time, in seconds.
     private static let shareOfDelay = 0.1
     private static let longestLateTurn = 0.25
     private static let firstRows = 64
-    /// Turns of fewer rows than this, where the oldest part is later than that, in seconds, are never done with what waits.
+    /// Turns of fewer rows than `fewRows`, with a delay above `farBehind` seconds, never catch up with the backlog.
     private static let fewRows = 128
     private static let farBehind = 5.0
     private static let fewestRows = 8
     private static let mostRows = 16_384
 
-    /// What a turn seems to take without its rows, in seconds.
+    /// The estimated time of a turn without its rows, in seconds.
     private var fixedCost = 0.0
-    /// What a row seems to take; `nil` while that is not known.
+    /// The estimated time per row; `nil` while unknown.
     private var costOfRow: Double?
-    /// The last turn, to be compared with the next one of another size.
+    /// The last turn, for comparison with a turn of another size.
     private var lastTurn: (rows: Int, seconds: Double)?
 
     /// True if nothing has to be merged, now or later.
@@ -58,12 +58,12 @@ struct ForeignCommits {
     /// True if a turn has something to merge.
     var hasTurns: Bool { !parts.isEmpty }
 
-    /// Whether something waits that concerns a row, or one of another store with the same key.
+    /// True if a waiting part affects the row, or a row of another store with the same key.
     func mayConcern(_ key: RowKey) -> Bool { pending[key] != nil }
 
-    /// Adds what was committed last.
+    /// Adds the latest commit.
     ///
-    /// - Returns: whether a turn has to be asked for.
+    /// - Returns: true if the caller must schedule a turn.
     mutating func add(_ changes: CommittedChanges, at arrival: DispatchTime = .now()) -> Bool {
         parts.append(Part(changes: changes, arrival: arrival))
         rowsWaiting += changes.count
@@ -72,7 +72,7 @@ struct ForeignCommits {
         return !isScheduled
     }
 
-    /// What the turn that begins now merges: at least one part.
+    /// Removes and returns the parts of the turn that begins now, at least one.
     mutating func takeForTurn(now: DispatchTime = .now()) -> [CommittedChanges] {
         var taken: [CommittedChanges] = []
         var count = 0
@@ -106,9 +106,9 @@ struct ForeignCommits {
         for changes in parts { forEachKey(of: changes) { pending[$0, default: 0] += 1 } }
     }
 
-    /// All stores can be read: what was held is next.
+    /// All stores can be read: the held parts are the next ones.
     ///
-    /// - Returns: whether a turn has to be asked for.
+    /// - Returns: true if the caller must schedule a turn.
     mutating func resume() -> Bool {
         guard !held.isEmpty else { return false }
         rowsWaiting += held.reduce(0) { $0 + $1.changes.count }
@@ -126,7 +126,7 @@ struct ForeignCommits {
 
     /// Learns from a turn.
     ///
-    /// - Returns: whether another one has to be asked for.
+    /// - Returns: true if the caller must schedule another one.
     mutating func turnEnded(rows count: Int, since begin: DispatchTime) -> Bool {
         let now = DispatchTime.now()
         let seconds = Double(now.uptimeNanoseconds - begin.uptimeNanoseconds) / 1e9
@@ -140,7 +140,7 @@ struct ForeignCommits {
     }
 
     mutating func learn(rows count: Int, seconds: Double, now: DispatchTime = .now()) {
-        // What a turn of everything took says nothing of smaller ones.
+        // A turn with the whole backlog does not predict the time of smaller ones.
         guard !takesAll else { return rowsOfTurn = Self.firstRows }
         learnFixedCost(rows: count, seconds: seconds)
         let aim = aim(now: now)
@@ -151,7 +151,7 @@ struct ForeignCommits {
         }
     }
 
-    /// How long the next turn may take.
+    /// The time that the next turn may take, in seconds.
     private func aim(now: DispatchTime) -> Double {
         let usual = rowsWaiting > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn
         return max(
@@ -159,13 +159,13 @@ struct ForeignCommits {
             min(delay(now: now) * Self.shareOfDelay, Self.longestLateTurn))
     }
 
-    /// How late the oldest part is, in seconds.
+    /// The delay of the oldest part, in seconds.
     private func delay(now: DispatchTime) -> Double {
         guard let first = parts.first else { return 0 }
         return (Double(now.uptimeNanoseconds) - Double(first.arrival.uptimeNanoseconds)) / 1e9
     }
 
-    /// What two turns of different sizes say of the costs that do not depend on the size.
+    /// Estimates the fixed cost from two turns of different sizes.
     private mutating func learnFixedCost(rows count: Int, seconds: Double) {
         guard count > 0 else { return }
         defer { lastTurn = (count, seconds) }

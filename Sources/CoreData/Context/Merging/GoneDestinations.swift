@@ -1,5 +1,5 @@
-/// References to objects that others deleted lead nowhere any more: an unsaved one must not be written. What was saved of
-/// them, the others' save has taken out of the rows; lists that were read before do without them.
+/// Drops unsaved references to objects that others deleted: they must not be written. The others' save has already
+/// removed the saved references from the rows, and lists that were read drop the objects.
 struct GoneDestinations {
     private let context: NSManagedObjectContext
     private let ids: Set<NSManagedObjectID>
@@ -9,8 +9,8 @@ struct GoneDestinations {
         self.ids = Set(ids.map(\.latest))
     }
 
-    /// Cost: a look at all relationships of new and changed objects; and at all lists that were read if any of the deleted
-    /// objects may stand in a list of which it does not say itself whose it is.
+    /// Cost: a pass over all relationships of new and changed objects; and over all lists that were read, if a deleted
+    /// object may be in a list that its own row does not name.
     ///
     /// - Returns: the objects whose references were dropped.
     func forget() -> [NSManagedObject] {
@@ -25,7 +25,7 @@ struct GoneDestinations {
         var found = false
         let values = object.values
         for slot in values.indices.dropFirst(object.layout.attributeCount) {
-            // A reference may still name the object by its temporary ID.
+            // A reference may still use the object's temporary ID.
             guard case .reference(let id) = values[slot], ids.contains(id.latest),
                 object.snapshot?.values[slot] != values[slot]
             else { continue }
@@ -43,7 +43,7 @@ struct GoneDestinations {
 
     // MARK: Lists that were read
 
-    /// Whether lists have the object that its row does not name.
+    /// True if the object may be in a list that its row does not reference.
     private static func mayStandAnywhere(_ object: NSManagedObject) -> Bool {
         object.snapshot == nil
             || object.layout.toManyRelationships.contains { $0.inverseRelationship?.isToMany ?? false }

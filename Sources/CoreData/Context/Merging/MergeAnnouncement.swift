@@ -1,9 +1,9 @@
 import Dispatch
 
-/// What the notifications of a merge carry for the lists that follow the context, beside what they tell programs.
+/// Data in a merge's notifications for lists that follow the context, in addition to the public keys.
 struct MergeAnnouncement {
-    /// Since when all is merged that other processes committed; `nil` where that is not known, or where commits of this
-    /// process may be on their way that no history tells of.
+    /// The time since which all commits of other processes are merged; `nil` if that is unknown, or if commits of this
+    /// process that no history reports may still arrive.
     let completeSince: DispatchTime?
 
     /// The key that Apple's framework uses for the objects that a merge changed.
@@ -11,8 +11,8 @@ struct MergeAnnouncement {
 
     private static let key = "NSManagedObjectContextMergeAnnouncement"
 
-    /// The merge that a notification with `info` is of; `nil` if it is of none. Objects-did-change of a merge is followed by
-    /// did-merge-object-IDs, which names the rows too for which the context has no object.
+    /// The merge that a notification with `info` belongs to; `nil` if none. Objects-did-change of a merge is followed
+    /// by did-merge-object-IDs, which also names rows for which the context has no object.
     init?(in info: [AnyHashable: Any]) {
         guard let found = info[Self.key] as? MergeAnnouncement else { return nil }
         self = found

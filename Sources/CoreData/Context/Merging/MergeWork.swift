@@ -1,31 +1,31 @@
 import Foundation
 
 extension Notification.Name {
-    /// A context (the object) learned that a store changed in unknown ways: lists have to be fetched anew.
-    /// Posted on the context's queue, after did-merge-object-IDs.
+    /// A context (the object) learned that a store changed in unknown ways: lists must be fetched again. Posted on the
+    /// context's queue, after did-merge-object-IDs.
     static let contextHasUnknownChanges = Notification.Name("NSManagedObjectContextHasUnknownChangesNotification")
 }
 
-/// One merge into one context, from the first row to the notifications. Used on the context's queue.
+/// One merge into one context, from reading rows to posting notifications. Used on the context's queue.
 struct MergeWork {
     private let context: NSManagedObjectContext
     private var inserted: [NSManagedObject] = []
     private var refreshed: [NSManagedObject] = []
     private var deleted: [NSManagedObject] = []
-    /// Rows that turned out to be gone without a notification.
+    /// Rows that were deleted without a notification.
     private var foundDeleted: [NSManagedObjectID] = []
     private var foundUpdated: [NSManagedObjectID] = []
     private var seen: Set<ObjectIdentifier> = []
-    /// What refreshed objects were before, so that while the merge is told `changedValuesForCurrentEvent()` says what it
-    /// changed in them.
+    /// The previous values of refreshed objects, so observers of the merge get its changes from
+    /// `changedValuesForCurrentEvent()`.
     private var baselines: [(object: NSManagedObject, baseline: EventBaseline)] = []
 
     init(context: NSManagedObjectContext) { self.context = context }
 
     // MARK: The changes of a commit
 
-    /// - Parameter ifReadable: whether to change nothing where a store is away.
-    /// - Returns: whether `changes` were merged.
+    /// - Parameter ifReadable: true to change nothing if a store is unavailable.
+    /// - Returns: true if `changes` were merged.
     mutating func merge(_ changes: CommittedChanges, ifReadable: Bool) -> Bool {
         let inserts = changes.inserted.map(context.localID)
         let updates = changes.updated.compactMap { context.registry.registered(context.localID($0)) }
@@ -42,7 +42,7 @@ struct MergeWork {
         return true
     }
 
-    /// What was deleted here, and others let something refer to meanwhile, is no destination: faults are read for it.
+    /// Removes objects deleted here from relationships that others changed to refer to them. Fires faults for this.
     private func leaveDeleted(_ objects: [NSManagedObject]) {
         guard !context.changes.deleted.isEmpty else { return }
         for object in objects where object.snapshot != nil && !object.isDeleted {
@@ -50,13 +50,13 @@ struct MergeWork {
         }
     }
 
-    /// The rows are gone: nothing that is not saved may refer to them.
+    /// Drops unsaved references to rows that were deleted.
     private mutating func forgetDestinations(among deletes: [NSManagedObjectID]) {
         let gone = GoneDestinations(context: context, ids: deletes + foundDeleted)
         for object in gone.forget() { noteRefresh(object) }
     }
 
-    /// The rows of everything that the merge looks at: those that came along, the others read with one query.
+    /// The rows that the merge uses: those in `changes`, and the others, read with one query.
     private func rows(
         for changes: CommittedChanges, inserts: [NSManagedObjectID], updates: [NSManagedObject]
     ) -> Rows {
@@ -68,11 +68,11 @@ struct MergeWork {
     }
 
     private struct Rows {
-        /// The rows that came along. IDs of another stack on the same store are equal to this one's.
+        /// The rows in `changes`. IDs of another stack on the same store are equal to this stack's.
         let given: [NSManagedObjectID: RowSnapshot]
-        /// The rows that were read; `nil` when the store did not answer, so that it is not known whether a row is gone.
+        /// The rows that were read; `nil` if the store did not respond, so deleted rows are not known.
         private(set) var read: [NSManagedObjectID: RowSnapshot]? = [:]
-        /// True if the read failed because the store is away.
+        /// True if the read failed because the store is unavailable.
         private(set) var isAway = false
 
         init(given: [NSManagedObjectID: RowSnapshot]) { self.given = given }
@@ -86,8 +86,8 @@ struct MergeWork {
     }
 
     private mutating func insert(_ id: NSManagedObjectID, _ rows: Rows) {
-        // The context has read it already, perhaps before it was changed again. It is told as new all the same, unless
-        // it is told as changed: an observer that did not fetch it hears of it here for the first time.
+        // The context has already read the row, perhaps before another change. It is posted as inserted unless it is
+        // posted as changed: an observer that did not fetch it learns of it here.
         if let known = context.registry.registered(id), known.snapshot != nil, !known.flags.contains(.dropped) {
             update(known, rows)
             if known.flags.isDisjoint(with: [.dropped, .inserted]), seen.insert(ObjectIdentifier(known)).inserted {
@@ -96,7 +96,7 @@ struct MergeWork {
             return
         }
         let row = rows[id]
-        // A temporary ID that nothing beneath knows is another tree's.
+        // A temporary ID that the parent does not know belongs to another tree.
         guard row != nil || !id.isTemporaryID else { return }
         let object = context.registry.object(for: id, row: row)
         if let row { forgetContents(pointingAt: object, row.values) }
@@ -105,7 +105,7 @@ struct MergeWork {
     }
 
     private mutating func update(_ object: NSManagedObject, _ rows: Rows) {
-        // A new object of the context itself is no row yet.
+        // A new object of this context has no row yet.
         guard object.flags.isDisjoint(with: [.dropped, .inserted]) else { return }
         guard let old = object.snapshot else {
             if forgetContents(of: object) { noteRefresh(object) }
@@ -130,7 +130,8 @@ struct MergeWork {
 
     // MARK: Derived values
 
-    /// What a store derived in a save of this context: of the rows that were written, and of others. Nothing is told yet.
+    /// Adopts rows with values that a store derived in a save of this context, of written objects and of others. Posts
+    /// nothing.
     mutating func adoptDerived(_ rows: [NSManagedObjectID: RowSnapshot]) {
         for (id, row) in rows {
             guard let object = context.registry.registered(id), !object.flags.contains(.dropped),
@@ -150,7 +151,7 @@ struct MergeWork {
         }
     }
 
-    /// Whether the values differ, as far as they can be compared: objects that were transformed are made anew each time.
+    /// True if stored values differ. Transformed objects are created for each read and cannot be compared.
     private func storedValuesDiffer(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool {
         zip(row.values, old.values).contains { new, old in
             if case .object(let new) = new, case .object = old, !(new is NSDictionary) { return false }
@@ -160,16 +161,17 @@ struct MergeWork {
 
     func announceDerived() { announce(CommittedChanges(), MergeAnnouncement(completeSince: nil)) }
 
-    /// Whether a row of the same version stands otherwise: its store derives values without counting the version up.
+    /// True if derived values differ within one version: the store derives them without incrementing the version.
     private func derivedValuesDiffer(_ row: RowSnapshot, _ old: RowSnapshot, _ object: NSManagedObject) -> Bool {
         row.version == old.version
             && object.layout.traits.derivedSlots.contains { row.values[$0] != old.values[$0] }
     }
 
-    /// An object that was changed here in this event has its baseline already.
+    /// Keeps the object's values before the merge. An object that was changed here in this event already has a
+    /// baseline.
     private mutating func keepBaseline(of object: NSManagedObject) {
         guard object.baseline == nil else { return }
-        // A change made by an observer begins a baseline of its own.
+        // A change made by an observer begins its own baseline.
         let baseline = EventBaseline(event: EventBaseline.merge, values: object.values, snapshot: object.snapshot)
         object.baseline = baseline
         baselines.append((object, baseline))
@@ -180,7 +182,7 @@ struct MergeWork {
     }
 
     private mutating func delete(_ id: NSManagedObjectID) {
-        // Nobody holds the object: there is nobody to tell.
+        // No one holds the object, so no one is notified.
         forgetContents(pointingAt: id)
         if context.registry.releaseIfUnused(id) { return }
         if let object = context.registry.registered(id) { delete(object) }
@@ -191,7 +193,7 @@ struct MergeWork {
         forgetContents(pointingAt: object, old.values)
     }
 
-    /// The object stays with its holders, marked deleted, its values readable.
+    /// Marks the object deleted. Its holders keep it, and its values stay readable.
     private mutating func delete(_ object: NSManagedObject) {
         guard !object.flags.contains(.dropped) else { return }
         context.changes.forget(object)
@@ -202,7 +204,7 @@ struct MergeWork {
         deleted.append(object)
     }
 
-    /// The store could not be read: an unchanged object becomes a fault, which will read it again.
+    /// Turns an unchanged object into a fault after a failed read, so it is read again.
     private func dropValues(of object: NSManagedObject) {
         guard !object.hasChanges else { return }
         context.refresher.refresh([object], mergeChanges: false)
@@ -210,7 +212,7 @@ struct MergeWork {
 
     // MARK: A store that keeps no history
 
-    /// Every registered object of `store`, and its row: one query for the rows.
+    /// The registered objects of `store` and their rows, read with one query.
     private func sweep(of store: NSPersistentStore) -> (objects: [NSManagedObject], rows: Rows) {
         guard let source = context.source else { return ([], Rows(given: [:])) }
         let objects = context.registry.all.filter { object in
@@ -221,7 +223,7 @@ struct MergeWork {
         return (objects, Rows(given: [:]) { try source.rows(for: objects.map(\.objectID)) })
     }
 
-    /// Compares objects with their rows: the versions tell.
+    /// Compares objects with their rows, by version.
     private mutating func sweep(_ objects: [NSManagedObject], _ rows: Rows) {
         guard !objects.isEmpty else { return }
         for object in objects {
@@ -234,9 +236,9 @@ struct MergeWork {
 
     // MARK: To-many relationships
 
-    /// Drops what was read of the object's to-many relationships.
+    /// Drops the contents that were read of the object's to-many relationships.
     ///
-    /// - Returns: whether anything had been read.
+    /// - Returns: true if any had been read.
     @discardableResult
     private func forgetContents(of object: NSManagedObject) -> Bool {
         var found = false
@@ -247,8 +249,8 @@ struct MergeWork {
         return found
     }
 
-    /// Drops what was read of the to-many relationships that are inverses of to-one relationships with these values: the
-    /// object may have come or gone there.
+    /// Drops the contents of to-many relationships whose inverses are to-one relationships with these values: the
+    /// object may have been added or removed there.
     private mutating func forgetContents(pointingAt object: NSManagedObject, _ values: RowValues) {
         let layout = object.layout
         for slot in layout.attributeCount..<layout.slots.count {

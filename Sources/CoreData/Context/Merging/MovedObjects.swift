@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes the objects of a store over into the store that took its place, with their unsaved changes. Used on the context's
+/// Moves the objects of a store, with their unsaved changes, to the store that replaced it. Used on the context's
 /// queue.
 struct MovedObjects {
     private let context: NSManagedObjectContext
@@ -12,7 +12,7 @@ struct MovedObjects {
         self.move = move
     }
 
-    /// Cost: a look at all objects of the context.
+    /// Cost: a pass over all objects of the context.
     mutating func run() {
         context.processPendingChanges()
         context.faults.ahead.forgetAll()
@@ -33,7 +33,7 @@ struct MovedObjects {
         NotificationCenter.default.post(name: .contextHasUnknownChanges, object: context)
     }
 
-    /// - Returns: whether the object has a row in the new store, or may get one.
+    /// - Returns: true if the object has a row in the new store, or may get one.
     private mutating func takeOver(_ object: NSManagedObject) -> Bool {
         let old = object.objectID
         guard let id = move.id(for: old) ?? newID(of: object) else { return false }
@@ -42,7 +42,7 @@ struct MovedObjects {
         return true
     }
 
-    /// A new object that was given a permanent ID before its first save gets another one.
+    /// Obtains another ID for a new object that had a permanent ID before its first save.
     private func newID(of object: NSManagedObject) -> NSManagedObjectID? {
         guard object.isInserted else { return nil }
         return try? context.source?.obtainPermanentIDs(

@@ -2,22 +2,22 @@ import Foundation
 import PredicateSyntax
 
 extension NSManagedObjectContext {
-    /// Takes over what a notification says was saved elsewhere: did-save, did-save-object-IDs, or one made from the
-    /// history. Local changes stay on top. Call it on the context's queue.
+    /// Merges the changes of a notification that were saved elsewhere: did-save, did-save-object-IDs, or one made from
+    /// the history. Local changes stay on top. Call it on the context's queue.
     public func mergeChanges(fromContextDidSave notification: Notification) {
         requireQueue("mergeChanges(fromContextDidSave:)")
         merger.merge(ChangeNotification.changes(in: notification.userInfo ?? [:], for: self))
     }
 
-    /// Takes over into several contexts what was saved elsewhere, without a save to hear of: the result of a batch
-    /// request, or what another process reports.
+    /// Merges into several contexts changes that were saved elsewhere without a notification: the result of a batch
+    /// request, or a report of another process.
     ///
-    /// A parent takes over before its children, which see what it has.
+    /// A parent merges before its children, which then read its values.
     ///
     /// - Parameters:
     ///   - changeNotificationData: the keys of did-save or did-save-object-IDs; the values are arrays or sets of
     ///     `NSManagedObjectID`s, objects, or URLs of IDs.
-    ///   - contexts: the contexts that take the changes over, each on its queue.
+    ///   - contexts: the contexts that merge the changes, each on its queue.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Reads the user info of did-save notifications and of what is like them.
+/// Reads the user info of did-save and similar notifications.
 enum ChangeNotification {
     static func changes(in info: [AnyHashable: Any], for context: NSManagedObjectContext) -> CommittedChanges {
         func ids(_ keys: String...) -> [NSManagedObjectID] {

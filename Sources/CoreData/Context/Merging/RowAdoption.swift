@@ -1,6 +1,6 @@
 extension Refresher {
-    /// Puts a newer saved row beneath an object: values that were changed and not saved stay on top of it, and so do
-    /// those that live in memory only. A fault only takes the row. Only the object itself is told.
+    /// Puts a newer saved row beneath an object: unsaved changes and transient values stay on top of it. A fault only
+    /// takes the row. Only the object itself is notified.
     func adoptMerged(_ row: RowSnapshot, for object: NSManagedObject) {
         guard !object.isFault, let old = object.snapshot else {
             object.snapshot = row
@@ -10,7 +10,7 @@ extension Refresher {
         object.awake(fromSnapshotEvents: .refresh)
     }
 
-    /// The row with the values that live in memory only.
+    /// Returns the row with the transient values of `old`.
     func keepingTransientValues(
         of old: RowSnapshot, in row: RowSnapshot, _ traits: EntityTraits
     ) -> RowSnapshot {
