@@ -1,8 +1,8 @@
 import Foundation
 import PredicateSyntax
 
-/// The aggregate functions of an expression, taken out of it: what is left is evaluated once for each group, with their
-/// results as variables.
+/// The aggregate calls of an expression, replaced by variables: the rest is evaluated once per group, with their
+/// results.
 struct AggregateCalls {
     struct Call {
         let function: @Sendable ([PredicateValue]) -> PredicateValue
@@ -15,7 +15,8 @@ struct AggregateCalls {
 
     init(of entity: NSEntityDescription) { self.entity = entity }
 
-    /// What `tree` calls once for a group: a function of many values, of something that each row has.
+    /// Returns the aggregate call in `tree`: a collection function of a value that each row has; `nil` if `tree` is no
+    /// such call.
     static func call(_ tree: ExpressionTree) -> (name: String, argument: ExpressionTree)? {
         guard case .function(let name, let arguments) = tree, arguments.count == 1,
             Functions.ofCollections[name] != nil
@@ -35,13 +36,13 @@ struct AggregateCalls {
         return found
     }
 
-    /// Takes the calls out of `tree` and compiles what is left.
+    /// Replaces the calls in `tree` by variables and compiles the rest.
     mutating func compile(_ tree: ExpressionTree) throws -> CompiledExpression {
         var compiler = PredicateCompiler(entity: entity)
         return try compiler.expression(try tree.rewritten { try takeOut($0) })
     }
 
-    /// The same of a predicate.
+    /// The same, for a predicate.
     mutating func compile(_ tree: PredicateTree) throws -> PredicateTest {
         var compiler = PredicateCompiler(entity: entity)
         return try compiler.predicate(try tree.rewritten { try takeOut($0) })
@@ -54,12 +55,13 @@ struct AggregateCalls {
         return .variable(Self.variable(calls.count - 1))
     }
 
-    /// A name that no format string can spell.
+    /// A name that no format string can contain.
     private static func variable(_ number: Int) -> String { "\u{1}\(number)" }
 
-    /// What is left of an expression, and the results of the calls, for a group: `rows` are its members.
+    /// Computes the results of the calls for a group with the members `rows`, as a frame for the rest of the
+    /// expression.
     ///
-    /// Values that are not set are left out; the objects at the ends of to-many relationships count one by one.
+    /// Values that are not set are ignored; destinations of to-many relationships count one by one.
     func frame(_ rows: [FetchedRow]) -> EvaluationFrame {
         var subject = rows.first
         var variables: [String: PredicateValue] = [:]

@@ -1,19 +1,19 @@
 import Foundation
 import PredicateSyntax
 
-/// One entry of the dictionaries that a fetch gives, or one value by which it groups them.
+/// One entry of the dictionaries that a fetch returns, or one value to group by.
 struct DictionaryColumn {
     let name: String
-    /// What it is, resolved: keys exist, functions of constants are constants.
+    /// The resolved expression: its keys exist, and functions of constants are constants.
     let tree: ExpressionTree
-    /// To-one relationships and then the property, where it is nothing else; empty for the object's ID.
+    /// The key path, through to-one relationships, of a plain property; empty for the object's ID; `nil` if computed.
     let keyPath: [String]?
-    /// The type of what is given; undefined for what has no type of its own.
+    /// The type of the result; undefined if the value has no type of its own.
     let type: NSAttributeType
-    /// Whether predicates and sort keys may name it: an expression's own name.
+    /// True if predicates and sort keys may use the name: that of an expression.
     let isNamed: Bool
 
-    /// - Throws: 134060 for a property that does not exist, is to-many or is not kept by the store.
+    /// - Throws: 134060 for a property that does not exist, is to-many or is not stored.
     init(_ property: Any, of entity: NSEntityDescription) throws {
         switch property {
         case let name as String: try self.init(named: name, keyPath: name, of: entity)
@@ -26,7 +26,7 @@ struct DictionaryColumn {
         }
     }
 
-    /// A persistent property of the entity itself.
+    /// Creates the column of a persistent property of the entity itself.
     init(slotNamed name: String, of entity: NSEntityDescription) {
         let attribute = entity.property(named: name) as? NSAttributeDescription
         self.init(
@@ -93,7 +93,7 @@ struct DictionaryColumn {
         }
     }
 
-    /// The column of a group: `players.name.@count` counts over all rows of it, as `count:(players.name)` does.
+    /// The column for groups: `players.name.@count` counts over all rows of a group, like `count:(players.name)`.
     var inGroups: DictionaryColumn {
         guard keyPath == nil, case .keyPath(let keys) = tree, let place = keys.firstIndex(where: { $0.hasPrefix("@") }),
             let function = CollectionOperators.functions[keys[place]]
@@ -103,7 +103,7 @@ struct DictionaryColumn {
             name: name, tree: .function(function, [values]), keyPath: nil, type: type, isNamed: isNamed)
     }
 
-    /// - Throws: 134060 where the expression needs what no store keeps, or code.
+    /// - Throws: 134060 if the expression uses a value that is not stored, or code.
     static func requireStored(_ tree: ExpressionTree, of entity: NSEntityDescription) throws {
         _ = try tree.rewritten { part in
             switch part {
@@ -125,7 +125,7 @@ struct DictionaryColumn {
         }
     }
 
-    /// A value as the dictionaries have it: a number of the column's type, an object as its ID. `nil` for no value.
+    /// The value for a dictionary: a number of the column's type, an object as its ID; `nil` if not set.
     func result(_ value: PredicateValue) -> Any? {
         switch (value, type) {
         case (.null, _): return nil

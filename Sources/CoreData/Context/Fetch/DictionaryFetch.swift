@@ -1,23 +1,22 @@
 import Foundation
 import PredicateSyntax
 
-/// A fetch of dictionaries: values of each row, or of groups of rows, straight from the stores. Unsaved changes do not count.
+/// A fetch of dictionaries: values of rows or of groups of rows, read from the stores. Ignores unsaved changes.
 struct DictionaryFetch {
     private let pipeline: FetchPipeline
     private var plan: FetchPlan
     private var check: () throws -> Void = {}
     private let columns: [DictionaryColumn]
-    /// The keys of the dictionaries, which share them.
+    /// The keys that all dictionaries share.
     private let keys: [NSString]
     private let isDistinct: Bool
-    /// What is reckoned over many rows; `nil` where there is a dictionary for each row.
+    /// The groups over which aggregates are computed; `nil` if there is one dictionary per row.
     private let groups: DictionaryGroups?
-    /// Whether the order is that of computed values, which no store knows.
+    /// True if sorted by computed values, which stores cannot sort by.
     private let isSortedByName: Bool
     private let sortDescriptors: [NSSortDescriptor]
 
-    /// - Throws: 134060 for a property that does not exist, is to-many or is not kept by the store, and for groups that
-    ///   do not fit together.
+    /// - Throws: 134060 for a property that does not exist, is to-many or is not stored, and for invalid grouping.
     init(_ request: NSFetchRequest<NSFetchRequestResult>, in pipeline: FetchPipeline) throws {
         self.pipeline = pipeline
         plan = try pipeline.plan(request)
@@ -44,15 +43,15 @@ struct DictionaryFetch {
             }
     }
 
-    /// Whether there are as many dictionaries as rows.
+    /// True if there are as many dictionaries as rows.
     var isOnePerRow: Bool { groups == nil && !isDistinct }
 
-    /// The dictionaries, in order; a value that is not set has no entry. One query per store and relationship.
+    /// The dictionaries, in order, without entries for values that are not set. One query per store and relationship.
     func run() throws -> [NSDictionary] { try pipeline.reading { try rowsOrGroups() } }
 
-    /// The same from `stores`, which show the rows of the plan's stores and need no lock. On any thread.
+    /// The same, read on any thread from `stores`, which show the rows of the plan's stores and need no lock.
     ///
-    /// - Parameter check: called now and then: it throws to end the fetch.
+    /// - Parameter check: called from time to time; throws to end the fetch.
     func run(in stores: [any RowStore], check: @escaping () throws -> Void) throws -> [NSDictionary] {
         var fetch = self
         fetch.check = check
@@ -69,7 +68,7 @@ struct DictionaryFetch {
         return plan.cut(made)
     }
 
-    /// - Throws: 134020 for what is computed from properties that a store cannot read; by itself such a property is not set.
+    /// - Throws: 134020 for expressions of properties that a store cannot read. Alone, such a property is not set.
     private func check(_ unreadable: UnreadableProperties) throws {
         guard !unreadable.isEmpty else { return }
         if let groups { try unreadable.check(groups.query(over: plan.query)) }
@@ -85,13 +84,13 @@ struct DictionaryFetch {
         return try withRows(of: plan) { rows in rows.map { dictionary(of: $0, computed) } }
     }
 
-    /// The columns that are computed, compiled; `nil` for the others.
+    /// The compiled expressions of computed columns; `nil` for the others.
     private func computed() throws -> [CompiledExpression?] {
         var compiler = PredicateCompiler(entity: plan.entity)
         return try columns.map { $0.keyPath == nil ? try compiler.expression($0.tree) : nil }
     }
 
-    /// Sorted by values that are computed: each row is a group of its own.
+    /// Sorts by computed values: each row is its own group.
     private func sortedByName() throws -> [NSDictionary] {
         var query = StoreGroupQuery(rows: plan.unlimited.unsorted.query, columns: [.evaluatedObject])
         query.groups = [.evaluatedObject]
@@ -106,7 +105,7 @@ struct DictionaryFetch {
         }
     }
 
-    /// Hands what the stores find to `body`.
+    /// Calls `body` with the rows that the stores find.
     private func withRows<Result>(of plan: FetchPlan, _ body: ([FetchedRow]) throws -> Result) throws -> Result {
         let found = try StoreFetch(plan: plan, check: check).run(plan.query)
         var rows = [FetchedRow?](repeating: nil, count: found.count)

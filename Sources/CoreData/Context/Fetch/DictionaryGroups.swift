@@ -1,16 +1,16 @@
 import Foundation
 import PredicateSyntax
 
-/// What a request for dictionaries reckons over many rows: its groups, which of them are wanted, and their order.
+/// The grouping of a request for dictionaries: its groups, the condition on them, and their order.
 struct DictionaryGroups {
     private let columns: [ExpressionTree]
     private let groups: [ExpressionTree]
     private let having: PredicateTree?
     private let sortKeys: [StoreGroupQuery.SortKey]
-    /// Whether a value is wanted that is neither reckoned nor grouped by: that of one of the rows. Only without groups.
+    /// True if a column or sort key is the value of one of the rows, not an aggregate. Only possible without groups.
     let looksAtOneRow: Bool
 
-    /// - Throws: 134060 where something is neither reckoned over the rows nor a value by which they are grouped.
+    /// - Throws: 134060 if a value is neither an aggregate nor grouped by.
     init(
         columns: [DictionaryColumn], groupColumns: [DictionaryColumn],
         _ request: NSFetchRequest<NSFetchRequestResult>, entity: NSEntityDescription
@@ -62,7 +62,7 @@ struct DictionaryGroups {
 
     // MARK: Names
 
-    /// The order, each key looked up among the expressions' names and then in the model.
+    /// The sort keys, each resolved first among the names of expressions, then in the model.
     static func sortKeys(
         _ descriptors: [NSSortDescriptor], columns: [DictionaryColumn], entity: NSEntityDescription
     ) throws -> [StoreGroupQuery.SortKey] {
@@ -78,14 +78,15 @@ struct DictionaryGroups {
         tree.rewritten { replaceName(of: columns, in: $0) }
     }
 
-    /// An expression's name is written as a key or as a variable: `total > 1`, or `%@ > 1` with `NSExpression(forVariable:)`.
+    /// An expression's name is used as a key or as a variable: `total > 1`, or `%@ > 1` with
+    /// `NSExpression(forVariable:)`.
     private static func replaceName(of columns: [DictionaryColumn], in part: ExpressionTree) -> ExpressionTree? {
         func tree(named name: String) -> ExpressionTree? { columns.first { $0.isNamed && $0.name == name }?.tree }
         switch part {
         case .keyPath(let keys) where keys.count == 1: return tree(named: keys[0])
         case .variable(let name): return tree(named: name)
         case .subquery(let collection, let variable, let predicate):
-            // Within it the variable is a member of the collection.
+            // Within the subquery the variable is a member of the collection.
             let others = columns.filter { $0.name != variable }
             return .subquery(
                 collection.rewritten { replaceName(of: columns, in: $0) }, variable: variable,
@@ -94,7 +95,7 @@ struct DictionaryGroups {
         }
     }
 
-    /// What in `tree` depends on a single row of a group: no value by which they are grouped, not inside of an aggregate.
+    /// Returns the part of `tree` that depends on a single row of a group: neither grouped by nor inside an aggregate.
     private static func stray(in tree: ExpressionTree, _ known: Set<String>) -> String? {
         var found: String?
         _ = tree.rewritten { part in

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// The keys of a list: all that a million rows need until they are looked at.
+/// The keys of a list: all data that a million rows need until they are displayed.
 struct FetchedKeys {
     let store: any RowStore
     /// In the request's order.
@@ -12,16 +12,16 @@ struct FetchedKeys {
     var extraValues: [[SlotValue]]?
 }
 
-// What a results controller uses: lists by key, objects only for the rows that are seen.
+// Used by results controllers: lists by key, with objects only for the rows that are displayed.
 extension FetchPipeline {
-    /// The saved rows that `request` finds, by key: predicate, order, limit and offset as the store has them. The
-    /// context's unsaved changes are not in it. One query, no object.
+    /// Returns the keys of saved rows that match `request`, in its order, with limit and offset. Ignores the context's
+    /// unsaved changes. One query, no objects.
     ///
     /// - Parameters:
-    ///   - groupedBy: the key path of an attribute, if what has the same value in it shall be told.
-    ///   - extraPaths: the key paths of attributes whose values are wanted too.
-    /// - Returns: `nil` where keys are not enough, because several stores hold the entity or the context has a parent: fetch
-    ///   objects then.
+    ///   - groupedBy: the key path of an attribute; if given, the result has the runs of equal values.
+    ///   - extraPaths: the key paths of attributes whose values are read too.
+    /// - Returns: `nil` if keys are not enough, because several stores hold the entity or the context has a parent:
+    ///   fetch objects then.
     func keys(
         _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]? = nil,
         extraPaths: [[String]] = []
@@ -36,10 +36,11 @@ extension FetchPipeline {
         return FetchedKeys(store: store, keys: found.keys, groups: found.groups, extraValues: found.extraValues)
     }
 
-    /// The first of a plan's saved rows that match another predicate, in the plan's order, whatever its own predicate.
+    /// Returns the first of a plan's saved rows that match other conditions, in the plan's order. Ignores the plan's
+    /// own predicate.
     ///
     /// - Parameter terms: the conditions, each on one attribute.
-    /// - Returns: `nil` where no index of the store has the order and answers all conditions.
+    /// - Returns: `nil` if no index of the store has the order and evaluates all conditions.
     func keysByIndex(_ plan: FetchPlan, where terms: [PredicateTree], limit: Int) throws -> [RowKey]? {
         guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query
@@ -51,14 +52,14 @@ extension FetchPipeline {
         return found.unsupported.isEmpty ? found.keys : nil
     }
 
-    /// The one store whose keys name all that `plan` finds; `nil` with several stores, and in a context that has a parent,
+    /// The store whose keys identify all results of `plan`; `nil` with several stores, and in a context with a parent,
     /// whose new objects have no keys.
     func storeOfKeys(_ plan: FetchPlan) -> (any RowStore)? {
         plan.stores.count == 1 && context.source?.parent == nil ? plan.stores[0] : nil
     }
 
-    /// The saved objects among the rows of `ids` that `request` would find, in its order, without limit and offset: for
-    /// telling what became of rows that another context or process changed. One query.
+    /// Returns the saved objects among the rows of `ids` that match `request`, in its order, without limit and offset.
+    /// Used after another context or process changed the rows. One query.
     func matching(
         _ request: NSFetchRequest<NSFetchRequestResult>, among ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID] {
@@ -69,8 +70,8 @@ extension FetchPipeline {
         return found.keys.indices.map { found.id(at: $0) }
     }
 
-    /// The objects of `ids`, in the same order; those that came without a row read it, all with one query per store.
-    /// An object whose row is gone stays a fault.
+    /// The objects of `ids`, in the same order. Missing rows are read with one query per store. An object whose row no
+    /// longer exists stays a fault.
     func objects(for ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
         let registry = context.registry
         let objects = ids.map { registry.object(for: $0) }
@@ -78,7 +79,7 @@ extension FetchPipeline {
         return objects
     }
 
-    /// Reads the rows of those of `objects` that came without, all with one query per store. They stay faults.
+    /// Reads the missing rows of `objects` with one query per store. The objects stay faults.
     func readRows(of objects: [NSManagedObject]) throws {
         guard let source = context.source else { return }
         var missing: [NSManagedObject] = []
@@ -87,7 +88,7 @@ extension FetchPipeline {
         var ours: StoreReference?
         for object in objects where object.waitsForRow {
             let id = object.objectID
-            // Whether there can be a row is the same for all of a store.
+            // The answer is the same for all rows of a store.
             guard ours != nil && !id.isTemporaryID && id.isMade(for: ours) || source.mayHold(id) else { continue }
             ours = id.storeReference
             // Many rows may refer to one object.
@@ -100,7 +101,7 @@ extension FetchPipeline {
         for (object, row) in zip(missing, rows) where object.snapshot == nil { object.snapshot = row }
     }
 
-    /// The objects under `keys`, with their rows, as above.
+    /// The objects of `keys`, with their rows, as above.
     func objects(for keys: some Sequence<RowKey>, in store: any RowStore) throws -> [NSManagedObject] {
         try objects(for: try reading { keys.map { store.operations.objectID(for: $0) } })
     }

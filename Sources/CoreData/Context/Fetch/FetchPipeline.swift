@@ -1,17 +1,18 @@
 import Foundation
 
-// How a fetch goes. Pending changes are processed, the request is resolved to a plan, and what lies beneath the context is
-// asked: the stores under the coordinator's lock, or the parent, which answers in the same way for itself. A store answers with keys in order and, on request, rows; what it could not do exactly is done over
-// the rows. Then the context's unsaved changes are put over the answer, and only what is left is made into objects, IDs
-// or a number. So a filtered-out row costs no object, and a count no row.
+// Steps of a fetch. Pending changes are processed, the request is resolved to a plan, and the stores are queried under
+// the coordinator's lock; a parent, if there is one, is queried instead and answers the same way. A store returns keys
+// in order and, on request, rows; what it cannot evaluate exactly is evaluated over the rows. Then the context's
+// unsaved changes are applied, and only the remaining results become objects, IDs or a number. So a filtered-out row
+// costs no object, and a count costs no row.
 //
-// Objects come as faults that carry their row. With a batch size, or without property values, they carry a FaultBatch
-// instead: touching one reads its neighbours' rows too.
+// Objects are returned as faults that carry their row. With a batch size, or without property values, they carry a
+// FaultBatch instead: using one reads the rows of its whole batch.
 
-/// What the stores found, and what became of it under the context's unsaved changes.
+/// The results of the stores, and the effect of the context's unsaved changes on them.
 struct FetchAnswer {
     let found: FoundRows
-    /// The results in order; `nil` when they are exactly what the stores found.
+    /// The results in order; `nil` if they are exactly those of the stores.
     let items: [FetchedItem]?
 
     /// The IDs of the results, in order.
@@ -27,7 +28,7 @@ struct FetchAnswer {
 }
 
 extension NSFetchRequest {
-    /// Whether a fetch of objects reads whole rows at once.
+    /// True if a fetch of objects reads whole rows at once.
     var readsRows: Bool { includesPropertyValues && fetchBatchSize <= 0 }
 }
 
@@ -39,7 +40,7 @@ final class FetchPipeline {
 
     // MARK: Results
 
-    /// The results of `request`, in the form that its result type says.
+    /// Returns the results of `request`, in the form of its result type.
     ///
     /// - Throws: 134060 for a request that cannot be resolved (no entity, an unknown key, no store); the store's errors.
     func results(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchResults {
@@ -51,10 +52,10 @@ final class FetchPipeline {
         }
     }
 
-    /// As ``results(_:)``, without their type.
+    /// The same as ``results(_:)``, as untyped elements.
     func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] { try results(request).untyped }
 
-    /// The objects that `request` finds, whatever its result type.
+    /// Returns the objects that match `request`, whatever its result type.
     func objects(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObject] {
         let plan = try plan(request)
         let wantsRows = request.readsRows && !plan.stores.contains { $0.operations.readsRowByRow }
@@ -62,7 +63,7 @@ final class FetchPipeline {
         return try objects(for: consume answer, of: request, plan)
     }
 
-    /// The objects of an answer to `request`, in the state that it asks for.
+    /// Creates the objects of an answer to `request`, as faults or real, as it asks.
     func objects(
         for answer: consuming FetchAnswer, of request: NSFetchRequest<NSFetchRequestResult>, _ plan: FetchPlan
     ) throws -> [NSManagedObject] {
@@ -71,7 +72,8 @@ final class FetchPipeline {
             try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
         }
         if !request.returnsObjectsAsFaults && request.fetchBatchSize <= 0 {
-            // A store that reads row by row has not read any yet; what it cannot read is the fetch's error, as with other stores.
+            // A store that reads row by row has read none yet; an error of reading is the fetch's error, as with other
+            // stores.
             if plan.stores.contains(where: { $0.operations.readsRowByRow }) {
                 try context.faults.fetchRows(of: objects.filter { $0.isFault && $0.snapshot == nil })
             }
@@ -85,9 +87,9 @@ final class FetchPipeline {
         try answer(try plan(request), seesUnsaved: request.includesPendingChanges, wantsRows: false).ids
     }
 
-    /// How many objects `request` finds; offset and limit count.
+    /// The number of objects that match `request`, with its offset and limit applied.
     ///
-    /// Dictionaries that are grouped, computed or distinct are counted as they would be given.
+    /// Dictionaries that are grouped, computed or distinct are counted as they would be returned.
     func count(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> Int {
         if request.resultType == .dictionaryResultType {
             let fetch = try DictionaryFetch(request, in: self)
@@ -96,9 +98,9 @@ final class FetchPipeline {
         return try count(try plan(request), seesUnsaved: request.includesPendingChanges)
     }
 
-    /// How many objects `plan` finds.
+    /// The number of objects that match `plan`.
     ///
-    /// - Parameter seesUnsaved: whether the context's unsaved changes count.
+    /// - Parameter seesUnsaved: true to apply the context's unsaved changes.
     func count(_ plan: FetchPlan, seesUnsaved: Bool) throws -> Int {
         let source = try source
         guard let overlay = try overlay(plan, seesUnsaved) else { return try source.count(plan) }
@@ -111,7 +113,7 @@ final class FetchPipeline {
 
     // MARK: Steps
 
-    /// Resolves a request, with the pending changes processed.
+    /// Resolves a request after processing the pending changes.
     func plan(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchPlan {
         context.requireQueue("a fetch of '\(request.entityName ?? "")'")
         context.processPendingChanges()
@@ -120,7 +122,7 @@ final class FetchPipeline {
         return plan.limited(to: context.generation.visible(plan.stores))
     }
 
-    /// Only dictionaries are grouped, and only groups are chosen.
+    /// Checks that only dictionaries are grouped, and that a having predicate has groups.
     private static func requireGroupsAllowed(_ request: NSFetchRequest<NSFetchRequestResult>) throws {
         let isGrouped = request.propertiesToGroupBy?.isEmpty == false
         if isGrouped && request.resultType != .dictionaryResultType {
@@ -159,10 +161,10 @@ final class FetchPipeline {
         seesUnsaved ? try PendingOverlay(plan, in: context) : nil
     }
 
-    /// What `plan` finds: beneath the context, with its unsaved changes put over it.
+    /// The results of `plan` from the stores or the parent, with the context's unsaved changes applied.
     func answer(_ plan: FetchPlan, seesUnsaved: Bool, wantsRows: Bool) throws -> FetchAnswer {
         let source = try source
-        // Predicates may run a program's own code: not under a lock.
+        // Predicates may run a program's code, so they are evaluated outside of the lock.
         guard let overlay = try overlay(plan, seesUnsaved) else {
             return FetchAnswer(found: try source.find(plan, wantsRows: wantsRows), items: nil)
         }

@@ -1,20 +1,20 @@
 import Foundation
 import PredicateSyntax
 
-/// A fetch request, resolved against a context: the entity found, the stores chosen, predicate and sort as values.
+/// A fetch request resolved against a context, with its entity, stores, predicate and sort descriptors.
 struct FetchPlan {
     let entity: NSEntityDescription
     let includesSubentities: Bool
     private(set) var stores: [any RowStore]
-    /// `nil` when all objects match.
+    /// `nil` if all objects match.
     let predicate: NSPredicate?
     private(set) var sortDescriptors: [NSSortDescriptor]
     private(set) var limit: Int
     private(set) var offset: Int
-    /// Where only some rows are asked for: their IDs.
+    /// The IDs of the only rows to search; `nil` for all.
     private(set) var restriction: Set<NSManagedObjectID>?
 
-    /// - Throws: 134060 when the request has no entity, the model has none of its name, or there is no store to ask.
+    /// - Throws: 134060 if the request has no entity, the model has none of its name, or there is no store.
     init(_ request: NSFetchRequest<NSFetchRequestResult>, coordinator: NSPersistentStoreCoordinator) throws {
         entity = try Self.entity(of: request, in: coordinator.managedObjectModel)
         includesSubentities = request.includesSubentities
@@ -25,7 +25,7 @@ struct FetchPlan {
         offset = max(0, request.fetchOffset)
     }
 
-    /// What to ask the stores.
+    /// The query for the stores.
     var query: StoreQuery {
         var query = StoreQuery(entity: entity)
         query.includesSubentities = includesSubentities
@@ -36,7 +36,8 @@ struct FetchPlan {
         return query
     }
 
-    /// The predicate with its constants as values of the entity's attributes. What asks the clock is left to do so each time.
+    /// The predicate with constants converted to the types of the entity's attributes. One that uses the current time
+    /// is not resolved, so it uses the time of each evaluation.
     var resolvedPredicate: NSPredicate? {
         guard let predicate, !predicate.syntaxTree.looksAtClock,
             let tree = try? PredicateResolver(entity: entity).resolve(predicate.syntaxTree)
@@ -88,12 +89,12 @@ struct FetchPlan {
         return plan
     }
 
-    /// Whether objects of `other` are wanted.
+    /// True if objects of `other` are included.
     func includes(_ other: NSEntityDescription) -> Bool {
         other === entity || (includesSubentities && other.isKindOf(entity: entity))
     }
 
-    /// Leaves out of `list`, which is complete, what lies before the offset and behind the limit.
+    /// Removes the elements before the offset and after the limit from `list`, which is complete.
     func cut<Element>(_ list: [Element]) -> [Element] {
         guard limit > 0 || offset > 0 else { return list }
         guard offset < list.count else { return [] }
@@ -101,7 +102,7 @@ struct FetchPlan {
         return Array(list[offset..<end])
     }
 
-    /// How many of `count` results lie between offset and limit.
+    /// The number of results, of `count`, between offset and limit.
     func cut(_ count: Int) -> Int {
         let rest = max(0, count - offset)
         return limit > 0 ? min(rest, limit) : rest
@@ -111,7 +112,7 @@ struct FetchPlan {
 
     /// The entity that a request names.
     ///
-    /// - Throws: 134060 where the model has none of that name.
+    /// - Throws: 134060 if the model has none of that name.
     static func entity(
         of request: NSFetchRequest<NSFetchRequestResult>, in model: NSManagedObjectModel
     ) throws -> NSEntityDescription {
@@ -144,7 +145,7 @@ struct FetchPlan {
         return holding.filter { store in affected.contains { $0 === store } }
     }
 
-    /// A predicate without parts is none.
+    /// Returns `nil` for a predicate that matches everything.
     private static func significant(_ predicate: NSPredicate?) -> NSPredicate? {
         guard let predicate else { return nil }
         switch predicate.syntaxTree {

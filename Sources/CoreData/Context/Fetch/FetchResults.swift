@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a fetch gives, in one of the forms that a request can ask for.
+/// The results of a fetch, in one of the forms that a request can ask for.
 enum FetchResults {
     case objects([NSManagedObject])
     case objectIDs([NSManagedObjectID])
     case dictionaries([NSDictionary])
     case count(Int)
 
-    /// How many results there are.
+    /// The number of results.
     var count: Int {
         switch self {
         case .objects(let objects): objects.count
@@ -27,7 +27,7 @@ enum FetchResults {
         }
     }
 
-    /// The results as elements of `type`; `nil` where one of them is none.
+    /// The results as elements of `type`; `nil` if one of them is of another type.
     func typed<T: AnyObject>(as type: T.Type) -> [T]? {
         switch self {
         case .objects(let objects):
@@ -40,7 +40,7 @@ enum FetchResults {
         }
     }
 
-    /// The classes of the objects, each once for a stretch of objects that have it.
+    /// The classes of the objects, one for each run of objects of the same class.
     private static func classes(of objects: [NSManagedObject]) -> [NSManagedObject.Type] {
         var classes: [NSManagedObject.Type] = []
         var last: NSManagedObject.Type?

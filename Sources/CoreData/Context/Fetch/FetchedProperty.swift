@@ -1,9 +1,9 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// What the fetched property `number` of `object` finds now.
+    /// The current results of the fetched property `number` of `object`.
     ///
-    /// - Precondition: The request can be carried out; as Apple's raises, an accessor has no way to report an error.
+    /// - Precondition: The request can be executed; as Apple's raises, an accessor cannot report an error.
     final func objects(ofFetchedProperty number: Int, of object: NSManagedObject) -> [AnyObject] {
         guard let property = object.layout.fetchedProperties[number] as? NSFetchedPropertyDescription,
             let request = property.fetchRequest?.copy() as? NSFetchRequest<NSFetchRequestResult>
@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// So that a fetched property's predicate can name values that the model keeps for it: `$FETCHED_PROPERTY.userInfo.kind`.
+/// Lets a fetched property's predicate use values of the property in the model: `$FETCHED_PROPERTY.userInfo.kind`.
 extension NSPropertyDescription: KeyValueReadable {
     package func value(forKey key: String) -> Any? {
         switch key {

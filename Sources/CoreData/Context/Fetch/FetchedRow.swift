@@ -2,7 +2,7 @@ import Foundation
 
 /// A row as predicates and orderings read it: committed values, without an object in any context.
 ///
-/// Used where a store could not do part of a fetch. Neighbours are read for all rows of a set at once.
+/// Used if a store cannot do a part of a fetch. Destinations are read for all rows of a set at once.
 final class FetchedRow: RowReadable {
     let objectID: NSManagedObjectID
     let snapshot: RowSnapshot
@@ -37,14 +37,14 @@ final class FetchedRow: RowReadable {
     }
 }
 
-/// Rows that were read together, and what was read for them.
+/// Rows that were read together, and the destinations read for them.
 ///
-/// Belongs to one fetch; used under the coordinator's lock. The first reading of a relationship reads it for all rows of
-/// the set: two queries at most, and one more set. A failure is kept, and thrown when the evaluation is over.
+/// Belongs to one fetch; used under the coordinator's lock. The first use of a relationship reads it for all rows of
+/// the set: at most two queries, and one more set. An error is kept, and thrown after the evaluation.
 final class RowSet {
     private let store: any RowStore
     private(set) var rows: [FetchedRow] = []
-    /// By the property's name: rows of one set may be of several entities of a family.
+    /// By the property's name, because rows of one set may be of several entities of a family.
     private var destinationSets: [String: RowSet] = [:]
     private var toManyIDs: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
     private lazy var rowsByID = Dictionary(rows.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
@@ -56,7 +56,7 @@ final class RowSet {
         self.init(content, in: store, check: {})
     }
 
-    /// - Parameter check: called for each row; what it throws is thrown.
+    /// - Parameter check: called for each row; its errors are rethrown.
     init(
         _ content: some Collection<(id: NSManagedObjectID, snapshot: RowSnapshot)>, in store: any RowStore,
         check: () throws -> Void
@@ -69,7 +69,7 @@ final class RowSet {
         }
     }
 
-    /// The first error that reading a relationship met, here or further away.
+    /// The first error of reading a relationship, in this set or in destination sets.
     var failure: (any Error)? { ownFailure ?? destinationSets.values.lazy.compactMap(\.failure).first }
 
     func toOneDestination(of row: FetchedRow, slot: Int) -> FetchedRow? {

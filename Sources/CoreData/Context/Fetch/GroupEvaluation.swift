@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// Groups of rows and what is reckoned of them, in memory: what ``StoreOperations/groups(_:)`` does where a store can.
+/// Evaluates groups and their aggregates in memory, like ``StoreOperations/groups(_:)`` in stores that support it.
 struct GroupEvaluation {
     private let query: StoreGroupQuery
     private var aggregates: AggregateCalls
@@ -26,12 +26,12 @@ struct GroupEvaluation {
     }
 
     private struct Group {
-        /// The values of the sort keys, and then those that the rows are grouped by.
+        /// The values of the sort keys, followed by those of the group.
         let order: [PredicateValue]
         let values: [PredicateValue]
     }
 
-    /// The columns' values of each group, in order, limit and offset applied.
+    /// The columns' values of each group, in order, with limit and offset applied.
     func run(_ rows: [FetchedRow]) -> [[PredicateValue]] {
         var found: [Group] = []
         for (key, members) in grouped(rows) {
@@ -82,7 +82,7 @@ struct GroupEvaluation {
     }
 }
 
-/// A value by which rows are grouped: equal where the store's SQL has it so.
+/// A value to group by; equal if the store's SQL treats the values as equal.
 private enum GroupKey: Hashable {
     case null
     case integer(Int64)

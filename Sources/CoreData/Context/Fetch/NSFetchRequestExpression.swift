@@ -4,18 +4,18 @@ import PredicateSyntax
 /// The type of fetch request expressions.
 public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchRequest
 
-/// An expression whose value is what a fetch request finds: an array, or the number of results.
+/// An expression whose value is the result of a fetch request: an array, or the number of results.
 ///
-/// In a format string `FETCH(request, context, countOnly)`. It belongs to the queue of its context. Where the fetch fails, the value
-/// is `nil`.
-// SAFETY: immutable; it is evaluated on the queue of its context only.
+/// Written `FETCH(request, context, countOnly)` in a format string. Belongs to the queue of its context. If the fetch
+/// fails, the value is `nil`.
+// SAFETY: immutable; evaluated only on the queue of its context.
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
-    /// An expression that fetches when it is evaluated.
+    /// Creates an expression that fetches when it is evaluated.
     ///
     /// - Parameters:
     ///   - fetch: its value is an `NSFetchRequest`.
     ///   - context: its value is an `NSManagedObjectContext`.
-    ///   - countFlag: whether the number of results is wanted, not the results.
+    ///   - countFlag: true for the number of results instead of the results.
     open class func expression(
         forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
     ) -> NSExpression {
@@ -38,7 +38,7 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
     /// The expression whose value is the context.
     open var contextExpression: NSExpression { argument(1) }
 
-    /// Whether the value is the number of results.
+    /// True if the value is the number of results.
     open var isCountOnlyRequest: Bool { (argument(2).constantValue as? NSNumber)?.boolValue ?? false }
 }
 

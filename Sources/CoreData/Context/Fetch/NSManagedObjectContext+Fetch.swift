@@ -1,8 +1,8 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The objects, IDs, dictionaries or number that `request` finds; unsaved changes of the context count, unless the
-    /// request says otherwise. Call it on the context's queue.
+    /// Returns the objects, IDs, dictionaries or number that `request` asks for. Includes unsaved changes of the
+    /// context, unless the request excludes them. Call it on the context's queue.
     ///
     /// - Throws: 134060 for a request that cannot be resolved, 133xxx and 134xxx of the stores.
     public func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
@@ -13,23 +13,24 @@ extension NSManagedObjectContext {
             "A fetch request for \(T.self) found \(found): its resultType or its entity does not fit its type.")
     }
 
-    /// The objects, IDs, dictionaries or number that a request finds whose result type is not known; unsaved changes of the
-    /// context count, unless the request says otherwise. Each result can be cast to what bridges to its class, such as a
-    /// dictionary of Swift.
+    /// Returns the objects, IDs, dictionaries or number that a request of unknown result type asks for. Includes
+    /// unsaved changes of the context, unless the request excludes them. Each result can be cast to a type that bridges
+    /// to its class, such as a Swift dictionary.
     ///
     /// - Throws: 134060 for a request that cannot be resolved, 133xxx and 134xxx of the stores.
     public func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] {
         try fetchPipeline.fetch(request)
     }
 
-    /// How many objects `request` finds; its offset and limit count, and so do unsaved changes. Reads no object.
+    /// The number of objects that match `request`, with its offset and limit and with unsaved changes. Reads no
+    /// objects.
     ///
     /// - Throws: as `fetch(_:)` does.
     public func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
         try fetchPipeline.count(request.erased)
     }
 
-    /// Carries out a request that is neither a fetch nor a save.
+    /// Executes a request that is neither a fetch nor a save.
     ///
     /// - Throws: 134091 for a request of an unknown class.
     @discardableResult
@@ -43,9 +44,9 @@ extension NSManagedObjectContext {
 }
 
 extension NSFetchRequest {
-    /// What the request finds in the context whose `perform` or `performAndWait` block is running.
+    /// Returns the results of the request in the context whose `perform` or `performAndWait` block is running.
     ///
-    /// - Throws: 134060 outside of such a block; what `fetch(_:)` throws.
+    /// - Throws: 134060 outside of such a block; errors of `fetch(_:)`.
     public func execute() throws -> [ResultType] {
         guard let context = CurrentContext.value else {
             throw CoreDataError.make(
@@ -55,16 +56,17 @@ extension NSFetchRequest {
     }
 }
 
-/// A request that a context can carry out.
+/// A request that a context can execute.
 protocol ContextExecutable: NSPersistentStoreRequest {
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Carries out a request for a context: a fetch gives an array, a save an empty one, any other request its result.
-    /// Prefer the context's own members: a save request goes to the stores without hooks and validation.
+    /// Executes a request for a context. Returns an array for a fetch, an empty array for a save, and the result of any
+    /// other request. Prefer the context's own methods: a save request writes to the stores without hooks and
+    /// validation.
     ///
-    /// - Throws: what the same request throws in a context.
+    /// - Throws: the errors of the same request in a context.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {

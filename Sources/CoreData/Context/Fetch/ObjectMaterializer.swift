@@ -1,9 +1,9 @@
-/// Makes the results of a fetch into objects of the context.
+/// Turns the results of a fetch into objects of the context.
 struct ObjectMaterializer {
     let context: NSManagedObjectContext
-    /// How many objects share a ``FaultBatch`` when they come without rows.
+    /// The number of objects without rows that share a ``FaultBatch``.
     let batchSize: Int
-    /// Whether objects that are real take over what the fetch read.
+    /// True if objects with values adopt the rows that the fetch read.
     let refreshes: Bool
 
     init(context: NSManagedObjectContext, request: NSFetchRequest<NSFetchRequestResult>) {
@@ -12,9 +12,9 @@ struct ObjectMaterializer {
         refreshes = request.shouldRefreshRefetchedObjects
     }
 
-    /// One object per result, in order. Cost: one look-up in the registry each, and no reading.
+    /// One object per result, in order. Cost: one registry look-up each. Reads nothing.
     func objects(for answer: consuming FetchAnswer) -> [NSManagedObject] {
-        // What is taken out of `found` is held nowhere else then.
+        // Leaves `found` as the only owner of the rows, so they can be moved out of it.
         let items = answer.items
         var found = (consume answer).found
         if items == nil, found.owners.isEmpty, found.namedIDs.isEmpty, let store = found.stores.first,
@@ -27,7 +27,7 @@ struct ObjectMaterializer {
         return made
     }
 
-    /// What one store found, without making IDs.
+    /// The objects of one store's results, created without IDs.
     private func objects(for found: inout FoundRows, _ maker: FaultMaker) -> [NSManagedObject] {
         var maker = maker
         if found.rows.isEmpty { return maker.faults(for: found.keys, batchSize: batchSize) }

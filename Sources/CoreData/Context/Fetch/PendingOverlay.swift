@@ -1,18 +1,18 @@
 import Foundation
 
-// Why limits are exact here. Apple's store applies offset and limit first, then the unsaved changes are put over what is
-// left, so that pages are approximate while there are changes. Here the store is asked for as many rows more as changes
-// could take away, offset 0, and the cut is made when the changes are in: the same answer as a fetch after a save.
+// Limits are exact here. Apple's store applies offset and limit first and the unsaved changes afterwards, so pages are
+// approximate while there are changes. Here the store is asked for as many more rows as changes could remove, with
+// offset 0, and the result is cut after the changes are applied: the same result as a fetch after a save.
 
-/// The unsaved changes of a context, as one fetch has to see them.
+/// The unsaved changes of a context that affect one fetch.
 struct PendingOverlay {
     private let context: NSManagedObjectContext
-    /// The unsaved changed and deleted objects of the plan's entity: what the store says of them does not count.
+    /// The changed and deleted objects of the plan's entity: the store's results for them are ignored.
     let touched: Set<NSManagedObjectID>
-    /// The new and changed objects that match, in no order.
+    /// The new and changed objects that match, in no particular order.
     let matching: [NSManagedObject]
 
-    /// - Returns: `nil` when no unsaved change concerns the plan.
+    /// - Returns: `nil` if no unsaved change affects the plan.
     /// - Throws: 134060 for a predicate that does not fit the entity.
     init?(_ plan: FetchPlan, in context: NSManagedObjectContext) throws {
         self.context = context
@@ -29,10 +29,10 @@ struct PendingOverlay {
         }
     }
 
-    /// How many rows the changes can take out of the store's answer.
+    /// The maximum number of rows that the changes remove from the store's results.
     var removable: Int { touched.count }
 
-    /// A new object without a store yet counts for all.
+    /// A new object without a store matches all stores.
     private static func isIn(_ stores: [any RowStore], _ object: NSManagedObject) -> Bool {
         guard let store = object.objectID.persistentStore else { return true }
         return stores.contains { $0 === store }
@@ -41,15 +41,15 @@ struct PendingOverlay {
 
 /// One result of a fetch: a row that the store found, or an object with unsaved changes.
 enum FetchedItem {
-    /// The place in ``FoundRows``.
+    /// The index in ``FoundRows``.
     case found(Int)
     case pending(NSManagedObject)
 }
 
 extension PendingOverlay {
-    /// The store's results with the unsaved changes put in, in the plan's order.
+    /// Applies the unsaved changes to the store's results, in the plan's order.
     ///
-    /// Cost: a pass over the keys, and for each matching object a binary search.
+    /// Cost: a pass over the keys, and a binary search for each matching object.
     func apply(to found: FoundRows, _ plan: FetchPlan) throws -> [FetchedItem] {
         let kept = kept(of: found)
         guard !matching.isEmpty else { return kept.map(FetchedItem.found) }
@@ -63,7 +63,7 @@ extension PendingOverlay {
     private func kept(of found: FoundRows) -> [Int] {
         guard !touched.isEmpty else { return Array(0..<found.count) }
         guard found.namedIDs.isEmpty else {
-            // An ID may have become permanent meanwhile: the object tells.
+            // An ID may have become permanent since: the object's flags decide.
             return found.namedIDs.indices.filter { index in
                 context.registry.registered(found.namedIDs[index])?.flags.isDisjoint(with: .unsaved) ?? true
             }
@@ -74,7 +74,7 @@ extension PendingOverlay {
         }
     }
 
-    /// Both lists are in order; the shorter one is placed by binary search.
+    /// Merges two sorted lists: finds the position of each addition by binary search.
     private func merge(
         _ kept: [Int], _ found: FoundRows, _ additions: [NSManagedObject], _ ordering: ObjectOrdering
     ) throws -> [FetchedItem] {
@@ -86,7 +86,7 @@ extension PendingOverlay {
             if let known = sets[index] { return known.rows[0] }
             let id = found.id(at: index)
             let store = found.store(at: index)
-            // A row that went away after its key was read sorts as one without values.
+            // A row that was deleted after its key was read sorts like one without values.
             let row = try found.row(at: index) ?? store.operations.rows(for: [id])[id]
             let blank = RowSnapshot.blank(id.entity.layout)
             let made = RowSet([(id, row ?? blank)], in: store)

@@ -1,12 +1,12 @@
 /// Reads the destinations of relationships for many objects at once: for each step of a key path one query for the
-/// rows, and for a to-many relationship at most one more for its contents.
+/// rows, and at most one more for the contents of a to-many relationship.
 ///
-/// What was read is kept alive by the objects that refer to it.
+/// Prefetched objects are kept alive by the objects that refer to them.
 struct Prefetcher {
     let context: NSManagedObjectContext
 
     /// - Parameter keyPaths: paths of relationships, as in `relationshipKeyPathsForPrefetching`.
-    /// - Throws: 134060 for a path that is not made of relationships; the store's errors.
+    /// - Throws: 134060 if a path has keys other than relationships; the store's errors.
     func prefetch(_ keyPaths: [String], for objects: [NSManagedObject], of entity: NSEntityDescription) throws {
         for keyPath in keyPaths {
             var level = objects
@@ -21,8 +21,8 @@ struct Prefetcher {
         }
     }
 
-    /// - Returns: the destinations; one that several objects refer to may be among them several times. After the last
-    ///   step they are not needed, and members of to-many relationships are not gathered.
+    /// - Returns: the destinations, possibly with duplicates. Without members of to-many relationships after the last
+    ///   step, because they are not needed.
     private func step(
         _ key: String, of keyPath: String, from objects: [NSManagedObject], isLast: Bool
     ) throws -> [NSManagedObject] {
@@ -56,7 +56,7 @@ struct Prefetcher {
     private func toMany(_ number: Int, from objects: [NSManagedObject], _ isLast: Bool) throws -> [NSManagedObject] {
         let unread = objects.filter { $0.flags.contains(.stored) && !$0.toManyState(number).isLoaded }
         if !unread.isEmpty { context.faults.load(unread, number: number, rowLimit: .max) }
-        // Most have come with their rows.
+        // Most were read with their rows.
         var waiting: [NSManagedObject] = []
         objects.forEachHeld { object in
             object.toManyState(number).contents.forEachHeld { if $0.waitsForRow { waiting.append($0) } }

@@ -1,22 +1,22 @@
 import Foundation
 import PredicateSyntax
 
-/// What a fetch found beneath a context, exactly: matched, sorted and cut.
+/// The exact results of a fetch from stores or a parent: matched, sorted and cut.
 struct FoundRows {
-    /// One key per result, in order; empty when a parent context answered.
+    /// One key per result, in order; empty if a parent returned the results.
     var keys: [RowKey] = []
-    /// One ID per result, in order, where a parent context answered: its new objects have no key.
+    /// One ID per result, in order, if a parent returned the results: its new objects have no key.
     var namedIDs: [NSManagedObjectID] = []
-    /// As many as `keys`, or empty when rows were not asked for.
+    /// One row per key, or empty if rows were not requested.
     var rows: RowList = []
-    /// The runs of equal values, where they were asked for and the one store could tell: see
+    /// The runs of equal values, if they were requested and the only store could find them: see
     /// ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
-    /// The values read with the keys, where the one store could tell them: see ``StoreQueryResult/extraValues``.
+    /// The values read with the keys, if the only store could read them: see ``StoreQueryResult/extraValues``.
     var extraValues: [[SlotValue]]?
-    /// The stores asked.
+    /// The stores that were queried.
     var stores: [any RowStore] = []
-    /// For each result the place of its store in `stores`; empty when there is only one.
+    /// The index in `stores` of each result's store; empty if there is only one.
     var owners: [UInt8] = []
 
     var count: Int { namedIDs.isEmpty ? keys.count : namedIDs.count }
@@ -44,13 +44,14 @@ struct FoundRows {
     }
 }
 
-/// Asks the stores of a plan, and does in memory what a store could not do: over rows, without any object.
+/// Queries the stores of a plan, and evaluates in memory, over rows and without objects, what a store cannot.
 ///
-/// Everything here runs under the coordinator's lock, directly above the stores. Cost: one query per store; where a store leaves something unsupported,
-/// all rows of its wider answer are read, and the relationships that predicate or order cross, once each.
+/// Runs under the coordinator's lock, directly on the stores. Cost: one query per store. If a store leaves a part of
+/// the query unsupported, all rows of its wider result are read, and the relationships that predicate or order use,
+/// once each.
 struct StoreFetch {
     let plan: FetchPlan
-    /// Called for each row that is looked at in memory: it throws to end the fetch.
+    /// Called for each row that is evaluated in memory; throws to end the fetch.
     var check: () throws -> Void = {}
 
     /// - Parameter query: the plan's query, or one with another limit.
@@ -76,7 +77,7 @@ struct StoreFetch {
         return finished
     }
 
-    /// Asks every store for its part, and puts the parts in order.
+    /// Queries every store and merges the results in order.
     private func runInAll(_ query: StoreQuery) throws -> FoundRows {
         var part = query
         part.limit = query.limit == 0 ? 0 : query.limit.addingUpToMaximum(query.offset)
@@ -97,13 +98,12 @@ struct StoreFetch {
 
     // MARK: In memory
 
-    /// So many rows are read and looked at before the next ones: a fetch that is cancelled ends soon, and rows that do not
-    /// match take no memory for long.
+    /// The number of rows that are read and evaluated at a time, so that a cancelled fetch ends soon and rows that do
+    /// not match use memory only briefly.
     private static let slice = 8_192
 
-    /// The rows of a wider answer, all of them read. Those that do not match are left out on the way where that can be seen
-    /// in each row by itself; otherwise the predicate stays unsupported, as what it reads beside the rows is read once for
-    /// all of them.
+    /// The rows of a wider result. Rows that do not match are removed slice by slice if the predicate uses only the row
+    /// itself; otherwise it stays unsupported, because the relationships that it uses are read once for all rows.
     private func matching(_ wider: FoundRows, _ unsupported: inout StoreQueryResult.Unsupported) throws -> FoundRows {
         let isMatched = unsupported.contains(.predicate) && plan.query.predicate?.looksAtOneRow(of: plan.entity) == true
         var kept = FoundRows(stores: wider.stores)
@@ -135,7 +135,7 @@ struct StoreFetch {
         found.keys = present.map { found.keys[$0] }
     }
 
-    /// Filters and sorts over rows.
+    /// Filters and sorts rows.
     private func finish(_ found: FoundRows, _ unsupported: StoreQueryResult.Unsupported) throws -> FoundRows {
         guard !unsupported.isEmpty else { return found }
         var readable: [FetchedRow] = []
@@ -171,7 +171,7 @@ struct StoreFetch {
         }
     }
 
-    /// Reads the values of each row once. Rows of several stores that are the same in everything stay in the stores' order.
+    /// Reads the sort values of each row once. Rows of several stores that compare equal keep the stores' order.
     private func sorted(_ indexes: [Int], _ rows: [FetchedRow], _ ordering: ObjectOrdering) throws -> [Int] {
         var values = ordering.values(ofRows: indexes.count)
         for index in indexes {
@@ -191,12 +191,12 @@ struct StoreFetch {
 }
 
 extension PredicateTree {
-    /// Whether it reads nothing but attributes of the row that it is asked about.
+    /// True if the predicate uses only attributes of the row.
     fileprivate func looksAtOneRow(of entity: NSEntityDescription) -> Bool {
         !holdsBlock && keyPaths.allSatisfy { $0.count == 1 && entity.attributesByName[$0[0]] != nil }
     }
 
-    /// Whether a part of it is a block, which wants objects and not rows.
+    /// True if a part of it is a block, which needs objects instead of rows.
     fileprivate var holdsBlock: Bool {
         switch self {
         case .opaque: true
