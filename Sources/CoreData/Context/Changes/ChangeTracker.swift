@@ -1,19 +1,20 @@
-/// What changed in a context: since the last save, and since the current event began.
+/// The changes in a context: since the last save, and since the current event began.
 ///
-/// All lists keep the order in which the objects came. An object is at the same time in one of the unsaved lists and,
-/// while its event lasts, in the pending ones.
+/// All lists are in the order in which objects were added. An object may be in one of the unsaved lists and, during its
+/// event, also in the pending ones.
 final class ChangeTracker {
-    // Retaining a context costs more than other objects, because there are weak references to it: what happens for every
-    // object does without it.
-    // SAFETY: the context owns the tracker, and is not used by it once it goes away.
+    // Retaining a context costs more than retaining other objects, because it has weak references. Code that runs for
+    // every object avoids it.
+    // SAFETY: the context owns the tracker and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private let events: EventProcessor
 
-    // Every change asks for these.
+    // Every change uses these.
 
     // Unsaved.
-    // SAFETY: used on the context's queue alone, and a list calls nothing while it changes: no accesses overlap.
+    // SAFETY: used only on the context's queue, and a list calls no other code while it changes, so accesses do not
+    // overlap.
     @exclusivity(unchecked) private(set) var inserted = ObjectList(flag: .inserted)
     @exclusivity(unchecked) private(set) var updated = ObjectList(flag: .updated)
     @exclusivity(unchecked) private(set) var deleted = ObjectList(flag: .deleted)
@@ -25,7 +26,7 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var pendingDeleted = ObjectList(flag: .pendingDeleted)
     @exclusivity(unchecked) private(set) var pendingRefreshed = ObjectList(flag: .pendingRefreshed)
 
-    /// Objects whose deletion a merge brought since the last event was processed. There is nothing to save of them.
+    /// Objects whose deletion was merged since the last event was processed. A save does not write them.
     private var mergedDeletions: [NSManagedObject] = []
 
     /// The number of the current event.
@@ -40,23 +41,24 @@ final class ChangeTracker {
 
     var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
 
-    /// The objects that count as deleted: those that the next save deletes, and until the event is processed those that
-    /// others deleted and a merge told of.
+    /// Deleted objects: those that the next save deletes and, until the event is processed, those that others deleted
+    /// and a merge reported.
     var allDeleted: Set<NSManagedObject> {
         let merged = mergedDeletions.filter { $0.flags.contains(.dropped) && $0.managedObjectContext === context }
         return merged.isEmpty ? deleted.set : deleted.set.union(merged)
     }
 
-    /// Whether the event has anything to process.
+    /// True if the event has anything to process.
     var hasPending: Bool {
         !pendingInserted.isEmpty || !pendingUpdated.isEmpty || !pendingDeleted.isEmpty || !pendingRefreshed.isEmpty
     }
 
     // MARK: Noting changes
 
-    /// To be called before each change of an object's values: notes it and keeps what it was when the event began.
+    /// Records the object and its values at the beginning of the event. Called before each change of an object's
+    /// values.
     ///
-    /// Needless while the object is among the event's changed ones, or among its new ones that no deletion preceded.
+    /// Unnecessary if the object is among the event's changed ones, or among its new ones and was not deleted before.
     func noteChange(_ object: NSManagedObject) {
         requireQueue("changing '\(object.objectID)'")
         if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
@@ -72,7 +74,7 @@ final class ChangeTracker {
         if ConcurrencyChecking.isOn { context.requireQueue(access()) }
     }
 
-    /// The object has something to be saved that is no change of the event: nothing that could be undone.
+    /// Records something to save that is not a change of the event and cannot be undone.
     func noteUnsaved(_ object: NSManagedObject) {
         if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
         noteRefresh(object)
@@ -87,7 +89,7 @@ final class ChangeTracker {
         events.schedule()
     }
 
-    /// A saved object goes into the deleted ones; one that was never saved is dropped.
+    /// Adds a saved object to the deleted ones; drops one that was never saved.
     func noteDeletion(_ object: NSManagedObject) {
         requireQueue("deleting '\(object.objectID)'")
         if object.flags.contains(.stored) {
@@ -101,16 +103,16 @@ final class ChangeTracker {
         events.schedule()
     }
 
-    /// Others deleted the object, and a merge tells of it.
+    /// Records an object that others deleted and a merge reported.
     func noteMergedDeletion(_ object: NSManagedObject) {
         mergedDeletions.append(object)
         events.schedule()
     }
 
-    /// The event that merges belong to is over.
+    /// Ends the event that merged deletions belong to.
     func settleMergedDeletions() { if !mergedDeletions.isEmpty { mergedDeletions = [] } }
 
-    /// A deletion is taken back.
+    /// Records that a deletion is reverted.
     func noteRevival(_ object: NSManagedObject) {
         guard object.flags.contains(.stored) else { return noteInsertion(object) }
         deleted.remove(object)
@@ -128,10 +130,10 @@ final class ChangeTracker {
         events.schedule()
     }
 
-    /// The object's changes are gone; its deletion or insertion, if any, is not.
+    /// Forgets the object's changes, but not its deletion or insertion.
     func forgetUpdate(_ object: NSManagedObject) { updated.remove(object) }
 
-    /// The object leaves all lists.
+    /// Removes the object from all lists.
     func forget(_ object: NSManagedObject) {
         inserted.remove(object)
         updated.remove(object)
@@ -145,8 +147,8 @@ final class ChangeTracker {
         context.faults.unread.forget(object)
     }
 
-    /// Nothing remembers objects that left the context, which may go into another one. A look at all changed objects, where
-    /// some that left still have a place among them.
+    /// Forgets objects that left the context, because they may be inserted into another one. Makes a pass over all
+    /// changed objects if removed ones are still in the lists.
     func leaveNoTrace(of objects: [NSManagedObject]) {
         guard objects.contains(where: { !$0.flags.isDisjoint(with: .lists) }) else { return }
         inserted.leaveNoTrace()
@@ -160,22 +162,22 @@ final class ChangeTracker {
 
     // MARK: Ending events and saves
 
-    /// What one event did.
+    /// The changes of one event.
     struct Event {
         let number: UInt64
         var inserted: [NSManagedObject]
         var updated: [NSManagedObject]
         var deleted: [NSManagedObject]
         var refreshed: [NSManagedObject]
-        /// Objects that came and went within the event.
+        /// Objects that were inserted and deleted within the event.
         var vanished: [NSManagedObject]
-        /// All objects that the event touched, in lists as they were noted: some stand in more than one.
+        /// All objects that the event touched, in lists as recorded; an object may be in several.
         var touched: [[NSManagedObject]]
 
         var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
     }
 
-    /// Takes what is pending and begins the next event.
+    /// Returns the pending changes and begins the next event.
     func beginPosting() -> Event {
         let number = event
         event += 1
@@ -198,7 +200,7 @@ final class ChangeTracker {
             touched: [inserted, updated, deleted, refreshed])
     }
 
-    /// The event's changes were posted: what they started from is of no interest any more.
+    /// Drops the baselines of an event whose changes were posted.
     func endPosting(_ event: Event) {
         for objects in event.touched {
             objects.forEachHeld { object in
@@ -212,20 +214,20 @@ final class ChangeTracker {
 
     // MARK: Ending saves
 
-    /// Whether `objects` are all that have changes, and all of them are new.
+    /// True if all changed objects are `objects`, and all are new.
     func areOnlyInsertions(_ objects: [NSManagedObject]) -> Bool {
         updated.isEmpty && deleted.isEmpty && inserted.isExactly(objects)
     }
 
-    /// What says that an object is among the new ones.
+    /// The flags of objects in the list of new ones.
     var insertionMarks: ObjectFlags { inserted.marks }
 
-    /// New objects are saved; the caller took their marks away.
+    /// Records that new objects are saved. The caller has removed their marks.
     func settleInsertions(_ objects: [NSManagedObject]) { inserted.drop(objects) }
 
-    /// The objects' changes are saved.
+    /// Records that the objects' changes are saved.
     func settle(_ objects: [NSManagedObject]) {
-        // Usually all that has changes is saved.
+        // Usually all changed objects are saved.
         if objects.count == inserted.count + updated.count + deleted.count {
             inserted.takeAll()
             updated.takeAll()
@@ -239,14 +241,14 @@ final class ChangeTracker {
         }
     }
 
-    /// A changed object whose row is gone is written as a new one.
+    /// Makes a changed object whose row no longer exists a new one.
     func turnIntoInsertion(_ object: NSManagedObject) {
         updated.remove(object)
         object.flags.remove(.stored)
         inserted.add(object)
     }
 
-    /// A new object turned out to have a row already.
+    /// Makes a new object that already has a row a changed one.
     func turnIntoUpdate(_ object: NSManagedObject) {
         inserted.remove(object)
         object.flags.insert(.stored)

@@ -1,8 +1,8 @@
-/// Applies the delete rules of what was deleted since the event began, and of what that deletes.
+/// Applies the delete rules of objects that were deleted since the event began, and of those that the rules delete.
 ///
-/// The deleted object keeps its own values: observers and a deny rule's check still see where it belonged; only the far
-/// ends forget it. It goes in waves: a wave's relationships, and then the rows of the far ends that must change, are read
-/// with one query each, however many objects were deleted.
+/// A deleted object keeps its own values, so observers and the check of a deny rule still see its destinations; only
+/// the inverses are updated. Runs in waves: one query reads each relationship of a wave, and one the destinations that
+/// must change, however many objects were deleted.
 struct DeletePropagation {
     let context: NSManagedObjectContext
     private var visited: Set<ObjectIdentifier> = []
@@ -10,8 +10,8 @@ struct DeletePropagation {
     init(context: NSManagedObjectContext) { self.context = context }
 
     /// - Parameters:
-    ///   - earlier: Objects that were deleted in earlier events, whose rules were not applied.
-    ///   - isWanted: Which of those that were deleted in this event have theirs applied.
+    ///   - earlier: Objects deleted in earlier events, whose rules are not applied yet.
+    ///   - isWanted: Chooses the objects deleted in this event whose rules are applied.
     mutating func run(_ earlier: [NSManagedObject], among isWanted: (NSManagedObject) -> Bool = { _ in true }) {
         let postponed = earlier.filter { $0.isDeleted && visited.insert(ObjectIdentifier($0)).inserted }
         if !postponed.isEmpty { propagate(postponed) }
@@ -59,8 +59,8 @@ struct DeletePropagation {
         }
     }
 
-    /// Reads everything that the wave is going to touch, in few queries. Where that fails, firing the single fault fails
-    /// again and says why.
+    /// Reads everything that the wave touches, in few queries. If that fails, firing the single fault fails again and
+    /// reports the error.
     private func prefetch(_ wave: [NSManagedObject]) {
         let families = Dictionary(grouping: wave, by: { ObjectIdentifier($0.layout) })
         for owners in families.values {

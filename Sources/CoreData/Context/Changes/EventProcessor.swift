@@ -2,34 +2,34 @@ import Foundation
 
 /// Processes the changes of an event: propagates deletions, registers undo, posts objects-did-change.
 final class EventProcessor {
-    // SAFETY: the context owns the processor, and is not used by it once it goes away.
+    // SAFETY: the context owns the processor and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private var isProcessing = false
-    /// Whether the event's notification is being posted: its observers may save.
+    /// True while the event's notification is posted: its observers may save.
     private var isPosting = false
     private var isScheduled = false
-    /// Whether a save tells how far it is: what hears of that leaves the changes as the save found them.
+    /// True while a save reports its progress: the report must not change the context.
     private var isHeld = false
-    /// Deleted objects whose delete rules wait for the save.
+    /// Deleted objects whose delete rules are applied by the next save.
     private var unpropagated: [NSManagedObject] = []
 
-    /// The sets that were posted last, while a save goes on: what it posts in the end is usually what it posted first,
-    /// and to make a set of many objects takes as long as writing them.
+    /// The sets that a save has posted so far. At its end it usually posts the same ones again, and creating a set of
+    /// many objects takes as long as writing them.
     private var posted: [(objects: [NSManagedObject], set: Set<NSManagedObject>)]?
 
     init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     // MARK: Sets of objects
 
-    /// Runs `body`, a save, and keeps the sets that are posted meanwhile.
+    /// Runs `body`, a save, and keeps the sets that are posted during it.
     func keepingSets<Result>(_ body: () throws -> Result) rethrows -> Result {
         posted = []
         defer { posted = nil }
         return try body()
     }
 
-    /// The set of `objects`, each of which stands there once.
+    /// The set of `objects`, which has no duplicates.
     func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
         if objects.isEmpty { return [] }
         if let known = posted?.last(where: { $0.objects.isSame(as: objects) }) { return known.set }
@@ -40,7 +40,7 @@ final class EventProcessor {
 
     // MARK: Events
 
-    /// Runs `body`, in which no event is processed, and no object let go.
+    /// Runs `body` without processing events or releasing objects.
     func withoutProcessing<Result>(_ body: () throws -> Result) rethrows -> Result {
         let before = isHeld
         isHeld = true
@@ -48,8 +48,8 @@ final class EventProcessor {
         return try body()
     }
 
-    /// Lets the pending changes be processed at the end of the main queue's turn. Contexts of private queues process at
-    /// the end of each `perform` block.
+    /// Schedules processing at the end of the main queue's turn. Contexts of private queues process at the end of each
+    /// `perform` block.
     func schedule() {
         guard !isScheduled, !isProcessing, context.isOnMainQueue else { return }
         isScheduled = true
@@ -66,8 +66,8 @@ final class EventProcessor {
     }
 
     /// - Parameters:
-    ///   - propagatesDeletes: Whether delete rules are applied now.
-    ///   - isForSave: Whether a save needs it: then what came while an event is posted is an event of its own, within that.
+    ///   - propagatesDeletes: True to apply delete rules now.
+    ///   - isForSave: True if a save needs it. Changes made while an event is posted are then a nested event.
     func process(propagatesDeletes: Bool, isForSave: Bool = false) {
         if isHeld { return }
         context.registry.releaseUnusedAfterMany()
@@ -84,7 +84,7 @@ final class EventProcessor {
                 propagation.run(unpropagated)
                 unpropagated = []
             } else {
-                // They leave the context with this event, and are not propagated later.
+                // Dropped objects leave the context with this event, so their rules cannot be applied later.
                 propagation.run([], among: { $0.flags.contains(.dropped) })
             }
         }

@@ -1,12 +1,12 @@
 /// The unsaved changes of a context as values, for its parent.
 ///
-/// Made on the child's queue and applied on the parent's. To-many relationships whose inverse is to-one are told by the rows
-/// of their destinations, and only their order here; all others by what was added and removed.
+/// Created on the child's queue and applied on the parent's. A to-many relationship whose inverse is to-one is
+/// described by the rows of its destinations, and only its order is stored here; any other by additions and removals.
 struct HandedChanges {
     struct Object {
         let source: NSManagedObject
         let id: NSManagedObjectID
-        /// The changed values, transient ones too; all of a new object.
+        /// The changed values, including transient ones; all values of a new object.
         var slots: [(slot: Int, value: SlotValue)] = []
         var lists: [List] = []
     }
@@ -15,17 +15,17 @@ struct HandedChanges {
         let number: Int
         let added: [NSManagedObjectID]
         let removed: [NSManagedObjectID]
-        /// The whole list, if it is ordered.
+        /// All members in order, if the relationship is ordered.
         let order: [NSManagedObjectID]?
     }
 
     private(set) var inserted: [Object] = []
     private(set) var updated: [Object] = []
-    /// All deleted objects; those that stand for rows that are gone need no deletion.
+    /// All deleted objects. Those whose rows no longer exist need no deletion.
     private(set) var deleted: [NSManagedObject] = []
     private(set) var locked: [NSManagedObjectID] = []
 
-    /// Reads the rows of changed objects that are not at hand.
+    /// Reads the missing rows of changed objects.
     init(of context: NSManagedObjectContext, locked: [NSManagedObject]) throws {
         let changes = context.changes
         try context.faults.fetchRows(of: changes.updated.all.filter { $0.snapshot == nil })

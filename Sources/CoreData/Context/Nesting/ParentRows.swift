@@ -1,4 +1,4 @@
-/// What a context shows to its children: its objects as they are, unsaved changes and all.
+/// The rows that a context shows to its children: those of its objects, with unsaved changes.
 ///
 /// Used on the context's queue.
 struct ParentRows {
@@ -6,7 +6,7 @@ struct ParentRows {
 
     // MARK: Rows
 
-    /// The rows of `ids`; those that do not exist, or that the context deleted, are missing.
+    /// Returns the rows of `ids`, without rows that do not exist or that the context deleted.
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         var result: [NSManagedObjectID: RowSnapshot] = [:]
         var missing: [NSManagedObjectID] = []
@@ -20,7 +20,7 @@ struct ParentRows {
         }
         guard !missing.isEmpty, let source = context.source else { return result }
         for (id, row) in try source.rows(for: missing) {
-            // A fault of the context saves itself the reading.
+            // Keeps the row, so that the context's fault does not read it again.
             if let fault = context.registry.registered(id), fault.waitsForRow {
                 fault.snapshot = row
             }
@@ -29,8 +29,7 @@ struct ParentRows {
         return result
     }
 
-    /// What an object holds, as a row; `nil` while it has none. Values that live in memory only are the parent's own. Fires
-    /// nothing.
+    /// The values of an object as a row; `nil` if it has none. Excludes transient values. Fires no fault.
     static func row(of object: NSManagedObject) -> RowSnapshot? {
         guard let snapshot = object.snapshot else { return nil }
         if !object.hasOwnValues { return snapshot }
@@ -44,8 +43,8 @@ struct ParentRows {
         return RowSnapshot.make(values, version: snapshot.version, isUnsaved: true)
     }
 
-    /// The row of an object that the context has not made, or not read. Where it refers to something that was changed or
-    /// deleted here, the object is made, which settles with whom that is related.
+    /// The row of an object that the context has not created or not read. If the row refers to an object that was
+    /// changed or deleted here, the object is created, which settles its relationships.
     private func asSeenHere(_ row: RowSnapshot, _ id: NSManagedObjectID) -> RowSnapshot {
         guard context.changes.hasChanges else { return row }
         let meetsChanges = row.values.dropFirst(id.entity.layout.attributeCount).contains { value in
@@ -63,7 +62,7 @@ struct ParentRows {
 
     // MARK: Lists
 
-    /// What `plan` finds in the context, unsaved changes included, by ID; and the rows on request.
+    /// Returns the IDs of the objects that match `plan` in the context, with unsaved changes, and the rows on request.
     func find(_ plan: FetchPlan, wantsRows: Bool) throws -> FoundRows {
         context.processPendingChanges()
         let answer = try context.fetchPipeline.answer(plan, seesUnsaved: true, wantsRows: wantsRows)
@@ -82,7 +81,7 @@ struct ParentRows {
     private func add(_ id: NSManagedObjectID, _ read: RowSnapshot?, to result: inout FoundRows, _ wantsRow: Bool) {
         if wantsRow {
             let held = context.registry.registered(id).flatMap(Self.row)
-            // Every object with changes has its row, and for all others one was read.
+            // Every object with changes has a row, and a row was read for all others.
             guard let row = held ?? read.map({ asSeenHere($0, id) }) else { return }
             result.rows.append(row)
         }
@@ -91,7 +90,7 @@ struct ParentRows {
 
     // MARK: Contents of to-many relationships
 
-    /// The destinations as the context has them, changes included.
+    /// Returns the destinations in the context, with its changes.
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
@@ -112,7 +111,7 @@ struct ParentRows {
             result = try source.destinations(of: relationship, from: unknown)
         }
         if context.changes.hasChanges {
-            // What was changed or deleted here may not be a member any more.
+            // An object that was changed or deleted here may no longer be a member.
             for id in unknown where result[id]?.contains(where: isChangedHere) ?? false {
                 let owner = context.registry.object(for: id)
                 guard case .toMany(let number) = owner.layout.place(of: relationship.name) else { continue }

@@ -1,18 +1,19 @@
-/// Takes a child's changes over into its parent, as if they had been made there: the parent's inverses are kept up, its
-/// delete rules run, its undo manager records one group, and its observers hear of it.
+/// Applies a child's changes to its parent, as if they had been made there: inverses are updated, delete rules apply,
+/// the parent's undo manager records one group, and its observers are notified.
 ///
-/// What the child changed wins over what the parent has. What the parent has not any more is a conflict: an object that is
-/// gone, and one that it let go and others changed in the store since the child saved it.
+/// The child's changes win over the parent's values. It is a conflict if the parent no longer has a changed object, or
+/// released it, and others changed it in the store since the child saved it.
 struct ParentSave {
     let parent: NSManagedObjectContext
-    /// The rows of destinations that only the parent's own parent knows.
+    /// The rows of destinations that only the parent's own parent has.
     private var rows: [NSManagedObjectID: RowSnapshot] = [:]
 
     init(parent: NSManagedObjectContext) { self.parent = parent }
 
-    /// - Returns: the child's objects and their rows as the parent has them now.
-    /// - Throws: ``StoreConflicts`` when a changed object is gone in the parent, or others changed what the child read before
-    ///   the parent could notice; the store's error where it cannot be read. Then the parent is unchanged.
+    /// - Returns: the child's objects and their current rows in the parent.
+    /// - Throws: ``StoreConflicts`` if the parent no longer has a changed object, or others changed values that the
+    ///   child read and the parent could not detect it; the store's error if it cannot be read. The parent is unchanged
+    ///   then.
     func take(_ changes: HandedChanges) throws -> SavedObjects {
         try parent.queue.sync(.beneath) {
             try CurrentContext.entering(parent) {
@@ -38,8 +39,8 @@ struct ParentSave {
 
     // MARK: Objects
 
-    /// The parent's objects for those that the child changed. An object that the parent has not read gets the row that the child
-    /// had read, so that the store detects what others changed since.
+    /// The parent's objects for those that the child changed. An object that the parent has not read gets the row that
+    /// the child read, so the store detects later changes by others.
     private func objects(for updated: [HandedChanges.Object]) throws -> [NSManagedObject] {
         let registry = parent.registry
         let started = updated.compactMap { handed -> NSManagedObject? in
@@ -64,8 +65,8 @@ struct ParentSave {
         return updated.map { registry.object(for: $0.id, row: rows[$0.id]) }
     }
 
-    /// Whether the child stands on values that it saved itself and that others changed since, when the parent had let its
-    /// object go: such a row has no version from which the parent could start.
+    /// True if the child's values are based on its own save, the parent released the object, and others changed it
+    /// since: such a base row has no version for the parent's object.
     private static func isOvertaken(_ handed: HandedChanges.Object, by row: RowSnapshot) -> Bool {
         guard let base = handed.source.snapshot, base.isUnsaved else { return false }
         return handed.slots.contains { slot, value in
@@ -74,7 +75,7 @@ struct ParentSave {
         }
     }
 
-    /// The parent's object for one that is new in the child: made here with its hook, or brought back if it was deleted.
+    /// The parent's object for a new one of the child: created here with its hook, or restored if it was deleted.
     private func insert(_ handed: HandedChanges.Object) -> NSManagedObject {
         if let known = parent.registry.registered(handed.id) {
             if known.isDeleted { revive(known) }
@@ -87,7 +88,7 @@ struct ParentSave {
         return object
     }
 
-    /// Deletion made its neighbours forget the object: it starts without any.
+    /// Restores a deleted object without destinations, because the deletion removed it from their inverses.
     private func revive(_ object: NSManagedObject) {
         parent.changes.noteRevival(object)
         object.willChange()
@@ -115,21 +116,21 @@ struct ParentSave {
         }
     }
 
-    /// A destination that the parent deleted is none.
+    /// The destination of a reference; `nil` if the parent deleted it.
     private func target(of value: SlotValue) -> NSManagedObject? {
         guard case .reference(let id) = value else { return nil }
         return destination(id)
     }
 
-    /// The parent's object of an ID; `nil` if the parent deleted it, or took back that it was made.
+    /// The parent's object of an ID; `nil` if the parent deleted it or undid its insertion.
     private func destination(_ id: NSManagedObjectID) -> NSManagedObject? {
         if let known = parent.registry.registered(id) { return known.isDeleted ? nil : known }
         guard id.isTemporaryID else { return parent.registry.object(for: id) }
         return rows[id].map { parent.registry.object(for: id, row: $0) }
     }
 
-    /// Reads the rows of destinations that were never saved, and that the parent has not met: before anything is changed, as a
-    /// relationship would lose what cannot be read.
+    /// Reads the rows of unsaved destinations that the parent does not have. Called before anything is changed, because
+    /// a destination that cannot be read would be lost.
     private func unsavedRows(of changes: HandedChanges) throws -> [NSManagedObjectID: RowSnapshot] {
         guard let source = parent.source else { return [:] }
         let brought = Set(changes.inserted.map(\.id))
@@ -153,7 +154,7 @@ struct ParentSave {
                 InverseUpkeep.add(member, to: object, number: number)
             }
             guard let order = list.order else { continue }
-            // The child's order; members that it does not know go to the end.
+            // Uses the child's order, with members that the child does not know at the end.
             let state = object.loadedToManyState(number)
             let wanted = order.compactMap(destination).filter(state.contains)
             guard !state.contents.starts(with: wanted, by: ===) else { continue }
@@ -172,7 +173,7 @@ struct ParentSave {
             let source = handed.source
             guard source.hasOwnValues || source.flags.contains(.inserted) else { continue }
             var values = source.currentValues
-            // What the parent does not have any more is no destination of the child's either.
+            // A destination that the parent no longer has is removed from the child's object, too.
             for (slot, _) in handed.slots
             where slot >= object.layout.attributeCount && object.currentValue(slot).isNull {
                 values[slot] = .null

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The source of a context that stands on another one: it sees the parent's objects as they are now, saved or not, and
-/// hands its changes over to the parent, which saves them one day.
+/// The source of a context with a parent. It reads the parent's objects in their current state, saved or not, and
+/// passes changes to the parent, which saves them later.
 ///
-/// Everything happens on the parent's queue, while the child waits. A row is what the parent's object holds, whose own
-/// values stay the parent's: only the row's snapshot is shared. Rows of which the parent has no object are passed on from
-/// beneath, and no object is made for them.
+/// Runs on the parent's queue, while the child waits. A row has the values of the parent's object; the child shares
+/// only that snapshot. Rows of which the parent has no object are passed through from the parent's source without
+/// creating objects.
 final class ParentSource: ContextSource {
     private let context: NSManagedObjectContext
 
@@ -41,7 +41,7 @@ final class ParentSource: ContextSource {
 
     func mayHold(_ id: NSManagedObjectID) -> Bool { id.isTemporaryID || id.persistentStore != nil }
 
-    /// What the parent has now is always the newer: it changes without getting another version.
+    /// The parent's values are always newer: they change without a new version.
     func supersedes(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool { true }
 
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { context.localID(id) }

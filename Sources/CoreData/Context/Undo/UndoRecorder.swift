@@ -1,13 +1,13 @@
-/// Registers each event's changes with the undo manager, and applies them backwards.
+/// Registers each event's changes with the undo manager, and reverts them.
 ///
-/// An event is recorded as the difference of each touched object, both ends of relationships included, so that taking it
-/// back restores values and contents as they were, without hooks and without delete rules. What that changes is an event
-/// again, and recorded: that is how redo comes about.
+/// An event is recorded as the differences of all touched objects, with both ends of relationships. So an undo restores
+/// values and contents exactly, without hooks and delete rules. The changes of an undo are an event that is recorded
+/// again, for redo.
 final class UndoRecorder {
-    // SAFETY: the context owns the recorder, and is not used by it once it goes away.
+    // SAFETY: the context owns the recorder and outlives every use of the reference.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
-    /// Whether an undo or redo is being applied.
+    /// True while an undo or redo is applied.
     private(set) var isApplying = false
     private var isRecording = false
 
@@ -15,17 +15,17 @@ final class UndoRecorder {
 
     // MARK: Recording
 
-    /// Registers an event that is being posted.
+    /// Registers the event that is being posted.
     func record(_ event: ChangeTracker.Event) {
         guard let manager = context.undoManager, manager.isUndoRegistrationEnabled else { return }
         var steps: [UndoStep] = []
         for object in event.inserted { steps.append(step(object, .came)) }
         for object in event.updated { steps.append(step(object, .unchanged)) }
-        // What others deleted does not come back by undo.
+        // Undo does not restore objects that others deleted.
         for object in event.deleted where !object.flags.contains(.inaccessible) { steps.append(step(object, .went)) }
         steps.removeAll { $0.presence == .unchanged && $0.slots.isEmpty && $0.toMany.isEmpty }
         guard !steps.isEmpty else { return }
-        // Each event is a group of its own, whatever else is grouped by event.
+        // Each event is its own group, whatever else is grouped by event.
         isRecording = true
         defer { isRecording = false }
         manager.closeAutomaticGroup()
@@ -75,7 +75,7 @@ final class UndoRecorder {
         isApplying = wasApplying
     }
 
-    /// A destination that an object had before a step was taken back.
+    /// A destination that an object had before a step was undone.
     private struct LeftTarget {
         let object: NSManagedObject
         let owner: NSManagedObject
@@ -105,7 +105,7 @@ final class UndoRecorder {
         return left
     }
 
-    /// The destinations that come back and whose rows are gone, as far as that was not known: one query for those that were
+    /// The restored destinations whose rows no longer exist, as far as that was unknown. One query for those that were
     /// not read.
     private func goneDestinations(of steps: [UndoStep]) -> Set<NSManagedObject> {
         var unread: Set<NSManagedObject> = []
@@ -116,13 +116,13 @@ final class UndoRecorder {
             for change in step.toMany { unread.formUnion(change.removed) }
         }
         unread = unread.filter { $0.waitsForRow && $0.managedObjectContext === context }
-        // Where the store does not answer, nothing is known to be gone.
+        // If the store does not respond, no row is known to be deleted.
         guard !unread.isEmpty, (try? context.faults.fetchRows(of: Array(unread))) != nil else { return [] }
         return unread.filter { $0.snapshot == nil }
     }
 
-    /// What others did meanwhile may not fit what comes back: objects that they deleted are no destinations any more, and a
-    /// partner that they gave to another object is taken back.
+    /// Adapts restored values to changes that others made since: references to objects that others deleted are dropped,
+    /// and a one-to-one destination that others gave to another object is taken back.
     private func settle(_ step: UndoStep, _ gone: Set<NSManagedObject>) {
         let object = step.object
         guard !object.isDeleted else { return }
@@ -147,13 +147,12 @@ final class UndoRecorder {
             }
         }
         guard step.presence == .went else { return }
-        // Its row may refer since to what is deleted here.
+        // Its row may refer to objects that were deleted here since.
         InverseReconciler.leaveDeleted(object)
         InverseUpkeep.rejoin(object)
     }
 
-    /// A member that holds the reference itself, and that others gave to another object, does not come back into the
-    /// list.
+    /// Removes restored members that hold the reference themselves and that others gave to another object.
     private func leaveToOthers(_ step: UndoStep) {
         let object = step.object
         guard !object.isDeleted else { return }
@@ -199,30 +198,30 @@ final class UndoRecorder {
         context.undoManager?.redo()
     }
 
-    /// Forgets everything that could be undone.
+    /// Removes all undo actions of the context.
     func forgetAll() { context.undoManager?.removeAllActions(withTarget: self) }
 }
 
 // MARK: Checkpoints of the manager
 
 extension UndoRecorder {
-    /// Ends the event, so that what was changed until now is in the group that is open now.
+    /// Ends the event, so that the changes until now are in the group that is currently open.
     func reachedCheckpoint() {
         guard !isRecording, !isApplying else { return }
         context.processPendingChanges()
     }
 }
 
-// The context listens, not its recorder: the manager holds it while it is called, on whatever thread that is.
+// The context is the listener, not its recorder, because the manager retains the listener during a call, on any thread.
 extension NSManagedObjectContext: UndoCheckpointListener {
-    /// Off the context's queue nothing is done: a context of a private queue may have been used on the main thread, which ends
-    /// groups by itself.
+    /// Does nothing off the context's queue: a context of a private queue may have been used on the main thread, where
+    /// groups end automatically.
     final func undoManagerReachedCheckpoint() {
         guard isOnQueue else { return }
         undoRecorder.reachedCheckpoint()
     }
 
-    /// Goes over from one manager to another; what the old one could undo of the context goes.
+    /// Replaces the manager. Removes the context's actions from the old one.
     final func undoManagerChanged(from old: UndoManager?, to new: UndoManager?) {
         guard old !== new else { return }
         old?.remove(self)

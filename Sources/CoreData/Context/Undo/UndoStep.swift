@@ -1,4 +1,4 @@
-/// What one event did to one object: a part of what an undo takes back.
+/// The effect of one event on one object: a part of an undo action.
 struct UndoStep {
     enum Presence {
         case unchanged
@@ -23,11 +23,11 @@ struct UndoStep {
 // MARK: What others did meanwhile
 
 extension UndoStep {
-    /// The steps that can still be taken back: not those of objects that the context has lost, as their rows are gone, and
-    /// nothing of objects whose deletion was saved, if another context or process brought them back since, with
-    /// relationships of their own.
+    /// The steps that can still be undone. Excludes steps of objects whose rows were deleted by others. If the deletion
+    /// of an object was saved, and another context or process restored it with its own relationships, its steps and
+    /// references to it are excluded.
     ///
-    /// Cost: a query for all objects whose deletion was saved; none where there are none.
+    /// Cost: one query for all objects whose deletion was saved; none if there are none.
     static func standing(_ steps: [UndoStep], in context: NSManagedObjectContext) -> [UndoStep] {
         let known = steps.filter { $0.presence == .went || $0.object.managedObjectContext === context }
         let back = broughtBack(known, context)
@@ -38,7 +38,7 @@ extension UndoStep {
     private static func broughtBack(_ steps: [UndoStep], _ context: NSManagedObjectContext) -> Set<NSManagedObjectID> {
         guard let source = context.source else { return [] }
         let ids = steps.filter { $0.object.managedObjectContext == nil }.map(\.object.objectID).filter(source.mayHold)
-        // Where the store does not answer, the save will find out.
+        // If the store does not respond, the save detects it.
         guard !ids.isEmpty, let rows = try? source.rows(for: ids) else { return [] }
         return Set(ids.filter { rows[$0] != nil })
     }
