@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A fetch that reads beside its context's queue, and ends on it.
+/// A fetch that reads in the background and ends on its context's queue.
 ///
-/// What a fetch has to know of the context is worked out on its queue: the plan before, the unsaved changes and the objects after.
-/// Between the two only stores are read.
+/// Everything that depends on the context is computed on its queue: the plan before reading, the unsaved changes and
+/// the objects after it. In between only stores are read.
 final class AsynchronousFetch {
     private let context: NSManagedObjectContext
     private let request: NSFetchRequest<NSFetchRequestResult>
@@ -12,16 +12,16 @@ final class AsynchronousFetch {
     private let completion: (Result<FetchResults, any Error>) -> Void
     private let work: Work
 
-    /// What is read beside the queue.
+    /// The part that is read in the background.
     private enum Work {
         case rows(FetchPlan, wantsRows: Bool)
         case count(FetchPlan)
         case dictionaries(DictionaryFetch, stores: [any RowStore])
-        /// Nothing: the context itself has to be asked.
+        /// No background read: the context itself must be queried.
         case none
     }
 
-    /// What was read.
+    /// The result of the background read.
     private enum Found {
         case rows(FetchPlan, FoundRows)
         case count(FetchPlan, Int)
@@ -62,7 +62,7 @@ final class AsynchronousFetch {
         }
     }
 
-    /// Begins to read, and returns at once.
+    /// Starts reading and returns at once.
     func start() {
         guard let coordinator = context.persistentStoreCoordinator else { return }
         if case .none = work { return end(.success(.none)) }
@@ -104,7 +104,7 @@ final class AsynchronousFetch {
         }
     }
 
-    /// What was read with the unsaved changes put over it; `nil` where these may ask for rows beyond the limit.
+    /// The result of the read with the unsaved changes applied; `nil` if these may need rows beyond the limit.
     private func answer(_ plan: FetchPlan, _ found: FoundRows) throws -> FetchAnswer? {
         guard request.includesPendingChanges, let overlay = try PendingOverlay(plan, in: context) else {
             return FetchAnswer(found: found, items: nil)
@@ -119,7 +119,7 @@ final class AsynchronousFetch {
 }
 
 extension AsynchronousFetch {
-    /// What is done beside the queue: it knows stores, and no context.
+    /// The background part: it uses stores, and no context.
     private struct Reading {
         let work: Work
         let interruption: Interruption
@@ -159,19 +159,19 @@ extension AsynchronousFetch {
 }
 
 extension NSManagedObjectContext {
-    /// The objects, IDs, dictionaries or number that `request` finds, read beside the context's queue: an addition to Apple's
-    /// framework, that does what ``NSAsynchronousFetchRequest`` does. Call it on the context's queue: for a context of the main
-    /// queue on the main actor, for others in the block of an asynchronous `perform`.
+    /// Returns the objects, IDs, dictionaries or number that `request` asks for, read in the background. An addition to
+    /// Apple's framework, with the behaviour of ``NSAsynchronousFetchRequest``. Call it on the context's queue: for a
+    /// context of the main queue on the main actor, for others in the block of an asynchronous `perform`.
     ///
     /// Cancelling the task cancels the fetch.
     ///
-    /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled; what `fetch(_:)` throws.
+    /// - Throws: 3072 (`CocoaError.userCancelled`) if the task was cancelled; errors of `fetch(_:)`.
     nonisolated(nonsending) public func fetchAsynchronously<T: NSFetchRequestResult>(
         _ request: NSFetchRequest<T>
     ) async throws -> [T] {
         let interruption = Interruption()
         let answer = LaterAnswer()
-        // Begun here, on the context's queue: the closures below run on the executor of no actor.
+        // Started here, on the context's queue: the closures below run on no actor's executor.
         try AsynchronousFetch(request.erased, stores: nil, in: self, interruption: interruption) {
             answer.give(UncheckedSendable($0))
         }.start()
@@ -187,7 +187,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// What a fetch found, for the task that waits for it; either may come first.
+/// The result of a fetch, for the task that awaits it. The result may be set before or after the task waits.
 private final class LaterAnswer: Sendable {
     typealias Value = UncheckedSendable<Result<FetchResults, any Error>>
 
@@ -199,7 +199,7 @@ private final class LaterAnswer: Sendable {
 
     private let state = Mutex(State.none)
 
-    /// Called once.
+    /// Sets the result. Called once.
     func give(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
             defer { state = .given(value) }
@@ -209,7 +209,7 @@ private final class LaterAnswer: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// Asked for by one task.
+    /// Awaited by one task.
     var value: Value {
         get async {
             await withCheckedContinuation { continuation in

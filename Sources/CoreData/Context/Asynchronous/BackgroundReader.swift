@@ -1,15 +1,15 @@
 import Dispatch
 
-/// Reads stores beside the queue of a context, until it is interrupted.
+/// Reads stores off the context's queue, until it is interrupted.
 struct BackgroundReader {
     let interruption: Interruption
 
-    /// Where such work runs.
+    /// The queue of background reads.
     static let queue = DispatchQueue(label: "CoreData.BackgroundReader", attributes: .concurrent)
 
-    /// Runs `body` with readers of `stores`; where one of them has none, with the stores themselves under the lock.
+    /// Runs `body` with readers of `stores`; if one of them has none, with the stores themselves under the lock.
     ///
-    /// - Parameter note: called under the coordinator's lock before and after the readers are made.
+    /// - Parameter note: called under the coordinator's lock before and after the readers are created.
     func reading<Result>(
         _ stores: [any RowStore], _ coordinator: NSPersistentStoreCoordinator, note: () throws -> Void = {},
         _ body: ([any RowStore]) throws -> Result
@@ -29,7 +29,7 @@ struct BackgroundReader {
         }
     }
 
-    /// Runs `body` so that it ends soon after the interruption, whatever it gave then.
+    /// Runs `body` so that it ends soon after an interruption. Its result is then ignored.
     private func run<Result>(
         _ stores: [any RowStore], _ body: ([any RowStore]) throws -> Result
     ) throws -> Result {

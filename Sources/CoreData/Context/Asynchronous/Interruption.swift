@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Lets one thread stop what another one reads.
+/// Lets one thread stop a read on another one.
 final class Interruption: Sendable {
     private let flag = Atomic<Bool>(false)
-    /// Hears on the way how many rows a store has gone through, on the thread that reads.
+    /// Receives the number of rows that a store has scanned so far, on the reading thread.
     let onScan: (@Sendable (Int) -> Void)?
 
     init(onScan: (@Sendable (Int) -> Void)? = nil) { self.onScan = onScan }
 
-    /// Stops the work that runs, and all that would begin later.
+    /// Stops the current work and any that begins later.
     func interrupt() { flag.store(true, ordering: .releasing) }
 
     var isInterrupted: Bool { flag.load(ordering: .acquiring) }

@@ -1,35 +1,35 @@
 import Foundation
 
-/// What is called with the result of an asynchronous fetch, on the queue of its context.
+/// A block that is called with the result of an asynchronous fetch, on the queue of its context.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
     NSAsynchronousFetchResult<NSFetchRequestResult>
 ) -> Void
 
-/// A fetch that runs in the background, beside the context's queue.
+/// A fetch that runs in the background, off the context's queue.
 ///
-/// `NSManagedObjectContext.execute(_:)` returns at once with an ``NSAsynchronousFetchResult``, and calls the completion block on
-/// the context's queue when the results are there, when the fetch failed or when it was cancelled: once, and never before
-/// `execute(_:)` returned. SQLite stores in files in WAL mode are read through a connection of their own, so that neither the context's queue nor a save waits; other
-/// stores are read on another thread under the coordinator's lock. A context that has a parent or is pinned to a query
-/// generation fetches on its own queue, later.
+/// `NSManagedObjectContext.execute(_:)` returns at once with an ``NSAsynchronousFetchResult``, and calls the completion
+/// block on the context's queue when the fetch succeeds, fails or is cancelled: once, and never before `execute(_:)`
+/// returns. SQLite stores in files in WAL mode are read through a separate connection, so neither the context's queue
+/// nor a save waits; other stores are read on another thread under the coordinator's lock. A context with a parent, or
+/// one pinned to a query generation, fetches on its own queue, later.
 ///
-/// The results are those at the time of the execution, with the context's unsaved changes at the time of completion.
+/// The results are those at the time of execution, with the context's unsaved changes at the time of completion.
 open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
-    // Nothing that is stored depends on `ResultType`: see `erased`.
+    // No stored property depends on `ResultType`: see `erased`.
     private var storedRequest = NSFetchRequest<NSFetchRequestResult>()
     private var storedBlock: NSPersistentStoreAsynchronousFetchResultCompletionBlock?
 
-    /// How many results are expected: the total of the fetch's progress. 0, the default, where that is not known.
+    /// The expected number of results, the total of the fetch's progress. 0, the default, means unknown.
     open var estimatedResultCount = 0
 
-    /// A request that fetches nothing: use ``init(fetchRequest:completionBlock:)``.
+    /// Creates a request that fetches nothing: use ``init(fetchRequest:completionBlock:)``.
     public required init() {}
 
-    /// A request that fetches what another one finds, in the background.
+    /// Creates a request that executes another one in the background.
     ///
     /// - Parameters:
-    ///   - request: what to fetch. Its settings count at the time of the execution.
-    ///   - blk: called on the context's queue when the fetch is over.
+    ///   - request: the request to execute, with its settings at the time of execution.
+    ///   - blk: called on the context's queue when the fetch ends.
     public convenience init(
         fetchRequest request: NSFetchRequest<ResultType>,
         completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
@@ -40,10 +40,10 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
         if let blk { storedBlock = { blk(respecialised($0)) } }
     }
 
-    /// What is fetched.
+    /// The request that is executed in the background.
     open var fetchRequest: NSFetchRequest<ResultType> { storedRequest.typed(as: ResultType.self) }
 
-    /// What is called when the fetch is over.
+    /// The block that is called when the fetch ends.
     open var completionBlock: NSPersistentStoreAsynchronousFetchResultCompletionBlock? { storedBlock }
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }

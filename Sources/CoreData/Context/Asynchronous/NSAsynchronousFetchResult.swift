@@ -1,14 +1,15 @@
 import Foundation
 
-/// The result of a request that goes on in the background. Its members belong to the queue of the context, but for
+/// The result of a request that runs in the background. Its members belong to the queue of the context, except
 /// `cancel()`.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
     /// The context that executed the request.
     public final let managedObjectContext: NSManagedObjectContext
-    /// Why there is no result; `nil` until it is over, and where all went well. 3072 (`NSUserCancelledError`) when it was cancelled.
+    /// The reason for a missing result; `nil` until the request ends, and if it succeeds. 3072 (`NSUserCancelledError`)
+    /// if it was cancelled.
     public final fileprivate(set) var operationError: (any Error)?
-    /// How far it is: a child of the progress that was current when the request was executed; `nil` where none was. Cancelling
-    /// either one cancels the work. It is complete when the request is over, whether that succeeded or failed.
+    /// The progress: a child of the progress that was current when the request was executed; `nil` if there was none.
+    /// Cancelling either cancels the request. Completed when the request ends, even if it fails.
     public final let progress: Progress?
     let interruption = Interruption()
 
@@ -21,15 +22,16 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
         super.init()
     }
 
-    /// Stops the work: a statement of SQLite at once. On any thread. The completion block is called with the error 3072, unless
-    /// the work was over already.
+    /// Stops the request; an SQLite statement stops at once. Any thread. The completion block is called with the error
+    /// 3072, unless the request has already ended.
     open func cancel() { interruption.interrupt() }
 }
 
-/// The progress of an asynchronous fetch, which stops it on the thread that cancels.
+/// The progress of an asynchronous fetch. Cancelling it stops the fetch, on the cancelling thread.
 ///
-/// Foundation calls a progress's handler on a global queue: when fetches keep all of its threads busy, once one of them is over.
-// SAFETY: the interruption is Sendable; the rest is Foundation's, which locks it.
+/// Foundation would call a cancellation handler on a global queue: if fetches block all of its threads, only after one
+/// of them ends.
+// SAFETY: the interruption is Sendable; the rest is Foundation's, with its own lock.
 private final class FetchProgress: Progress, @unchecked Sendable {
     private let interruption: Interruption
 
@@ -46,9 +48,9 @@ private final class FetchProgress: Progress, @unchecked Sendable {
     }
 }
 
-/// The result of an asynchronous fetch. Used on the queue of the context that executed the request, but for `cancel()`.
+/// The result of an asynchronous fetch. Used on the queue of the context that executed the request, except `cancel()`.
 open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
-    // Nothing that is stored depends on `ResultType`: see `seen(as:)`.
+    // No stored property depends on `ResultType`: see `seen(as:)`.
     private let request: NSPersistentStoreRequest
     private var results: FetchResults?
 
@@ -62,8 +64,7 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         respecialised(request)
     }
 
-    /// What was found; `nil` until the fetch is over, and where it failed or was cancelled. On the context's
-    /// queue.
+    /// The results; `nil` until the fetch ends, and if it failed or was cancelled. Use it on the context's queue.
     public final var finalResult: [ResultType]? {
         guard let results else { return nil }
         if let typed = results.typed(as: ResultType.self) { return typed }
@@ -78,7 +79,7 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         case .failure(let error): operationError = error
         }
         guard let progress else { return }
-        // What failed is over as well: the parent waits for its child.
+        // A failed fetch is completed, too, because the parent progress waits for its child.
         if let results { progress.totalUnitCount = max(Int64(results.count), 1) }
         progress.completedUnitCount = progress.totalUnitCount
     }
