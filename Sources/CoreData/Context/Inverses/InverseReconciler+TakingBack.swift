@@ -1,8 +1,9 @@
 extension InverseReconciler {
-    /// The deletion of a saved object is taken back though its event is over, and the object is what its row says: where the
-    /// deletion took it out of far ends it is there again, unless another object took its place.
+    /// Reverts the deletion of a saved object after its event: the object has the values of its row and is added again
+    /// to inverses that the deletion removed it from, unless another object replaced it there.
     ///
-    /// What the deletion deleted too stays deleted. A relationship whose contents cannot be read stays as it is.
+    /// Objects that the deletion also deleted stay deleted. A relationship whose contents cannot be read is not
+    /// changed.
     static func takeBackDeletion(of object: NSManagedObject, _ context: NSManagedObjectContext) {
         leaveDeleted(object)
         for slot in object.layout.attributeCount..<object.layout.slots.count {
@@ -30,8 +31,8 @@ extension InverseReconciler {
         }
     }
 
-    /// A far end without a destination refers to `object` again; one that refers to another object is not `object`'s
-    /// any more.
+    /// Makes a destination whose inverse is nil refer to `object` again. If it refers to another object, `object` drops
+    /// its own reference.
     private static func takeBack(
         _ far: NSManagedObject, slot: Int, to object: NSManagedObject, otherwise own: Int?
     ) {
@@ -58,7 +59,8 @@ extension InverseReconciler {
 
     // MARK: Undo
 
-    /// An undo took `target` out of the to-one relationship in `slot` of `owner`: it forgets `owner`, if that has not happened.
+    /// Removes `owner` from the inverse in `target`, its former destination in `slot`, after an undo, unless that was
+    /// done.
     static func leave(_ target: NSManagedObject, of owner: NSManagedObject, slot: Int) {
         guard let inverse = (owner.layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship,
             owner.toOneTarget(slot) !== target, has(owner, target, inverse, slot)
@@ -66,7 +68,8 @@ extension InverseReconciler {
         InverseUpkeep.detach(owner, from: target, inverse)
     }
 
-    /// An undo let the to-one relationship in `slot` of `owner` lead to `target`: it takes `owner` in, if that has not happened.
+    /// Adds `owner` to the inverse in `target`, its restored destination in `slot`, after an undo, unless that was
+    /// done.
     static func join(_ target: NSManagedObject, of owner: NSManagedObject, slot: Int) {
         guard let inverse = (owner.layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship,
             !has(owner, target, inverse, slot)
@@ -74,7 +77,7 @@ extension InverseReconciler {
         InverseUpkeep.reconcile(owner, slot: slot, from: nil, to: target)
     }
 
-    /// An undo or redo let an object go: references to it that were made since are removed.
+    /// Removes references to an object that an undo or redo deleted, including those made since.
     static func leaveAll(_ object: NSManagedObject) {
         for slot in object.layout.attributeCount..<object.layout.slots.count {
             guard let relationship = object.layout.slots[slot] as? NSRelationshipDescription,
@@ -91,12 +94,12 @@ extension InverseReconciler {
         }
     }
 
-    /// What was never saved is left by all far ends; else the delete rule decides.
+    /// All references to a dropped object are removed; otherwise the delete rule decides.
     private static func isLeft(_ object: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool {
         object.flags.contains(.dropped) || tellsOfDeletion(relationship)
     }
 
-    /// Whether `far` has `owner`, which refers or referred to it by `slot`, in the inverse. Reads no list.
+    /// True if `far` has `owner`, whose `slot` refers or referred to it, in the inverse. Reads no list.
     private static func has(
         _ owner: NSManagedObject, _ far: NSManagedObject, _ inverse: NSRelationshipDescription, _ slot: Int
     ) -> Bool {

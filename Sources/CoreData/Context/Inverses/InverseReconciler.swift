@@ -1,17 +1,18 @@
-// Two contexts may edit the two ends of one relationship differently: here a player joins one team, elsewhere, saved, another.
-// The rule is that of all values: what is edited here and not saved stays on top of what is beneath. And it holds for both
-// ends at once: the team that has the player beneath shows it no longer, as if the edit had been made after the other one.
-// That is an unsaved change of the far end, but none that the program made, so it cannot be undone by itself. An object
-// that was deleted here, and is not gone yet, is in the same way no destination of what others let refer to it since.
+// Two contexts may edit the two ends of one relationship differently: a player joins one team here, and another team
+// elsewhere, where it is saved. As for all values, the unsaved edit made here stays on top of the saved row. This holds
+// for both ends: the team that has the player in its saved contents no longer shows it, as if the edit had been made
+// later. That is an unsaved change of the team, but not one that the program made, so it cannot be undone separately.
+// Likewise, an object that was deleted here, but not in the store yet, is removed from relationships that others
+// changed to refer to it.
 
-/// Brings the far ends of an object's to-one relationships in line after its saved row, or its own values, were replaced
-/// from outside: by a merge, a refresh, a merge policy.
+/// Updates the inverses of an object's to-one relationships after a merge, a refresh or a merge policy replaced its
+/// saved row or its own values.
 struct InverseReconciler {
     private let object: NSManagedObject
     private let row: [SlotValue]
     private let values: [SlotValue]
 
-    /// What `object` refers to before the replacement; `nil` where that can make no difference.
+    /// Records the destinations of `object` before the replacement; `nil` if it has none that could change.
     init?(before object: NSManagedObject) {
         guard object.layout.slots.count > object.layout.attributeCount, let row = object.snapshot?.values.array else {
             return nil
@@ -21,7 +22,7 @@ struct InverseReconciler {
         values = !object.hasOwnValues ? row : object.values
     }
 
-    /// To be called once the object has its new row and values.
+    /// Updates the inverses. Called after the object has its new row and values.
     func follow() {
         guard let context = object.managedObjectContext, let newRow = object.snapshot?.values.array else { return }
         for slot in object.layout.attributeCount..<object.layout.slots.count {
@@ -38,7 +39,7 @@ struct InverseReconciler {
         Self.leaveDeleted(object)
     }
 
-    /// One slot's change, in the row and in what is to be seen.
+    /// The change of one slot, in the row and in the visible value.
     private struct Change {
         let object: NSManagedObject
         let slot: Int
@@ -54,11 +55,12 @@ struct InverseReconciler {
             return context.registry.registered(id)
         }
 
-        /// Lists that have the object, or had it, are read anew, with what is edited here on top.
+        /// Makes to-many inverses that have or had the object read their contents again, with the edits made here on
+        /// top.
         func followInLists() {
             var stored: NSManagedObject?
             if case .reference(let id) = newRow {
-                // Where the edit takes the object out of a list, that has to be noted in an object.
+                // If an edit removes the object from a list, the owner of the list must record it.
                 stored = newRow == newValue ? known(newRow) : context.registry.object(for: id)
             }
             let wanted = known(newValue)
@@ -68,7 +70,7 @@ struct InverseReconciler {
                     case .toMany(let number) = far.layout.place(of: inverse.name)
                 else { continue }
                 if far.isDeleted {
-                    // Should it come back, it reads its list anew.
+                    // If the owner is restored, it reads its list again.
                     if let state = far.knownToManyState(number), state.isLoaded { state.turnIntoFault() }
                     continue
                 }
@@ -97,7 +99,8 @@ struct InverseReconciler {
             if let old = known(oldValue), old !== wanted, old !== stored { forgetObject(old) }
         }
 
-        /// A far end that still refers to the object, by its row or by an edit whose other half is gone.
+        /// Removes the reference from a destination that still refers to the object, by its row or by an edit that is
+        /// no longer valid.
         private func forgetObject(_ far: NSManagedObject) {
             guard !far.isFault, !far.isDeleted, case .toOne(let back) = far.layout.place(of: inverse.name),
                 far.toOneTarget(back) === object, far === known(newRow) || InverseReconciler.isEdited(far, slot: back)
@@ -108,7 +111,8 @@ struct InverseReconciler {
 
     // MARK: What is read
 
-    /// The members of a list as they were read, without those that an unsaved edit of their own has taken elsewhere.
+    /// The members of a list as they were read, without those that an unsaved edit of their own has moved to another
+    /// owner.
     static func members(
         _ read: [NSManagedObject], of owner: NSManagedObject, _ relationship: NSRelationshipDescription,
         _ state: ToManyState
@@ -116,12 +120,12 @@ struct InverseReconciler {
         guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
             owner.managedObjectContext?.changes.hasChanges == true
         else { return read }
-        // What the list itself knows to be taken out stays among the saved contents.
+        // Members that the list itself has removed stay in the saved contents.
         return read.filter { state.removed.contains($0) || !isEdited($0, inverse, awayFrom: owner) }
     }
 
-    /// Takes out of a list that was just read what was deleted here before, and what an unsaved edit has taken out of the
-    /// other end.
+    /// Removes from a list that was just read the members that were deleted here, and those whose own list no longer
+    /// has the owner because of an unsaved edit.
     static func takeOutDeleted(
         of owner: NSManagedObject, _ relationship: NSRelationshipDescription, _ state: ToManyState
     ) {
@@ -135,7 +139,7 @@ struct InverseReconciler {
         }
     }
 
-    /// Takes out of an object's to-one relationships what was deleted here before.
+    /// Drops references of an object to others that were deleted here.
     static func leaveDeleted(_ object: NSManagedObject) {
         guard let context = object.managedObjectContext, !context.changes.deleted.isEmpty, !object.isDeleted else {
             return
@@ -149,7 +153,7 @@ struct InverseReconciler {
         }
     }
 
-    /// Whether an unsaved edit has taken `owner` out of a list of `member`.
+    /// True if an unsaved edit has removed `owner` from a list of `member`.
     private static func hasLeft(
         _ member: NSManagedObject, _ relationship: NSRelationshipDescription, _ owner: NSManagedObject
     ) -> Bool {
@@ -157,12 +161,12 @@ struct InverseReconciler {
         return member.knownToManyState(number)?.removed.contains(owner) ?? false
     }
 
-    /// Deleted, and what that reaches was reached.
+    /// Deleted, with delete rules already applied.
     private static func isGone(_ object: NSManagedObject) -> Bool {
         object.flags.contains(.deleted) && object.flags.isDisjoint(with: [.pendingDeleted, .inaccessible])
     }
 
-    /// Whether an object that goes lets its neighbours know by this relationship.
+    /// True if deleting an object updates its destinations through this relationship.
     static func tellsOfDeletion(_ relationship: NSRelationshipDescription?) -> Bool {
         switch relationship?.deleteRule {
         case .nullifyDeleteRule?, .cascadeDeleteRule?: true
@@ -170,8 +174,8 @@ struct InverseReconciler {
         }
     }
 
-    /// A fault became real: a destination that refers elsewhere by an unsaved edit is not taken from its row, nor one that
-    /// is deleted here.
+    /// Adjusts an object whose fault was fired: drops references of its row to objects that refer elsewhere by an
+    /// unsaved edit, or that were deleted here.
     static func settle(_ object: NSManagedObject) {
         leaveDeleted(object)
         for slot in object.layout.traits.oneToOneSlots {
@@ -191,7 +195,7 @@ struct InverseReconciler {
         return !ChangedValues.same(object.values[slot], row.values[slot], object)
     }
 
-    /// Whether an unsaved edit lets the to-one relationship of `object` lead elsewhere than to `target`.
+    /// True if an unsaved edit gives the to-one relationship of `object` another destination than `target`.
     private static func isEdited(
         _ object: NSManagedObject, _ relationship: NSRelationshipDescription, awayFrom target: NSManagedObject
     ) -> Bool {
@@ -201,7 +205,7 @@ struct InverseReconciler {
         return object.toOneTarget(slot) !== target
     }
 
-    /// The object's reference becomes `nil`: to be saved, but no change of the event.
+    /// Sets the object's reference to `nil`: to be saved, but not as a change of the event.
     static func dropReference(of object: NSManagedObject, slot: Int) {
         object.changing(.toOne(slot)) {
             object.write(.null, slot: slot)
