@@ -29,7 +29,7 @@ extension NSBatchDeleteRequest: ContextExecutable {
         }
     }
 
-    /// All rows by a few statements; `nil` where that cannot be.
+    /// Deletes all rows by a few statements; `nil` if that is not possible.
     private static func delete(
         _ plan: FetchPlan, _ keepsIDs: Bool, _ sets: any BatchSetSteps
     ) throws -> BatchOutcome? {
@@ -71,20 +71,20 @@ extension NSBatchDeleteRequest: ContextExecutable {
     }
 }
 
-/// Deletes rows of one store with what their delete rules demand, without objects.
+/// Deletes rows of one store and applies their delete rules, without objects.
 ///
-/// Rows that a later step deletes count as gone already, so the outcome is the same however many steps there are. Cost: one
-/// query per relationship that has a rule to follow, for all rows of a step, and one statement per row.
+/// Rows that a later step deletes count as already deleted, so the result does not depend on the number of steps. Cost:
+/// one query per relationship with a rule to apply, for all rows of a step, and one statement per row.
 struct RowDeletion {
     let store: any RowStore
-    /// The rows that one of the steps deletes.
+    /// All rows that the steps delete.
     private let planned: Set<NSManagedObjectID>
-    /// The rows that were taken into the deletion so far.
+    /// The rows added to the deletion so far.
     private var doomed: Set<NSManagedObjectID> = []
     private var deleted: [StoreRowChange] = []
-    /// The slots that become nil in rows that stay.
+    /// The slots to set to nil in remaining rows.
     private var nullified: [NSManagedObjectID: Set<Int>] = [:]
-    /// The destinations of Deny rules that must be gone when the step ends.
+    /// The destinations of Deny rules that must be deleted by the end of the step.
     private var denied: [(id: NSManagedObjectID, relationship: String, destinations: [NSManagedObjectID])] = []
 
     /// - Parameter planned: all rows that will be deleted, step by step.
@@ -95,7 +95,7 @@ struct RowDeletion {
 
     private func goes(_ id: NSManagedObjectID) -> Bool { planned.contains(id) || doomed.contains(id) }
 
-    /// - Throws: 1600 where something stays that a Deny rule is about.
+    /// - Throws: 1600 if a destination of a Deny rule remains.
     private func checkDenied() throws {
         for (id, relationship, destinations) in denied {
             let count = destinations.count { !goes($0) }
@@ -108,8 +108,8 @@ struct RowDeletion {
         }
     }
 
-    /// - Returns: the IDs of all deleted rows; those that are gone already are left out.
-    /// - Throws: 1600 where a Deny rule forbids it, 1570 where a row would lose a relationship that it must have.
+    /// - Returns: the IDs of all deleted rows, without those that no longer existed.
+    /// - Throws: 1600 if a Deny rule forbids it, 1570 if a row would lose a required relationship.
     mutating func delete(
         _ ids: some Collection<NSManagedObjectID>, through steps: any BatchSteps
     ) throws -> [NSManagedObjectID] {
@@ -124,9 +124,9 @@ struct RowDeletion {
         return changes.deleted.map(\.id)
     }
 
-    /// Takes rows into the deletion.
+    /// Adds rows to the deletion.
     ///
-    /// - Returns: the rows that cascades take along.
+    /// - Returns: the rows to which cascades lead.
     private mutating func doom(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
         let new = ids.filter { doomed.insert($0).inserted }
         var byEntity: [ObjectIdentifier: [(id: NSManagedObjectID, row: RowSnapshot)]] = [:]
@@ -180,7 +180,7 @@ struct RowDeletion {
         }
     }
 
-    /// The rows that stay, without the references to those that go.
+    /// The remaining rows, without references to deleted ones.
     private func survivors() throws -> [StoreRowChange] {
         let ids = nullified.keys.filter { !goes($0) }
         var result: [StoreRowChange] = []

@@ -33,9 +33,9 @@ extension NSBatchInsertRequest: ContextExecutable {
 }
 
 extension BatchRun {
-    /// The store that takes new rows.
+    /// The store that receives new rows.
     ///
-    /// - Throws: 134060 where none of the stores that the request names holds the entity.
+    /// - Throws: 134060 if none of the stores that the request names holds the entity.
     func store(for entity: NSEntityDescription, of request: NSPersistentStoreRequest) throws -> any RowStore {
         guard let affected = request.affectedStores else { return try coordinator.store(for: entity) }
         let holding = coordinator.stores(holding: entity)
@@ -57,7 +57,7 @@ struct NewRow {
 }
 
 extension NewRows {
-    /// Each row by itself.
+    /// The rows, one by one.
     var all: [NewRow] {
         (0..<count).map { number in
             let start = number * width
@@ -66,27 +66,27 @@ extension NewRows {
     }
 }
 
-/// The rows of a batch insertion, as the program gives them.
+/// The rows of a batch insertion, as the program provides them.
 struct BatchRows {
     private let entity: NSEntityDescription
     private let context: NSManagedObjectContext
     private let start: [SlotValue]
     private let properties: [String: Place]
     private let required: [Int]
-    /// Whether it matters which values the program gave: another row may get them.
+    /// True if the values that the program gave must be recorded, because an existing row may receive them.
     private let notesGiven: Bool
-    /// Gives the next row; `nil` after the last.
+    /// Returns the next row; `nil` after the last.
     private let give: () -> Given?
-    /// The places of the keys of a ``RowDictionary``, and of which arrangement of keys.
+    /// The places of the keys of a ``RowDictionary``, and the arrangement of keys that they are for.
     private var places: (arrangement: Int, places: [Place]) = (-1, [])
     private var number = 0
     private var isOver = false
 
     private enum Place {
         case slot(Int, BatchProperty)
-        /// The property is not the program's to set, or no property of the store.
+        /// A property that the program does not set, or that is not stored.
         case ignored
-        /// Why it cannot be set.
+        /// A property that cannot be set, with the reason.
         case refused(String)
     }
 
@@ -96,7 +96,7 @@ struct BatchRows {
         case object(NSManagedObject)
     }
 
-    /// - Throws: 134060 where the request has nothing to insert.
+    /// - Throws: 134060 if the request has nothing to insert.
     init(_ request: NSBatchInsertRequest, _ entity: NSEntityDescription, _ context: NSManagedObjectContext) throws {
         self.entity = entity
         self.context = context
@@ -154,9 +154,9 @@ struct BatchRows {
         return { rest.popFirst().map(Given.values) }
     }
 
-    /// The next rows, `count` at the most.
+    /// Returns the next rows, at most `count`.
     ///
-    /// - Throws: 134060 for a value of a wrong type, 1570 where a required one is missing.
+    /// - Throws: 134060 for a value of a wrong type, 1570 if a required one is missing.
     mutating func next(_ count: Int) throws -> NewRows {
         var rows = NewRows(width: start.count, capacity: count)
         while !isOver, rows.count < count {
@@ -197,7 +197,7 @@ struct BatchRows {
         }
     }
 
-    /// Where the values of a dictionary go. A handler sets the same keys for each row.
+    /// The places of a dictionary's values. A handler usually sets the same keys for each row.
     private mutating func places(of values: RowDictionary) -> ArraySlice<Place> {
         if places.arrangement != values.arrangement {
             let found = values.arrangedNames.map { name in name.flatMap { properties[$0] } ?? .ignored }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// What all batch requests have in common: the context that orders it, the stores that carry it out, and the contexts
-/// that hear of it.
+/// The common part of all batch requests: the context that executes one, the stores that it changes, and the
+/// notification of other contexts.
 ///
-/// Everything happens under the coordinator's lock: by one statement for all rows where the store can do that exactly, else row
-/// by row through the same statements as saves. Either way the history, derived attributes, external files and join tables are
-/// what a save would leave.
+/// Runs under the coordinator's lock: by one statement for all rows if the store can do that exactly, otherwise row by
+/// row through the same statements as saves. Either way, history, derived attributes, external files and join tables
+/// are as after a save.
 struct BatchRun {
     let context: NSManagedObjectContext
     let coordinator: NSPersistentStoreCoordinator
 
-    /// How many rows are read and written at once: a multiple of what a statement inserts.
+    /// The number of rows to read and write at a time: a multiple of the rows that one statement inserts.
     static let stepSize = 1024
 
     init(in context: NSManagedObjectContext, _ request: NSPersistentStoreRequest) throws {
@@ -25,17 +25,18 @@ struct BatchRun {
         self.coordinator = coordinator
     }
 
-    /// - Throws: 134060 where the model has no entity of that name.
+    /// - Throws: 134060 if the model has no entity of that name.
     func entity(named name: String) throws -> NSEntityDescription {
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: name)
         return try FetchPlan.entity(of: request, in: coordinator.managedObjectModel)
     }
 
-    /// Runs `body` for each of `stores`, each in a transaction of its own, and tells the world of those that were written.
+    /// Runs `body` for each of `stores`, each in its own transaction, and notifies observers of those that were
+    /// written.
     func write(
         to stores: [any RowStore], _ body: (any RowStore, any BatchSteps) throws -> Void
     ) throws {
-        // As with saves, which reach the stores through the root.
+        // The root's names are used, as for saves, which reach the stores through the root.
         let (author, name) = (context.root.transactionAuthor, context.root.name)
         var written: [any RowStore] = []
         defer { coordinator.didWriteBatch(to: written) }
@@ -52,7 +53,7 @@ struct BatchRun {
         }
     }
 
-    /// Cuts a list into the pieces that are written at once.
+    /// Divides a list into the parts that are written at a time.
     static func steps<Element>(of list: [Element]) -> some Sequence<ArraySlice<Element>> {
         stride(from: 0, to: list.count, by: stepSize).lazy.map { list[$0..<min($0 + stepSize, list.count)] }
     }

@@ -42,7 +42,7 @@ extension NSBatchUpdateRequest: ContextExecutable {
     }
 }
 
-/// The values that a batch update gives to rows.
+/// The values that a batch update sets in rows.
 struct NewValues {
     private let entity: NSEntityDescription
     private let entries: [(name: String, value: Value)]
@@ -52,7 +52,7 @@ struct NewValues {
         case expression(CompiledExpression, ExpressionTree, of: NSAttributeDescription)
     }
 
-    /// The same for a store that gives them to all rows at once.
+    /// The same, for a store that sets them in all rows at once.
     var ofAll: [BatchSetValue] {
         entries.compactMap { name, value in
             entity.propertiesByName[name].map { property in
@@ -64,7 +64,7 @@ struct NewValues {
         }
     }
 
-    /// - Throws: 134060 for a property that does not exist or cannot be updated, and for a value that it does not take.
+    /// - Throws: 134060 for a property that does not exist or cannot be updated, and for a value of a wrong type.
     init(_ properties: [AnyHashable: Any], of entity: NSEntityDescription, in context: NSManagedObjectContext) throws {
         self.entity = entity
         guard !properties.isEmpty else {
@@ -97,7 +97,8 @@ struct NewValues {
         return .expression(try compiler.expression(expression.tree), expression.tree, of: attribute)
     }
 
-    /// What becomes of the rows of `ids`, which are of the entity or descend from it. Rows that are gone are left out.
+    /// The changes of the rows of `ids`, whose entities are the entity or its subentities. Excludes rows that no longer
+    /// exist.
     func changes(of ids: [NSManagedObjectID], in store: any RowStore) throws -> [StoreRowChange] {
         let rows = zip(ids, try store.operations.rows(inOrderOf: ids)).compactMap { id, row in
             row.map { (id: id, snapshot: $0) }
@@ -146,14 +147,14 @@ struct NewValues {
     }
 }
 
-/// A property that a batch request gives a value to.
+/// A property that a batch request sets.
 struct BatchProperty {
     private let property: NSPropertyDescription
     let attribute: NSAttributeDescription?
 
     var title: String { "\(property.owningEntity?.name ?? "").\(property.name)" }
 
-    /// - Throws: 134060 where the entity has no such property, or it is not kept in the row.
+    /// - Throws: 134060 if the entity has no such property, or it is not stored in the row.
     init(_ name: String, of entity: NSEntityDescription) throws {
         guard let property = entity.propertiesByName[name] else {
             let hint = NearestName.of(name, among: entity.propertiesByName.keys.sorted())
@@ -169,7 +170,7 @@ struct BatchProperty {
         }
     }
 
-    /// Why a batch cannot give a property a value.
+    /// The reason why a batch cannot set a property; `nil` if it can.
     static func obstacle(_ property: NSPropertyDescription) -> String? {
         if property is NSDerivedAttributeDescription { return "the store derives it" }
         if property.isTransient { return "it is transient, and not in the store" }
@@ -183,9 +184,9 @@ struct BatchProperty {
         return nil
     }
 
-    /// A value as a row has it.
+    /// The value in the form of a row.
     ///
-    /// - Throws: 134060 where the property does not take it.
+    /// - Throws: 134060 if the property does not accept it.
     func slotValue(_ value: Any?, in context: NSManagedObjectContext) throws -> SlotValue {
         if let attribute {
             guard let slot = AttributeCoercion.unvalidatedSlotValue(value, type: attribute.attributeType) else {
@@ -201,9 +202,9 @@ struct BatchProperty {
         }
     }
 
-    /// A value as an object has it, which nothing has validated.
+    /// Checks a value of an object that was not validated.
     ///
-    /// - Throws: 134060 for a number that no store can keep as one of the attribute's type.
+    /// - Throws: 134060 for a number that a store cannot save as the attribute's type.
     func checked(_ slot: SlotValue) throws -> SlotValue {
         if slot.isNotANumber { throw refused("NaN", "is not a number") }
         if case .real(let number) = slot, let type = attribute?.attributeType, type.isNumber, !type.holds(number) {

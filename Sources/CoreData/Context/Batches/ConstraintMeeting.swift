@@ -1,24 +1,24 @@
 import Foundation
 
-/// Writes new rows, and decides what becomes of those whose unique values another row has, in the store or among them.
+/// Writes new rows, and resolves conflicts of their unique values with rows of the store and with each other.
 ///
-/// Cost beside the rows' own: for an entity with constraints one query for each 200 rows and constraint.
+/// Additional cost: for an entity with constraints, one query for each 200 rows and constraint.
 struct ConstraintMeeting {
     let entity: NSEntityDescription
     let store: any RowStore
     let answer: Answer
 
-    /// Whether the entity has unique values at all.
+    /// True if the entity has unique values.
     var isNeeded: Bool { !UniqueConstraint.all(of: entity).isEmpty }
 
-    /// What becomes of a row whose unique values another one has.
+    /// The resolution of a conflict over unique values.
     enum Answer {
         case fail
-        /// The row that is there stays as it is.
+        /// The existing row stays as it is.
         case keepStored
-        /// The values that the program gave go to the row that is there.
+        /// The values that the program gave are written to the existing row.
         case writeGiven
-        /// All values go to the row that is there.
+        /// All values are written to the existing row.
         case writeAll
 
         init(_ policy: Any) {
@@ -31,7 +31,7 @@ struct ConstraintMeeting {
         }
     }
 
-    /// A row that has unique values: one of the store, or a new one.
+    /// A row with unique values: one of the store, or a new one.
     private struct Owner {
         var id: NSManagedObjectID?
         var base: RowSnapshot?
@@ -40,14 +40,14 @@ struct ConstraintMeeting {
         var changed: Set<Int> = []
     }
 
-    /// The rows of a step, with who has which values.
+    /// The rows of a step, and the owner of each unique value.
     private struct Step {
         var owners: [Owner] = []
         var ownerOf: [[UniqueValues: Int]]
     }
 
     /// - Returns: the IDs of the rows that were inserted or changed.
-    /// - Throws: 133021 where unique values are not and the policy is to fail.
+    /// - Throws: 133021 if unique values are repeated and the policy is to fail.
     func write(_ rows: [NewRow], through steps: any BatchSteps) throws -> [NSManagedObjectID] {
         let constraints = UniqueConstraint.all(of: entity)
         var step = Step(ownerOf: constraints.map { _ in [:] })
@@ -70,7 +70,7 @@ struct ConstraintMeeting {
         return changes.inserted.map(\.id) + changes.updated.map(\.id)
     }
 
-    /// Looks for the rows of the store that have unique values of the new ones.
+    /// Finds the rows of the store that have unique values of the new ones.
     private func findStored(
         _ constraint: UniqueConstraint, _ place: Int, _ rows: [NewRow], _ step: inout Step
     ) throws {
@@ -120,7 +120,8 @@ struct ConstraintMeeting {
         }
     }
 
-    /// Writes values into the row that is there. It may be of another entity of the family: what that does not have is left out.
+    /// Writes values to the existing row. It may be of another entity of the family; properties that it does not have
+    /// are skipped.
     private func merge(
         _ row: NewRow, _ slots: Set<Int>, into index: Int, _ constraints: [UniqueConstraint], _ step: inout Step
     ) {

@@ -1,22 +1,23 @@
 import Foundation
 
-/// What the dictionary handler of a batch insertion fills: keys and values in the order in which they are set.
+/// The dictionary that the handler of a batch insertion fills: keys and values in the order in which they are set.
 ///
-/// A hash table of objects, as Foundation's has, costs more than all the rest of an insertion. The same dictionary is filled for
-/// each row, usually with the same keys in the same order; so each key is looked for where it stood in the row before.
+/// A hash table of objects, such as Foundation's, costs more than the rest of an insertion. The same dictionary is
+/// filled for each row, usually with the same keys in the same order, so each key is first compared with the key at the
+/// same position in the previous row.
 final class RowDictionary: NSMutableDictionary {
-    /// First this row's keys, then those of the previous row that this row has not set; each once.
+    /// This row's keys, followed by those of the previous row that this row has not set; without duplicates.
     private var keys: [AnyHashable] = []
-    /// The keys as texts, which compare in a tenth of the time; `nil` for one that is no text.
+    /// The keys as texts, which compare in a tenth of the time; `nil` for a key of another type.
     private var names: [String?] = []
     private var values: [Any] = []
     private var used = 0
-    /// Another number for each other ``arrangedNames``.
+    /// A number that changes with ``arrangedNames``.
     private(set) var arrangement = 0
 
     override var count: Int { used }
 
-    /// The keys by place; `nil` for one that is no text. The first ``count`` are those that are set.
+    /// The keys by position; `nil` for a key that is not a text. The first ``count`` are set.
     var arrangedNames: [String?] { names }
 
     func name(at index: Int) -> String { names[index] ?? "\(keys[index])" }
