@@ -44,7 +44,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Old destinations of relationships that hand-written accessors are changing.
     final var manualChanges: [ManualChanges.Change: ManualChanges.Before] = [:]
 
-    // MARK: Making a context
+    // MARK: Creating a context
 
     /// A context of the main queue or of a queue of its own, without a coordinator yet.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
@@ -315,7 +315,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         events.process(propagatesDeletes: propagatesDeletesAtEndOfEvent)
     }
 
-    // MARK: Saving and taking back
+    // MARK: Saving and undoing
 
     /// Validates all changes and writes them, in one transaction for each store; or passes them to the parent.
     ///
@@ -354,7 +354,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         undoRecorder.redo()
     }
 
-    // MARK: For the framework's other parts
+    // MARK: For other parts of the framework
 
     /// True if the caller may use the context here.
     final var isOnQueue: Bool { queue.isCurrent }

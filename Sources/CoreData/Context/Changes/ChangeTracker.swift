@@ -37,7 +37,7 @@ final class ChangeTracker {
         self.events = events
     }
 
-    // MARK: Asking
+    // MARK: State
 
     var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
 
@@ -160,7 +160,7 @@ final class ChangeTracker {
         pendingRefreshed.leaveNoTrace()
     }
 
-    // MARK: Ending events and saves
+    // MARK: Ending events
 
     /// The changes of one event.
     struct Event {

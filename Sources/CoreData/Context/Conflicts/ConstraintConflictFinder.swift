@@ -27,7 +27,7 @@ struct ConstraintConflictFinder {
         return result
     }
 
-    // MARK: What is written
+    // MARK: Written objects
 
     private typealias Candidate = (object: NSManagedObject, row: RowSnapshot)
 

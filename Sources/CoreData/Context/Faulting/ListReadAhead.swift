@@ -25,7 +25,7 @@ final class ListReadAhead {
 
     init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
-    // MARK: What others tell
+    // MARK: Recording fetches
 
     /// Records that objects were fetched with their rows, in this order; `layout` is that of the first.
     func noteFetch(of keys: [RowKey], _ layout: EntityLayout, from store: any RowStore) {

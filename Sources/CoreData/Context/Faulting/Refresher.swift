@@ -204,7 +204,7 @@ final class Refresher {
         context.changes.noteRefresh(object)
     }
 
-    /// Puts a row that was read again beneath the object's changes. Transient values stay, and to-many relationships
+    /// Makes a row that was read again the base of the object's changes. Transient values stay, and to-many relationships
     /// are read again when they are used.
     private func put(_ row: RowSnapshot, beneath object: NSManagedObject) {
         rebase(object, on: object.snapshot.map { keepingTransientValues(of: $0, in: row, object.layout.traits) } ?? row)
@@ -213,7 +213,7 @@ final class Refresher {
         }
     }
 
-    /// Replaces the row beneath the object's changes.
+    /// Replaces the row that the object's changes are based on.
     func rebase(_ object: NSManagedObject, on row: RowSnapshot) {
         let announced = object.announcing(places(of: object, changedBy: row))
         defer { announced?.end() }
@@ -230,7 +230,7 @@ final class Refresher {
         farEnds?.follow()
     }
 
-    /// The properties whose values change when `row` replaces the row beneath the object's changes.
+    /// The properties whose values change when `row` replaces the row that the object's changes are based on.
     private func places(of object: NSManagedObject, changedBy row: RowSnapshot) -> [EntityLayout.Place] {
         guard let base = object.snapshot else { return [] }
         let isTransient = object.layout.traits.isTransient

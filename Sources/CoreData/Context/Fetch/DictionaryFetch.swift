@@ -75,7 +75,7 @@ struct DictionaryFetch {
         for column in columns where column.keyPath == nil { try unreadable.check(column.tree, of: plan.entity) }
     }
 
-    // MARK: Of rows
+    // MARK: Dictionaries of rows
 
     private func ofRows() throws -> [NSDictionary] {
         if isSortedByName { return try sortedByName() }
@@ -156,7 +156,7 @@ struct DictionaryFetch {
         return current.objectID
     }
 
-    // MARK: Of groups
+    // MARK: Dictionaries of groups
 
     private func ofGroups() throws -> [NSDictionary] {
         guard let groups else { return [] }

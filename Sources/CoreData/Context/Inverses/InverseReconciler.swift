@@ -109,7 +109,7 @@ struct InverseReconciler {
         }
     }
 
-    // MARK: What is read
+    // MARK: Contents that are read
 
     /// The members of a list as they were read, without those that an unsaved edit of their own has moved to another
     /// owner.

@@ -210,7 +210,7 @@ struct MergeWork {
         context.refresher.refresh([object], mergeChanges: false)
     }
 
-    // MARK: A store that keeps no history
+    // MARK: Stores without history
 
     /// The registered objects of `store` and their rows, read with one query.
     private func sweep(of store: NSPersistentStore) -> (objects: [NSManagedObject], rows: Rows) {
@@ -265,7 +265,7 @@ struct MergeWork {
         }
     }
 
-    // MARK: Telling
+    // MARK: Notifications
 
     func announce(_ changes: CommittedChanges, _ announcement: MergeAnnouncement) {
         postObjectsDidChange(announcement)

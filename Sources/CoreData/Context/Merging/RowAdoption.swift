@@ -1,6 +1,6 @@
 extension Refresher {
-    /// Puts a newer saved row beneath an object: unsaved changes and transient values stay on top of it. A fault only
-    /// takes the row. Only the object itself is notified.
+    /// Makes a newer saved row the base of an object: unsaved changes and transient values stay on top of it. A fault
+    /// only takes the row. Only the object itself is notified.
     func adoptMerged(_ row: RowSnapshot, for object: NSManagedObject) {
         guard !object.isFault, let old = object.snapshot else {
             object.snapshot = row

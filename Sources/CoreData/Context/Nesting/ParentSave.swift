@@ -163,7 +163,7 @@ struct ParentSave {
         }
     }
 
-    // MARK: What the child has now
+    // MARK: The child's new rows
 
     private func result(
         of all: [(HandedChanges.Object, NSManagedObject)], _ changes: HandedChanges

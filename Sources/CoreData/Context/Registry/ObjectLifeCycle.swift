@@ -27,7 +27,7 @@ final class ObjectLifeCycle {
         self.changes = changes
     }
 
-    // MARK: Coming
+    // MARK: Inserting
 
     func insert(_ object: NSManagedObject) {
         if object.isRegistered(in: homes.context) {
@@ -95,7 +95,7 @@ final class ObjectLifeCycle {
             userInfo: [NSAffectedObjectsErrorKey: objects])
     }
 
-    // MARK: Leaving
+    // MARK: Deleting and removing
 
     func delete(_ object: NSManagedObject) {
         // Deleted earlier, and already removed.

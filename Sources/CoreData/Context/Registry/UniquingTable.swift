@@ -171,8 +171,8 @@ final class UniquingTable {
 
     /// The same, without counting a reference, for callers that look up many objects that are not released until the
     /// end.
-    // SAFETY: the table holds the object; the summary of the class says for how long. An optional reference and an
-    // optional `Unretained` are the same word.
+    // SAFETY: the table holds the object until it releases unused ones. An optional reference and an optional
+    // `Unretained` are the same word.
     @inline(__always)
     func reference(_ key: RowKey) -> Unretained<NSManagedObject>? {
         guard let page = page(Self.pageKey(key)) else { return nil }

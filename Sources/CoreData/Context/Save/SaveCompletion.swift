@@ -136,7 +136,7 @@ struct SaveCompletion {
         object.snapshot = row
     }
 
-    // MARK: News
+    // MARK: Notifications
 
     private func committed(_ saved: Saved, _ batch: SavedObjects) -> CommittedChanges {
         var changes = CommittedChanges()

@@ -77,7 +77,7 @@ final class SavePipeline {
         lockedObjects.append(object)
     }
 
-    // MARK: Before
+    // MARK: Before writing
 
     /// Detects a lock of another process before very many objects are validated, if only one store can be written.
     private func findLock(_ source: some ContextSource) throws {
@@ -250,7 +250,7 @@ final class SavePipeline {
         }
     }
 
-    // MARK: Into the parent
+    // MARK: Saving into the parent
 
     /// Passes the changes to the parent. After a conflict, the merge policy is applied and everything is passed again.
     func handOver(to parent: NSManagedObjectContext) throws {

@@ -64,7 +64,7 @@ struct StoreChoice {
                 + "assigned to: \(reason).", userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
-    // MARK: Who belongs together
+    // MARK: Related objects
 
     private mutating func join(_ object: NSManagedObject) {
         let values = object.currentValues

@@ -20,7 +20,7 @@ struct UndoStep {
     var toMany: [ToMany]
 }
 
-// MARK: What others did meanwhile
+// MARK: Changes that others made since
 
 extension UndoStep {
     /// The steps that can still be undone. Excludes steps of objects whose rows were deleted by others. If the deletion
