@@ -11,14 +11,14 @@ final class ContextGeneration {
 
     private enum Pin {
         case none
-        /// To the newest state, at the next read.
+        /// Pinned to the newest state at the next read.
         case next
         case kept(NSQueryGenerationToken, QueryGeneration)
     }
 
     init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
-    /// `nil` while the context reads the newest state.
+    /// The token of the pinned state; `nil` while the context reads the newest one.
     var token: NSQueryGenerationToken? {
         switch pin {
         case .none: nil

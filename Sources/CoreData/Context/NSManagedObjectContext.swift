@@ -130,7 +130,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             undoManagerChanged(from: settings.exchangeUndoManager(newValue), to: newValue)
         }
     }
-    /// The `NSMergePolicy` by which a save resolves conflicts with what others saved. The error policy by default.
+    /// The `NSMergePolicy` by which a save resolves conflicts with others' saves. The error policy by default.
     open var mergePolicy: Any {
         get { settings.read { $0.mergePolicy } }
         set { settings.change { $0.mergePolicy = newValue } }
@@ -215,8 +215,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Objects
 
-    /// Inserts a new object into the context, with a temporary ID. A deleted object of the context is no longer
-    /// deleted.
+    /// Inserts a new object into the context, with a temporary ID. Restores a deleted object of the context.
     open func insert(_ object: NSManagedObject) { lifeCycle.insert(object) }
 
     /// Marks an object for deletion by the next save. An object that was never saved is forgotten.

@@ -4,9 +4,9 @@ import Foundation
 public enum NSMergePolicyType: UInt, Sendable {
     /// The save fails.
     case errorMergePolicyType = 0
-    /// Values are merged; if both changed one, the store's value wins.
+    /// Values are merged; if both changed a value, the store's wins.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
-    /// Values are merged; if both changed one, the object's value wins.
+    /// Values are merged; if both changed a value, the object's wins.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
     /// The object is written as it is.
     case overwriteMergePolicyType = 3
@@ -14,7 +14,7 @@ public enum NSMergePolicyType: UInt, Sendable {
     case rollbackMergePolicyType = 4
 }
 
-/// Resolves the conflicts of a save with what others saved since.
+/// Resolves the conflicts of a save with changes that others saved since.
 ///
 /// | policy | a row changed by both | a row that others deleted |
 /// |---|---|---|

@@ -66,7 +66,7 @@ final class FaultFirer {
         }
     }
 
-    /// Reads the rows of faults with one query. An object whose row no longer exists keeps no snapshot.
+    /// Reads the rows of faults with one query. An object whose row no longer exists has no snapshot then.
     func fetchRows(of objects: [NSManagedObject]) throws {
         guard !objects.isEmpty, let source = context.source else { return }
         let rows = try source.rows(inOrderOf: objects.map(\.passingID))

@@ -204,8 +204,8 @@ final class Refresher {
         context.changes.noteRefresh(object)
     }
 
-    /// Makes a row that was read again the base of the object's changes. Transient values stay, and to-many relationships
-    /// are read again when they are used.
+    /// Makes a row that was read again the base of the object's changes. Transient values stay, and to-many
+    /// relationships are read again when they are used.
     private func put(_ row: RowSnapshot, beneath object: NSManagedObject) {
         rebase(object, on: object.snapshot.map { keepingTransientValues(of: $0, in: row, object.layout.traits) } ?? row)
         for (number, state) in object.touchedToMany where state.isLoaded {

@@ -25,7 +25,7 @@ final class ObjectRegistry {
     /// New objects, by the numbers of their temporary IDs.
     private var temporaries = UniquingTable()
 
-    /// The number of new objects from which the end of an event looks for unused ones.
+    /// If more objects than this were registered, the end of an event releases unused ones.
     private static let insertionLimit = 4096
 
     /// Raised when another context or process saved: unused objects may be stale.

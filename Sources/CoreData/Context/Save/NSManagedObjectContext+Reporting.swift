@@ -1,8 +1,8 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Saves like ``save()``, with the same errors, and reports its progress. A program that saves very many objects on
-    /// the main queue can so update its screen and let the user stop the save.
+    /// Saves like ``save()``, with the same errors, and reports its progress. So a program that saves very many objects
+    /// on the main queue can update its screen and let the user stop the save.
     ///
     /// While an SQLite store with a file in WAL mode writes, `report` reads objects of this context in the state before
     /// the save, through a separate connection. There are no reports while other stores write, while several stores are

@@ -106,7 +106,7 @@ struct SaveCompletion {
         return Saved(inserted: batch.objects)
     }
 
-    /// Adopts the values that the stores derived; `nil` if there are none.
+    /// Adopts derived values. Returns the merge to announce; `nil` if there are none.
     private func adoptDerived(_ rows: [NSManagedObjectID: RowSnapshot]) -> MergeWork? {
         guard !rows.isEmpty else { return nil }
         var work = MergeWork(context: context)

@@ -105,8 +105,7 @@ final class UndoRecorder {
         return left
     }
 
-    /// The restored destinations whose rows no longer exist, as far as that was unknown. One query for those that were
-    /// not read.
+    /// The restored destinations that turn out to have no row any more. One query for those that were not read.
     private func goneDestinations(of steps: [UndoStep]) -> Set<NSManagedObject> {
         var unread: Set<NSManagedObject> = []
         for step in steps where !step.object.isDeleted {
