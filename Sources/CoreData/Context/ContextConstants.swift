@@ -2,7 +2,7 @@ import Foundation
 
 /// The queue that a context uses.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// The context works on a queue of its own.
+    /// The context works on a private queue.
     case privateQueueConcurrencyType = 1
     /// The context works on the main queue.
     case mainQueueConcurrencyType = 2
@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
 
         /// The context works on the main queue.
         public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
-        /// The context works on a queue of its own.
+        /// The context works on a private queue.
         public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
     }
 

@@ -46,7 +46,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Creating a context
 
-    /// A context of the main queue or of a queue of its own, without a coordinator yet.
+    /// Creates a context of the main queue or with a private queue, without a coordinator.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
         queue = WorkQueue.make(isMain: ct == .mainQueueConcurrencyType)
@@ -56,7 +56,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         _ = merger
     }
 
-    /// A context of the main queue or of a queue of its own, without a coordinator yet.
+    /// Creates a context of the main queue or with a private queue, without a coordinator.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
     /// Any thread may release a context last. Its objects belong to the queue and are released there.

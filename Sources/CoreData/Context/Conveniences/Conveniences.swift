@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: the class; objects of classes that descend from it are found too.
+    ///   - type: the class; includes objects of its subclasses.
     ///   - predicate: the condition; `nil` means all.
     ///   - keyPaths: the properties to sort by, ascending, the first one first.
     ///   - limit: the maximum number of objects; 0 means no limit.
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
     /// The objects of a class, in the order of Swift sort descriptors.
     ///
     /// - Parameters:
-    ///   - type: the class; objects of classes that descend from it are found too.
+    ///   - type: the class; includes objects of its subclasses.
     ///   - predicate: the condition; `nil` means all.
     ///   - descriptors: the sort descriptors, the first one first.
     ///   - limit: the maximum number of objects; 0 means no limit.

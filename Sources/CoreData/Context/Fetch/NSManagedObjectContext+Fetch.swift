@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
     /// The number of objects that match `request`, with its offset and limit and with unsaved changes. Reads no
     /// objects.
     ///
-    /// - Throws: as `fetch(_:)` does.
+    /// - Throws: the errors of `fetch(_:)`.
     public func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
         try fetchPipeline.count(request.erased)
     }

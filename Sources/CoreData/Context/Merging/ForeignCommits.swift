@@ -124,7 +124,7 @@ struct ForeignCommits {
         }
     }
 
-    /// Learns from a turn.
+    /// Updates the estimates after a turn.
     ///
     /// - Returns: true if the caller must schedule another one.
     mutating func turnEnded(rows count: Int, since begin: DispatchTime) -> Bool {

@@ -20,7 +20,7 @@ struct Accumulator: Hashable, Sendable {
 
     init() {}
 
-    /// Statistics that a store computed: good for results, not for following changes.
+    /// Statistics computed by a store: sufficient for results, but not for later changes.
     init(count: Int, sum: Int128, least: SectionValue, greatest: SectionValue) {
         self.count = count
         whole = sum
