@@ -56,7 +56,7 @@ struct Prefetcher {
     private func toMany(_ number: Int, from objects: [NSManagedObject], _ isLast: Bool) throws -> [NSManagedObject] {
         let unread = objects.filter { $0.flags.contains(.stored) && !$0.toManyState(number).isLoaded }
         if !unread.isEmpty { context.faults.load(unread, number: number, rowLimit: .max) }
-        // Most were read with their rows.
+        // Most members were read with their rows.
         var waiting: [NSManagedObject] = []
         objects.forEachHeld { object in
             object.toManyState(number).contents.forEachHeld { if $0.waitsForRow { waiting.append($0) } }

@@ -182,7 +182,7 @@ struct MergeWork {
     }
 
     private mutating func delete(_ id: NSManagedObjectID) {
-        // No one holds the object, so no one is notified.
+        // If no one holds the object, no one is notified.
         forgetContents(pointingAt: id)
         if context.registry.releaseIfUnused(id) { return }
         if let object = context.registry.registered(id) { delete(object) }

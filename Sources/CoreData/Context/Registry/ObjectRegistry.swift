@@ -346,7 +346,7 @@ final class ObjectRegistry {
 
     /// Releases unused objects if many were registered since the last release.
     func releaseUnusedAfterMany() {
-        // New objects are held until they are saved.
+        // Excludes new objects, which are held until they are saved.
         let count = tables.reduce(0) { $0 + $1.rows.insertionCount }
         if count > Self.insertionLimit { releaseUnused() }
     }

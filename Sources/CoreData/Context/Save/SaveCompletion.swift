@@ -17,7 +17,6 @@ struct SaveCompletion {
 
     /// - Parameter derived: the rows with values that stores derived, of objects that were written and of others.
     func finish(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot] = [:]) {
-        // Usually there is one store, and nothing to combine.
         if plans.count == 1 {
             return finish(SavedObjects(objects: plans[0].objects, written: plans[0].written, derived: derived))
         }
@@ -149,8 +148,8 @@ struct SaveCompletion {
         changes.rows = batch.written.rows
         if batch.derived.isEmpty { return changes }
         changes.rows = changes.rows.map { IdentifiedRow(id: $0.id, row: batch.derived[$0.id] ?? $0.row) }
-        // Contexts that merge read rows that were only derived: the version of such a row does not change, so it cannot
-        // identify the newer one.
+        // A row with only derived values keeps its version and cannot be recognised as newer, so merging contexts read
+        // it from the store.
         let written = Set(changes.rows.map(\.id))
         changes.updated += batch.derived.keys.filter { !written.contains($0) }
         return changes

@@ -162,7 +162,6 @@ final class SavePipeline {
         _ pending: PendingIDAssignment, by source: some ContextSource
     ) throws -> [(store: any RowStore, pending: PendingIDAssignment)] {
         var choice = StoreChoice(context: context, source: source)
-        // Usually all are saved in one store.
         if choice.isByEntity, let store = try commonStore(of: pending, source) { return [(store, pending)] }
         var groups: [(store: any RowStore, objects: [NSManagedObject])] = []
         for object in pending.objects {

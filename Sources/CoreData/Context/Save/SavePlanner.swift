@@ -363,7 +363,7 @@ struct SavePlanner {
         changes.author = context.transactionAuthor
         changes.contextName = context.name
         var plan = StorePlan(store: store, changes: changes)
-        // Usually there is one store.
+        // Usually there is only this plan.
         if plans.isEmpty { plan.changes.inserted.reserveCapacity(insertedCount) }
         plans.append(plan)
         planOfStore[identifier] = plans.count - 1
