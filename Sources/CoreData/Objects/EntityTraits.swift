@@ -1,47 +1,47 @@
 import Foundation
 import Synchronization
 
-/// What objects need to know of their entity, worked out once and kept with its layout.
-// SAFETY: immutable but for `classInUse`, an atomic, and `knownPlaces`, which has a mutex of its own.
+/// Data that objects derive from their entity, computed once and stored with its layout.
+// SAFETY: immutable except `classInUse`, an atomic, and `knownPlaces`, which has its own mutex.
 package final class EntityTraits: @unchecked Sendable {
     /// The row of a new object: the default values, version 0.
     package let startingRow: RowSnapshot
-    /// Where objects are that no context ever had.
+    /// The home of objects that were never in a context.
     let home: ObjectHome
-    /// For each slot whether its value lives in memory only.
+    /// For each slot, true if its value is transient (held in memory only).
     let isTransient: [Bool]
     let hasTransient: Bool
-    /// What the slots that live in memory only hold in an object that was read: their default values. Null elsewhere.
+    /// Initial values of the transient slots of a fetched object: their defaults. Null in all other slots.
     package let transientStart: [SlotValue]
-    /// The number of to-one relationships: where to-many states begin in ``RelationPlaces``.
+    /// The number of to-one relationships, which is the index of the first to-many state in ``RelationPlaces``.
     let toOneCount: Int
-    /// Where the results of fetched properties begin there.
+    /// The index of the first fetched property in ``RelationPlaces``.
     let fetchedStart: Int
     let relationCount: Int
     /// The slots whose values the store derives.
     package let derivedSlots: [Int]
-    /// Whether each slot is in its store as it is in the object: none is derived, none lives in memory only.
+    /// True if the store has each slot exactly as the object has it: no slot is derived or transient.
     let hasPlainSlots: Bool
-    /// The inverses of the to-one relationships, in the order of their slots, and of the to-many ones: to ask the
-    /// descriptions at each change would take longer than the change.
+    /// The inverses of the to-one relationships in slot order, and of the to-many ones. Cached because reading the
+    /// descriptions at each change would cost more than the change.
     let toOneInverses: [NSRelationshipDescription?]
     let toManyInverses: [NSRelationshipDescription?]
-    /// Whether the members of some ordered to-many relationship keep their places in their own rows.
+    /// True if, for some ordered to-many relationship, each member's row contains its position.
     let hasListsOfPlaces: Bool
-    /// Whether some to-many relationship is not told by the rows of its members alone.
+    /// True if some to-many relationship cannot be read from the rows of its members alone.
     let hasPairs: Bool
-    /// The slots of to-one relationships whose inverse is to-one, too.
+    /// The slots of to-one relationships whose inverse is to-one too.
     let oneToOneSlots: [Int]
-    /// The checks that a save makes of each property.
+    /// The validation rules that a save applies to the properties.
     let rules: [PropertyRule]
-    /// The same as references that `rules` holds: every object of a save asks for all.
-    // SAFETY: `rules`, which never changes, holds them.
+    /// Unowned references to `rules`: every saved object reads all of them.
+    // SAFETY: `rules`, which is immutable, retains them.
     let heldRules: [Unretained<PropertyRule>]
-    /// Whether reading by name looks at the queue first: asked for at each reading, where a global would be looked for.
+    /// True if access by key checks the queue first. Cached because each read by key uses it, and a global is slower.
     let checksQueue = ConcurrencyChecking.isOn
-    /// Where the properties of the entity's class live, for its accessors.
+    /// The stored properties of the entity's class, for its accessors.
     let knownPlaces = KnownPlaces()
-    /// The class that the last object of the entity was made of, as a number.
+    /// The class of the entity's most recently created object, as a number.
     let classInUse = Atomic<UInt>(0)
 
     init(_ layout: EntityLayout) {
@@ -68,7 +68,7 @@ package final class EntityTraits: @unchecked Sendable {
         hasListsOfPlaces = zip(layout.toManyRelationships, isToldByMembers).contains { $0.isOrdered && $1 }
         hasPairs = isToldByMembers.contains(false)
         rules = PropertyRule.rules(of: layout)
-        // SAFETY: `rules`, which never changes, holds them.
+        // SAFETY: `rules`, which is immutable, retains them.
         heldRules = rules.map { Unretained($0) }
     }
 
@@ -81,12 +81,12 @@ package final class EntityTraits: @unchecked Sendable {
 }
 
 extension EntityLayout {
-    /// Made at the first use, on any thread.
+    /// The traits of the entity, created at first use. Any thread.
     package var traits: EntityTraits { withTraits { $0 } }
 
-    /// The traits for what is asked of every object: without retaining them, as they stay as long as the layout does.
-    // SAFETY: the address is that of the attachment, which `makeTraits` alone sets, and which the layout holds until it
-    // goes away.
+    /// Passes the traits without retaining them, for code that runs per object. They live as long as the layout.
+    // SAFETY: the address is that of the attachment, which only `makeTraits` sets and which the layout retains until it
+    // is deallocated.
     @inline(__always)
     func withTraits<Result>(_ body: (EntityTraits) throws -> Result) rethrows -> Result {
         guard let address = UnsafeRawPointer(bitPattern: attachmentAddress.load(ordering: .acquiring)) else {
@@ -95,9 +95,8 @@ extension EntityLayout {
         return try Unretained<EntityTraits>(address: address).with(body)
     }
 
-    // SAFETY: nothing but traits is ever attached; see `withTraits`.
+    // SAFETY: only traits are ever attached; see `withTraits`.
     private func makeTraits() -> EntityTraits {
-        // Nothing else is ever attached, and what is attached stays as long as the layout does.
         let made = unsafeDowncast(attachment.storeIfNil(EntityTraits(self)), to: EntityTraits.self)
         attachmentAddress.store(UInt(bitPattern: Unretained(made).address), ordering: .releasing)
         return made

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Where an object is, and how it moves: see ``ObjectHome``.
-// SAFETY: an object's home is kept by the object's share in it, or with the context's handle, until all objects left.
-// Only the object's queue replaces it; a home that takes its place keeps the old one, for threads that are reading it.
+/// The home of an object, and moving between homes: see ``ObjectHome``.
+// SAFETY: an object's home is retained by the object's share in it, or by the context until all objects have left. Only
+// the object's queue replaces it. The new home retains the old one, which other threads may be reading.
 extension NSManagedObject {
-    /// The home, without a count of references. For the object's queue alone: only there an object is given another one
-    /// that does not keep the old one.
+    /// The home, without reference counting. Object's queue only: on any other, a home could be replaced by one that
+    /// does not retain it.
     @inline(__always)
     final var home: Unretained<ObjectHome> { homeAsKept.home.unsafelyUnwrapped }
 
@@ -16,50 +16,50 @@ extension NSManagedObject {
     @inline(__always)
     final var layout: EntityLayout { home.with { $0.layout } }
 
-    /// The layout for what is asked of every object, without a count of references.
+    /// Passes the layout without reference counting, for code that runs per object.
     @inline(__always)
     final func withLayout<Result>(_ body: (EntityLayout) throws -> Result) rethrows -> Result {
         try home.with { try $0.withLayout(body) }
     }
 
-    /// The same for what is worked out from the layout.
+    /// Passes the traits of the layout without reference counting.
     @inline(__always)
     final func withTraits<Result>(_ body: (EntityTraits) throws -> Result) rethrows -> Result {
         try withLayout { try $0.withTraits(body) }
     }
 
-    /// Whether the object has that layout: is of that entity.
+    /// True if the object has this layout, that is, belongs to its entity.
     @inline(__always)
     final func has(_ layout: EntityLayout) -> Bool { withLayout { $0 === layout } }
 
-    /// The handle of the context: a look at it retains nothing.
+    /// The handle of the context. Reading it retains nothing.
     @inline(__always)
     final var contextReference: Unretained<ContextHandle>? { home.with(\.context) }
 
-    /// Whether the object is registered in `context`.
+    /// True if the object is registered in `context`.
     @inline(__always)
     final func isRegistered(in context: Unretained<ContextHandle>) -> Bool {
         contextReference == context
     }
 
-    /// Whether both objects are in the same context, or in none.
+    /// True if both objects are in the same context, or neither is in one.
     @inline(__always)
     final func isInSameContext(_ other: NSManagedObject) -> Bool {
         contextReference == other.contextReference
     }
 
-    /// The ID that the object keeps, because it was asked for.
+    /// The ID that the object stores because it was requested.
     final var keptID: NSManagedObjectID? { home.with(\.id) }
 
     // MARK: Moving. For the object's queue alone.
 
-    /// Comes into a context: an object that never had an identity gets a temporary one.
+    /// Enters a context. An object without an identity gets a temporary one.
     ///
-    /// - Parameter homes: Those of the context.
+    /// - Parameter homes: The homes of the context.
     final func enter(_ homes: ObjectHomes) {
         if home.with({ $0.id == nil }) {
-            // An object from elsewhere gets a home of its own, which keeps the old one, as other threads may be reading
-            // it.
+            // An object from another context gets a home of its own. That home retains the old one, which other threads
+            // may be reading.
             guard identifier != nil else {
                 return begin(at: withLayout { homes.home(ofNew: $0) }, NSManagedObjectID.freshTemporaryNumber())
             }
@@ -78,7 +78,7 @@ extension NSManagedObject {
         leave()
     }
 
-    /// Leaves a context that is gone, and what is known of its neighbours with it.
+    /// Leaves a deallocated context and drops the relationships read in it.
     final func abandonContext() {
         leave()
         flags.subtract(.lists)
@@ -86,13 +86,13 @@ extension NSManagedObject {
         baseline = nil
     }
 
-    /// Gives an object that no other thread knows its first identity, in a context, without making an ID.
+    /// Gives a new object, which no other thread uses yet, its first identity in a context. Creates no ID.
     ///
-    /// - Parameter home: A home that the context keeps.
+    /// - Parameter home: A home that the context retains.
     @inline(__always)
     final func begin(at home: ObjectHome, _ reference: Int64) {
         let old = homeAsKept
-        // An initialiser of the object's class may have asked for an ID. Few numbers need more room.
+        // An initialiser of the subclass may have requested an ID. Few numbers need more than 32 bits.
         guard let number = UInt32(exactly: reference), self.home.with({ $0.id == nil }) else {
             return beginNamed(at: home, reference)
         }
@@ -108,12 +108,12 @@ extension NSManagedObject {
         self.home.with { $0.context = home.context }
     }
 
-    /// Gives a new object the identity that it was saved under.
+    /// Gives a new object the permanent identity under which it was saved.
     ///
-    /// - Returns: the temporary ID that it had, if it was asked for.
+    /// - Returns: The object's temporary ID, if it had been requested.
     final func settle(as id: NSManagedObjectID, in homes: ObjectHomes) -> NSManagedObjectID? {
         guard let key = id.rowKey, let number = UInt32(exactly: key.reference) else { return replaceIdentifier(by: id) }
-        // Another thread may be making the old ID of the old number: it waits until both are new.
+        // Another thread may be creating an ID from the old number; it waits until home and number are both replaced.
         let old = ObjectHome.Word(
             bits: homeWord.exchange(ObjectHome.Word.changing.bits, ordering: .acquiringAndReleasing))
         defer { old.release() }
@@ -129,9 +129,9 @@ extension NSManagedObject {
         }
     }
 
-    /// Gives the object another ID.
+    /// Replaces the object's ID.
     ///
-    /// - Returns: the one that it had, if it was asked for.
+    /// - Returns: The previous ID, if it had been requested.
     @discardableResult
     final func replaceIdentifier(by id: NSManagedObjectID) -> NSManagedObjectID? {
         while true {
@@ -141,9 +141,9 @@ extension NSManagedObject {
         }
     }
 
-    /// Gives the object a home of its own.
+    /// Moves the object to a home of its own, which has the ID.
     ///
-    /// - Returns: `false` where another thread did so meanwhile.
+    /// - Returns: `false` if another thread replaced the home first.
     private final func take(_ id: NSManagedObjectID, from old: ObjectHome.Word) -> Bool {
         let home = old.home.unsafelyUnwrapped.with { ObjectHome(for: id, from: $0) }
         let new = ObjectHome.Word(owning: home)
@@ -152,7 +152,7 @@ extension NSManagedObject {
         return false
     }
 
-    /// - Returns: `false` where another thread asked for the ID meanwhile.
+    /// - Returns: `false` if another thread requested the ID first.
     private final func move(from old: ObjectHome.Word, to new: ObjectHome.Word) -> Bool {
         let (isMoved, _) = homeWord.compareExchange(
             expected: old.bits, desired: new.bits, ordering: .acquiringAndReleasing)
@@ -162,7 +162,7 @@ extension NSManagedObject {
 
     // MARK: On any thread
 
-    /// The home while the object's queue may be giving it another one, which takes a few nanoseconds.
+    /// The home. Waits, a few nanoseconds, while the object's queue replaces it.
     final var homeForAnyThread: Unretained<ObjectHome> { wordForAnyThread.home.unsafelyUnwrapped }
 
     private final var wordForAnyThread: ObjectHome.Word {
@@ -173,11 +173,11 @@ extension NSManagedObject {
         }
     }
 
-    /// The ID, made and kept if it was not asked for before; `nil` while an object outside of contexts has none.
+    /// The ID, created and stored at the first request; `nil` if the object was never in a context.
     final var identifier: NSManagedObjectID? {
         while true {
             let old = wordForAnyThread
-            // What takes its place keeps it.
+            // The home that replaces this one retains it.
             let home = old.home.unsafelyUnwrapped
             if let id = home.with(\.id) { return id }
             guard let family = home.with(\.family) else { return nil }

@@ -1,27 +1,27 @@
-/// Reading and writing slots: the ways that every accessor ends in.
+/// Slot reads and writes, used by every accessor.
 extension NSManagedObject {
-    /// The value in a slot of the layout; fires the fault.
+    /// The value in a slot of the layout. Fires the fault.
     @inline(__always)
     package final func slotValue(_ slot: Int) -> SlotValue {
         if flags.contains(.fault) { fire(for: layout.place(ofSlot: slot)) }
         return currentValue(slot)
     }
 
-    /// Sets the slot of an attribute: the context hears of it.
+    /// Sets the slot of an attribute and notifies the context.
     final func setAttribute(_ value: SlotValue, slot: Int) {
         willChange(.attribute(slot))
         changing(.attribute(slot)) { write(value, slot: slot) }
     }
 
-    /// Fires the fault and tells the context that the object is about to change.
+    /// Fires the fault and notifies the context that the object is about to change.
     ///
-    /// - Parameter place: The property that changes, if it is one.
-    // SAFETY: the object leaves its context before the handle goes away, and only the context's queue runs this.
+    /// - Parameter place: The property that changes, if it is a single one.
+    // SAFETY: the object leaves its context before the handle is deallocated, and only its queue runs this.
     @inline(__always)
     final func willChange(_ place: EntityLayout.Place? = nil) {
         fireIfNeeded(for: place)
         guard let contextReference, flags.isDisjoint(with: [.awakening, .pendingUpdated]),
-            // What is new is to be saved anyway. What was deleted and comes back is not.
+            // A new object is saved anyway. An object that was deleted and then restored is not.
             !flags.isSuperset(of: [.pendingInserted, .inserted])
         else { return }
         contextReference.with { $0.living?.noteChange(of: self) }
@@ -32,17 +32,17 @@ extension NSManagedObject {
         if flags.contains(.fault) { fire(for: place) }
     }
 
-    /// Makes a fault real.
+    /// Turns a fault into a full object.
     ///
-    /// - Parameter place: The property that needs it, if it is one.
-    // SAFETY: see `willChange`. `FaultFirer.realise` uses what the handle holds only if the object is still in the context.
+    /// - Parameter place: The property that was read, if it is a single one.
+    // SAFETY: see `willChange`. `FaultFirer.realise` uses the handle only if the object is still in the context.
     @inline(never)
     final func fire(for place: EntityLayout.Place? = nil) {
         if hasRow, let contextReference { return contextReference.with { $0.realise(self) } }
-        // Held: `awakeFromFetch` is the user's code, and may give the context up.
+        // Retained: `awakeFromFetch` is the user's code and may release the context.
         guard let context = managedObjectContext else {
             if flags.contains(.inaccessible) {
-                // The context was reset: there is nothing to read any more.
+                // The context was reset: no row can be read any more.
                 flags.remove(.fault)
                 return settle(on: .make(layout.slots.map { _ in .null }, version: 0))
             }
@@ -52,18 +52,18 @@ extension NSManagedObject {
         context.fire(self, for: place)
     }
 
-    /// Makes what was set while awaking the starting point, not a change.
+    /// Makes the values set while awaking the initial values, so that they do not count as changes.
     final func adoptValuesAsSnapshot() {
         guard hasOwnValues else { return }
         settle(on: .make(values, version: snapshot?.version ?? 0))
     }
 }
 
-/// How compiled predicates, orderings and the results controller read objects.
+/// Access for compiled predicates, sort descriptors and the results controller.
 extension NSManagedObject: RowReadable {
     package final var rowLayout: EntityLayout { layout }
 
-    // One call instead of those that the protocol's own would make.
+    // One call, where the protocol's default implementation makes several.
     package final func slotValue(at access: SlotAccess) -> SlotValue {
         let slot = access.slot(in: layout)
         return slot < 0 ? .null : slotValue(slot)

@@ -1,11 +1,11 @@
-/// What an object holds: see ``ObjectState``.
-// SAFETY: the word owns one reference to what it names, given back when it is replaced. Only the object's queue reads
-// or replaces it; nothing in the closures below runs code of the user's that could replace it meanwhile.
+/// The contents of an object: see ``ObjectState``.
+// SAFETY: the word owns one reference to the object at its address, released when the word is replaced. Only the
+// object's queue reads or replaces it, and the closures below run no user code that could replace it.
 extension NSManagedObject {
     @inline(__always)
     private final var state: ObjectState { ObjectState(bits: stateWord) }
 
-    /// Releasing the old state may release objects of the user's classes: it goes last.
+    /// Replaces the state. The old one is released last, as that may release objects of the user's classes.
     @inline(__always)
     private final func replaceState(by new: ObjectState) {
         let old = state
@@ -16,11 +16,11 @@ extension NSManagedObject {
     @inline(__always)
     private final var extras: ObjectExtras? { state.extras?.object }
 
-    /// Room for more than a row.
+    /// Returns the extras, created or enlarged if needed.
     ///
-    /// - Parameter hasValues: Whether the object is to have values of its own.
+    /// - Parameter hasValues: True if the object will have its own values.
     private final func makeExtras(hasValues: Bool = false) -> ObjectExtras {
-        // A new object has values soon.
+        // A new object gets values soon.
         let room = hasValues || state.kind == .new ? withLayout { $0.slots.count } : 0
         guard let known = extras else {
             let made = ObjectExtras.make(snapshot: snapshot, room: room)
@@ -32,19 +32,19 @@ extension NSManagedObject {
         return move(known, room: room)
     }
 
-    /// Room for more values, or fewer.
+    /// Moves the extras to a block for more or fewer values.
     private final func move(_ extras: ObjectExtras, room: Int) -> ObjectExtras {
         let made = extras.moved(room: room)
         replaceState(by: ObjectState(made))
         return made
     }
 
-    /// Gives up what is not needed any more, in an object without values of its own.
+    /// Releases unused parts of the extras of an object without its own values.
     private final func tidy(_ extras: ObjectExtras) {
-        // What went away before may have changed the object.
+        // A previous release may have changed the object.
         guard state.extras == Unretained(extras), !extras.hasValues else { return }
         guard extras.head.relations.isEmpty else {
-            // Room for up to eight values, 192 bytes, stays: the next change needs it again.
+            // Space for up to eight values (192 bytes) stays allocated: the next change needs it again.
             if extras.hasRoom(for: 9) { _ = move(extras, room: 0) }
             return
         }
@@ -60,7 +60,7 @@ extension NSManagedObject {
 
     // MARK: The row
 
-    /// The saved row (for a new object: its starting values); `nil` while the row has not been read.
+    /// The saved row, or the initial values of a new object; `nil` if the row has not been read.
     final var snapshot: RowSnapshot? {
         @inline(__always)
         get {
@@ -77,7 +77,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The row of an object that has no values of its own, without a count of references.
+    /// The row of an object without its own values. No reference counting.
     @inline(__always)
     final var unchangedRow: Unretained<RowSnapshot>? {
         if let row = state.row { return row }
@@ -95,7 +95,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether the row was read, or is that of a new object.
+    /// True if the row has been read, or the object is new.
     @inline(__always)
     final var hasRow: Bool {
         if state.row != nil { return true }
@@ -106,11 +106,11 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether the object is a fault whose row was not read.
+    /// True if the object is a fault whose row has not been read.
     @inline(__always)
     final var waitsForRow: Bool { flags.contains(.fault) && !hasRow }
 
-    /// Takes a first row over, or none, in an object that was just made.
+    /// Sets the first row, or none, of an object that was just created.
     @inline(__always)
     final func begin(with row: consuming RowSnapshot?) {
         if let row { replaceState(by: ObjectState(row)) } else { replaceState(by: .nothing) }
@@ -118,7 +118,7 @@ extension NSManagedObject {
 
     // MARK: Values
 
-    /// The object's own values, in slot order; empty as long as they are those of the snapshot. A copy.
+    /// The object's own values in slot order; empty if they are those of the snapshot. A copy.
     final var values: [SlotValue] {
         get { state.extras?.with(\.values) ?? [] }
         set {
@@ -130,10 +130,10 @@ extension NSManagedObject {
         }
     }
 
-    /// The values as they are, in slot order; empty where the row has not been read. A copy.
+    /// The current values in slot order; empty if the row has not been read. A copy.
     final var currentValues: [SlotValue] { hasOwnValues ? values : snapshot?.values.array ?? [] }
 
-    /// The object has the values of its snapshot and no others.
+    /// Drops the object's own values, so that it has those of its snapshot.
     private final func forgetValues() {
         guard let extras else { return }
         let old = extras.takeValues()
@@ -146,7 +146,7 @@ extension NSManagedObject {
         state.extras.map { $0.with(\.hasValues) } ?? false
     }
 
-    /// The value in a slot, without firing: `null` where the row has not been read.
+    /// The value in a slot, without firing the fault: `null` if the row has not been read.
     @inline(__always)
     final func currentValue(_ slot: Int) -> SlotValue {
         if let row = state.row { return row.with { $0.value(slot) } }
@@ -159,13 +159,13 @@ extension NSManagedObject {
         return snapshot?.value(slot) ?? unreadValue(slot)
     }
 
-    /// A fault without its row has only what was set after it could not be read.
+    /// The value of a fault without a row: one that was set after the row could not be read.
     private final func unreadValue(_ slot: Int) -> SlotValue {
         managedObjectContext?.unreadValue(slot, of: self) ?? .null
     }
 
-    /// Calls `body`, which must not change the object, with each value and its slot; not at all where the row has not been
-    /// read.
+    /// Calls `body`, which must not change the object, with each value and its slot. Does nothing if the row has not
+    /// been read.
     @inline(__always)
     final func forEachCurrentValue(_ body: (_ slot: Int, _ value: SlotValue) throws -> Void) rethrows {
         if hasOwnValues {
@@ -175,15 +175,15 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets a slot without any hook.
+    /// Sets a slot without calling any hook.
     final func write(_ value: SlotValue, slot: Int) {
         if !hasOwnValues, !beginValues() { return writeUnread(value, slot: slot) }
         state.extras.unsafelyUnwrapped.with { $0.set(value, slot) }
     }
 
-    /// Gives the object values of its own.
+    /// Gives the object its own values, copied from its row.
     ///
-    /// - Returns: `false` where there is no row to begin with.
+    /// - Returns: `false` if there is no row.
     private final func beginValues() -> Bool {
         guard let snapshot else { return false }
         makeExtras(hasValues: true).begin(with: snapshot)
@@ -197,7 +197,7 @@ extension NSManagedObject {
         write(value, slot: slot)
     }
 
-    /// The object has the values of `row` and no others.
+    /// Makes `row` the object's row and drops its own values.
     final func settle(on row: RowSnapshot) {
         guard let extras else { return replaceState(by: ObjectState(row)) }
         let old = (extras.takeValues(), extras.head.snapshot)
@@ -208,7 +208,7 @@ extension NSManagedObject {
 
     // MARK: Relationships
 
-    /// What was touched of the relationship at `index` of as many as the entity has.
+    /// The state of relationship `index` of `count`, if it was touched.
     @inline(__always)
     final func relation(_ index: Int, of count: Int) -> AnyObject? {
         state.extras?.with { $0.head.relations.value(at: index, of: count) }
@@ -219,13 +219,13 @@ extension NSManagedObject {
         makeExtras().head.relations.set(value, at: index, of: count)
     }
 
-    /// Whether any relationship was touched.
+    /// True if any relationship was touched.
     @inline(__always)
     final var hasRelations: Bool {
         state.extras.map { $0.with { !$0.head.relations.isEmpty } } ?? false
     }
 
-    /// Forgets what was touched of the relationships.
+    /// Drops the state of all touched relationships.
     final func forgetRelations() {
         guard let extras else { return }
         var old = RelationPlaces()
@@ -236,7 +236,7 @@ extension NSManagedObject {
 
     // MARK: Companions
 
-    /// What the object was when the current event first changed it.
+    /// The object's state before the current event first changed it.
     final var baseline: EventBaseline? {
         get {
             guard let extras, case .baseline(let baseline) = extras.head.companion else { return nil }
@@ -250,7 +250,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The objects of the same fetch whose rows are read along when this one's is, if it came without.
+    /// The objects of the same fetch whose rows are read together with this one's; `nil` if the row was fetched.
     final var faultBatch: FaultBatch? {
         get {
             if let extras {

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A row's identity inside its store without an allocation: the concrete entity and the number under which it stands.
+/// The identity of a row inside its store, without an allocation: the concrete entity and the row's number.
 ///
-/// `entity` is the entity's place in its model (``EntityLayout/index``), not the store's `Z_ENT`.
+/// `entity` is the index of the entity in its model (``EntityLayout/index``), not the store's `Z_ENT`.
 package struct RowKey: Hashable, Sendable {
     package let entity: UInt32
     package let reference: Int64
@@ -14,14 +14,14 @@ package struct RowKey: Hashable, Sendable {
     }
 }
 
-/// What object IDs hold of their store: one object for all of them, so that an ID costs no weak reference of its own.
-// SAFETY: immutable but for weak references, which are set once, and read atomically by the runtime.
+/// The store of object IDs, shared by all of its IDs, so that an ID needs no weak reference of its own.
+// SAFETY: immutable except the weak references, which are set once and read atomically by the runtime.
 final class StoreReference: @unchecked Sendable {
     private(set) weak var store: NSPersistentStore?
-    /// The same store, as what can be asked for rows.
+    /// The same store as a source of rows.
     private(set) weak var rowStore: (any RowStore)?
     let identifier: String
-    /// What the numbers of the IDs stand for; `nil` where they are the rows' own.
+    /// The references that the IDs' numbers represent; `nil` if each number is the row's own.
     let references: ReferenceTable?
 
     init(_ store: NSPersistentStore) {
@@ -32,16 +32,16 @@ final class StoreReference: @unchecked Sendable {
     }
 }
 
-/// What the IDs of one entity's objects in one store have in common: an ID holds only this and its number.
+/// The common part of the IDs of one entity in one store. An ID stores only this and its number.
 ///
-/// Many objects hold stores weakly, and to retain what is held weakly takes several times as long: this is not.
+/// Never referenced weakly, as stores are: retaining an object with weak references is several times as slow.
 // SAFETY: immutable.
 package final class IDFamily: @unchecked Sendable {
     let entity: NSEntityDescription
-    /// The place of the entity in its model, kept because every look-up by row asks for it.
+    /// The index of the entity in its model. Cached because each look-up by row uses it.
     package let entityIndex: UInt32
     let store: StoreReference?
-    /// Whether the numbers are those of objects that were never saved.
+    /// True if the numbers belong to objects that were never saved.
     let isTemporary: Bool
 
     init(entity: NSEntityDescription, store: StoreReference?, isTemporary: Bool) {
@@ -54,9 +54,9 @@ package final class IDFamily: @unchecked Sendable {
 
 /// The identity of a managed object: its store, its entity and its key there, or a temporary key until it is saved.
 ///
-/// Two IDs are equal when they name the same row of the same store, whichever context or coordinator made them. Safe to
-/// use on any thread.
-// SAFETY: immutable but for the successor, which is set once, atomically.
+/// Two IDs are equal if they refer to the same row of the same store, even if different contexts or coordinators
+/// created them. Safe to use on any thread.
+// SAFETY: immutable except the successor, which is set once, atomically.
 public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
     enum Reference: Hashable, Sendable {
         /// The row's number in its store (`Z_PK` in SQLite).
@@ -65,13 +65,13 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
         case temporary(UInt64)
     }
 
-    /// The entity of the object, the concrete one: never an abstract parent.
+    /// The concrete entity of the object, never an abstract parent.
     public var entity: NSEntityDescription { family.entity }
 
-    /// The store that holds the object; `nil` for a temporary ID that no store was assigned to, or once the store is gone.
+    /// The store of the object; `nil` for a temporary ID without an assigned store, or once the store is deallocated.
     public var persistentStore: NSPersistentStore? { family.store?.store }
 
-    /// The same store, as what can be asked for rows.
+    /// The same store as a source of rows.
     var rowStore: (any RowStore)? { family.store?.rowStore }
 
     let family: IDFamily
@@ -80,38 +80,38 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
     var reference: Reference {
         family.isTemporary ? .temporary(UInt64(bitPattern: number)) : .permanent(number)
     }
-    /// What the ID holds of its store.
+    /// The store reference that the ID shares with others.
     var storeReference: StoreReference? { family.store }
     /// The store's UUID; it outlives the store.
     var storeIdentifier: String { family.store?.identifier ?? "" }
 
-    /// The permanent ID that took the place of this temporary one. Known to the context whose object it is.
+    /// The permanent ID that replaced this temporary one. Only the ID instance of the object's context has it.
     var successor: NSManagedObjectID? { successorBox.load() }
     private let successorBox = AtomicLazyReference<NSManagedObjectID>()
 
-    /// Whether both IDs were made for the same store object. Cheaper than comparing their stores.
+    /// True if both IDs were created for the same store instance. Cheaper than comparing their stores.
     func isInSameStore(as other: NSManagedObjectID) -> Bool { family.store === other.family.store }
 
-    /// Whether the ID was made for that store object.
+    /// True if the ID was created for that store instance.
     func isMade(for store: StoreReference?) -> Bool { family.store === store }
 
-    /// Notes the permanent ID, once.
+    /// Sets the permanent ID, once.
     func setSuccessor(_ id: NSManagedObjectID) {
         _ = successorBox.storeIfNil(id)
         Self.successionCounter.add(1, ordering: .releasing)
     }
 
-    /// How many temporary IDs of this process have a successor: a user of shared IDs looks again when it moved.
+    /// The number of temporary IDs of this process with a successor. Code that shares IDs checks again when it grows.
     static var successions: UInt64 { successionCounter.load(ordering: .acquiring) }
     private static let successionCounter = Atomic<UInt64>(0)
 
-    /// The permanent ID that took the place of this one, or itself.
+    /// The permanent ID that replaced this one, or the ID itself.
     var latest: NSManagedObjectID { isTemporaryID ? successor ?? self : self }
 
     /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
     public var isTemporaryID: Bool { family.isTemporary }
 
-    /// A temporary ID of no object: contexts and stores make those of objects.
+    /// Creates a temporary ID that belongs to no object: contexts and stores create those of objects.
     public override convenience init() { self.init(temporaryFor: NSEntityDescription()) }
 
     package init(_ family: IDFamily, reference: Int64) {
@@ -123,7 +123,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
         self.init(store.idFamily(of: entity), reference: reference)
     }
 
-    /// A fresh temporary ID.
+    /// Creates a new temporary ID.
     init(temporary family: IDFamily) {
         self.family = family
         self.number = Self.freshTemporaryNumber()
@@ -134,7 +134,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
         Int64(bitPattern: temporaryCounter.add(1, ordering: .relaxed).newValue)
     }
 
-    /// A fresh temporary ID.
+    /// Creates a new temporary ID.
     convenience init(temporaryFor entity: NSEntityDescription, store: NSPersistentStore? = nil) {
         self.init(temporary: IDFamily(entity: entity, store: store?.reference, isTemporary: true))
     }
@@ -147,8 +147,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
         family.isTemporary ? nil : RowKey(entity: family.entityIndex, reference: number)
     }
 
-    /// `x-coredata://<store UUID>/<Entity>/p<number>`, with the text of its reference object for an object of a store that
-    /// knows its rows by such, or `x-coredata:///<Entity>/t<unique>` while temporary.
+    /// `x-coredata://<store UUID>/<Entity>/p<number>`, or `x-coredata:///<Entity>/t<unique>` for a temporary ID. If the
+    /// store identifies rows by reference objects, the text of the reference replaces the number.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? ""
         let path =
@@ -161,7 +161,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
         return URL(string: path) ?? URL(fileURLWithPath: "/\(name)")
     }
 
-    // SAFETY: `object` is held by the caller, and is an ID where the initialiser gives one.
+    // SAFETY: the caller retains `object`, which is an ID if the initialiser returns one.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
         if let other = Unretained<NSManagedObjectID>.exactly(NSManagedObjectID.self, object) {
@@ -171,7 +171,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
         return self === other || isEqual(to: other.family, other.number)
     }
 
-    /// Whether an ID of that family with that number is equal to this one.
+    /// True if an ID of that family with that number is equal to this one.
     func isEqual(to otherFamily: IDFamily, _ otherNumber: Int64) -> Bool {
         guard number == otherNumber, isTemporaryID == otherFamily.isTemporary else { return false }
         if isTemporaryID || family === otherFamily { return true }
@@ -180,7 +180,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
     }
 
     public override var hash: Int {
-        // Sets and dictionaries of IDs hash this number once more.
+        // Sets and dictionaries of IDs hash this number again.
         isTemporaryID ? ~Int(truncatingIfNeeded: number) : Int(truncatingIfNeeded: number)
     }
 

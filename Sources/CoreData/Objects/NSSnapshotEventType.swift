@@ -1,4 +1,4 @@
-/// Why an object's values were replaced, as `awake(fromSnapshotEvents:)` hears it.
+/// The reason why an object's values were replaced, passed to `awake(fromSnapshotEvents:)`.
 public struct NSSnapshotEventType: OptionSet, Sendable {
     /// The events as bits.
     public let rawValue: UInt

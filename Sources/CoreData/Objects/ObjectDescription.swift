@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an object prints: class, entity, ID, and its values unless it is a fault, in the form of old property lists.
+/// The printed form of an object: class, entity, ID, and unless it is a fault its values, as in old property lists.
 enum ObjectDescription {
     static func text(of object: NSManagedObject) -> String {
         "<\(type(of: object)): \(address(object))> (entity: \(object.entity.name ?? ""); id: \(text(of: object.objectID)); "
@@ -47,7 +47,7 @@ enum ObjectDescription {
         "\(address(id)) <\(id.uriRepresentation().absoluteString)>"
     }
 
-    /// A text as it stands if it is a plain word, else in quotation marks.
+    /// Returns plain words as they are, and other text in quotation marks.
     private static func word(_ text: String) -> String {
         let isPlain =
             !text.isEmpty && text.utf8.allSatisfy { ($0 | 32 >= 97 && $0 | 32 <= 122) || (48...57).contains($0) }
@@ -63,7 +63,7 @@ enum ObjectDescription {
         return "{length = \(data.count), bytes = 0x\(shown)}"
     }
 
-    // SAFETY: the address is printed and not followed.
+    // SAFETY: the address is printed, not dereferenced.
     private static func address(_ object: AnyObject) -> String {
         "0x" + String(UInt(bitPattern: Unretained(object).address), radix: 16)
     }

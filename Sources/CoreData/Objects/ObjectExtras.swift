@@ -1,26 +1,26 @@
-/// What an object has beside its row, as soon as it has anything: values of its own, relationships that were touched.
+/// The contents of an object except its row, created on demand: its own values and its touched relationships.
 ///
-/// One block of memory, in which the values follow the rest: a new object has as little to be made as it can.
-// SAFETY: the values up to `head.count` are initialised, of `head.room` for which there is memory; `deinit` takes them
-// out. `create` makes an instance of the class that it is called on. Only the queue of the object that has it uses it.
+/// One block of memory, in which the values follow the rest, to make new objects cheap.
+// SAFETY: the first `head.count` values are initialised, in memory for `head.room` values; `deinit` deinitialises them.
+// `create` returns an instance of the class it is called on. Only the queue of the object uses it.
 final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
     struct Head {
         var snapshot: RowSnapshot?
         var relations = RelationPlaces()
         var companion = ObjectCompanion.none
-        /// How many values there are: all or none.
+        /// The number of values: one per slot, or 0.
         fileprivate(set) var count: Int32 = 0
-        /// For how many there is room.
+        /// The number of values that fit.
         fileprivate let room: Int32
     }
 
-    /// - Parameter room: For how many values there shall be room, all of an object's or none.
+    /// - Parameter room: The number of values that have to fit: one per slot, or 0.
     static func make(snapshot: RowSnapshot?, room: Int) -> ObjectExtras {
         let made = create(minimumCapacity: room) { _ in Head(snapshot: snapshot, room: Int32(room)) }
         return unsafeDowncast(made, to: ObjectExtras.self)
     }
 
-    /// Moves all but the values to a block of another size: nothing of it is left.
+    /// Moves all contents except the values to a block of another size, and leaves this one empty.
     func moved(room: Int) -> ObjectExtras {
         let moved = Self.make(snapshot: nil, room: room)
         swap(&moved.head.snapshot, &head.snapshot)
@@ -38,7 +38,7 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
         try withUnsafeMutablePointers(body)
     }
 
-    /// All but the values.
+    /// All contents except the values.
     @inline(__always)
     var head: Head {
         _read { yield withUnsafeMutablePointerToHeader { $0 }.pointee }
@@ -54,7 +54,7 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
         with { head, values in Array(UnsafeBufferPointer(start: values, count: Int(head.pointee.count))) }
     }
 
-    /// The value in a slot; `nil` where there are none.
+    /// The value in a slot; `nil` if the object has no values of its own.
     @inline(__always)
     func value(_ slot: Int) -> SlotValue? {
         with { head, values in
@@ -64,7 +64,7 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
         }
     }
 
-    /// Calls `body`, which must not change any, with each value and its slot.
+    /// Calls `body`, which must not change the values, with each value and its slot.
     @inline(__always)
     func forEachValue(_ body: (_ slot: Int, _ value: SlotValue) throws -> Void) rethrows {
         try with { head, values in
@@ -72,7 +72,7 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
         }
     }
 
-    /// - Precondition: There are values.
+    /// - Precondition: The object has its own values.
     @inline(__always)
     func set(_ value: consuming SlotValue, _ slot: Int) {
         with { head, values in
@@ -83,9 +83,9 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
 
     func hasRoom(for count: Int) -> Bool { with { head, _ in Int(head.pointee.room) >= count } }
 
-    /// Begins with the values of a row.
+    /// Sets the values to those of a row.
     ///
-    /// - Precondition: There are none, and there is room.
+    /// - Precondition: The object has no values yet, and they fit.
     func begin(with row: RowSnapshot) {
         with { head, values in
             let count = row.count
@@ -103,9 +103,9 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
         }
     }
 
-    /// Forgets the values.
+    /// Removes the values.
     ///
-    /// - Returns: those whose release may run the user's code, which may look at the object: to be released last.
+    /// - Returns: Values whose release may run user code that accesses the object; the caller releases them last.
     func takeValues() -> [SlotValue] {
         with { head, values in
             var last: [SlotValue] = []
@@ -123,7 +123,7 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
     }
 }
 
-/// What an object needs for a while only, one at a time: a fault waits for its row, an object with a row may change.
+/// Temporary data of an object, one kind at a time: a fault waits for its row, and an object with a row may change.
 enum ObjectCompanion {
     case none
     case batch(FaultBatch)

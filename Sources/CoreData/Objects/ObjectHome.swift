@@ -1,35 +1,35 @@
-/// What an object has in common with the other objects of its entity in its context, or outside of contexts: one word of the
-/// object stands for its layout, its context and the family of its ID. A list of a million objects takes 16 MB less for it.
+/// Data that an object shares with the other objects of its entity in its context, or outside of contexts: its layout,
+/// its context and the family of its ID. An object needs one word for it, which saves 16 MB in a list of a million.
 ///
 /// There are four kinds of homes:
-/// - one for each layout, of the objects that no context ever had, which keep the layout and its entity;
-/// - one for each context and family of IDs;
-/// - one for each of these, of the objects that left the context;
-/// - homes of single objects, whose ID was asked for.
+/// - one per layout, for objects that were never in a context; it keeps the layout and its entity alive;
+/// - one per context and family of IDs;
+/// - one for each of these, for the objects that left the context;
+/// - homes of single objects whose ID was requested.
 ///
-/// A context keeps the homes of its objects, which do not count as owners: before the homes go away, all objects leave. In
-/// every other home an object owns its share. Any thread may ask for an object's ID, and give it a home of its own by that;
-/// so a home keeps what it took the place of, which another thread may be reading.
-// SAFETY: immutable but for `context` and `left`, which only the context's queue changes.
-// SAFETY: `kept`, or for the home of a layout each object's share, keeps the layout; all objects leave a context before
-// its handle goes away, so `context` is not followed after. A `Word` names a home that the context keeps, or owns a share,
-// released once.
+/// A context owns the homes of its objects, and all objects leave before it releases the homes. An object owns a share
+/// in every other home. Any thread may request an object's ID and so give it a home of its own; therefore a home
+/// retains the one it replaced, which another thread may be reading.
+// SAFETY: immutable except `context` and `left`, which only the context's queue changes.
+// SAFETY: `kept`, or each object's share if the home is that of a layout, retains the layout. All objects leave a
+// context before its handle is deallocated, so `context` is not dereferenced later. A `Word` refers to a home that the
+// context owns, or owns a share that is released once.
 final class ObjectHome: @unchecked Sendable {
     private let layoutReference: Unretained<EntityLayout>
-    /// What else has to live as long: the layout or the home in whose place this one is. The home of a layout keeps nothing;
-    /// its objects own shares in the layout.
+    /// The layout or the replaced home, which has to live as long as this one. `nil` for the home of a layout, whose
+    /// objects own shares in the layout.
     private let kept: AnyObject?
-    /// Where the properties of the objects live, as far as they were asked for.
+    /// The stored properties of the objects' class that are known so far.
     let places: KnownPlaces.Reader
-    /// What the ID of an object is made of, with its number; `nil` where it has an ID, or none.
+    /// The common part of the objects' IDs; `nil` if the home has an ID, or its objects have none.
     let family: IDFamily?
-    /// The ID of the single object.
+    /// The ID of the home's single object.
     let id: NSManagedObjectID?
-    /// Changes in homes of single objects only.
-    // SAFETY: set on the context's queue alone, as a whole: no accesses overlap.
+    /// Changes only in homes of single objects.
+    // SAFETY: set on the context's queue only, as a whole: no accesses overlap.
     @exclusivity(unchecked)
     var context: Unretained<ContextHandle>?
-    /// The home of those that leave this one. For the context's queue alone.
+    /// The home of objects that leave this one. Context's queue only.
     private var left: ObjectHome?
 
     private init(
@@ -44,17 +44,17 @@ final class ObjectHome: @unchecked Sendable {
         self.context = context
     }
 
-    /// The home of a layout, which keeps it.
+    /// Creates the home of a layout, which retains it.
     ///
-    /// - Parameter places: Those of the layout.
+    /// - Parameter places: The stored properties of the layout's class.
     convenience init(of layout: EntityLayout, _ places: KnownPlaces.Reader) {
         self.init(
             layout: Unretained(layout), places: places, kept: nil, family: nil, id: nil, context: nil)
     }
 
-    /// The home of a context's objects with IDs of that family.
+    /// Creates the home of a context's objects with IDs of that family.
     ///
-    /// - Parameter earlier: The home from which such objects come when they are saved, if there is one.
+    /// - Parameter earlier: The home from which objects move to this one when they are saved, if any.
     convenience init(
         of family: IDFamily, _ layout: EntityLayout, after earlier: ObjectHome?,
         in context: Unretained<ContextHandle>
@@ -64,7 +64,7 @@ final class ObjectHome: @unchecked Sendable {
             kept: earlier ?? layout, family: family, id: nil, context: context)
     }
 
-    /// The home of an object that is at `home` and has an ID.
+    /// Creates the home of a single object that has an ID and was at `home`.
     convenience init(for id: NSManagedObjectID, from home: ObjectHome) {
         self.init(
             layout: home.layoutReference, places: home.places, kept: home.isOfLayout ? home.layout : home, family: nil,
@@ -76,13 +76,13 @@ final class ObjectHome: @unchecked Sendable {
     @inline(__always)
     var layout: EntityLayout { layoutReference.with { $0 } }
 
-    /// The layout without a count of references.
+    /// Passes the layout without reference counting.
     @inline(__always)
     func withLayout<Result>(_ body: (EntityLayout) throws -> Result) rethrows -> Result {
         try layoutReference.with(body)
     }
 
-    /// The home of those that leave the context.
+    /// The home of objects that leave the context.
     var homeOutside: ObjectHome {
         if let left { return left }
         let made = ObjectHome(
@@ -91,28 +91,28 @@ final class ObjectHome: @unchecked Sendable {
         return made
     }
 
-    /// No object leaves this home any more: the home outside goes away with the last object in it.
+    /// Releases the home outside: no object leaves this home any more. Objects that already left keep it alive.
     func forgetHomeOutside() { left = nil }
 
     // MARK: In a word
 
-    /// How an object refers to its home: the home's address, and whether the object owns a share.
+    /// An object's reference to its home: the home's address, and a bit that is set if the object owns a share.
     struct Word: Equatable {
         let bits: UInt
 
         private static var owned: UInt { 1 }
 
-        /// The object is given another home right now.
+        /// The object's home is being replaced.
         static var changing: Word { Word(bits: 0) }
 
         @inline(__always)
         init(bits: UInt) { self.bits = bits }
 
-        /// A home that the context keeps.
+        /// Refers to a home that the context owns.
         @inline(__always)
         init(keptByContext home: ObjectHome) { bits = UInt(bitPattern: Unretained(home).address) }
 
-        /// A share in a home, to be given back with ``release()``.
+        /// Takes a share in a home, to be released with ``release()``.
         @inline(__always)
         init(owning home: ObjectHome) {
             if home.isOfLayout {
@@ -124,7 +124,7 @@ final class ObjectHome: @unchecked Sendable {
             bits = UInt(bitPattern: Unretained(home).address) | Self.owned
         }
 
-        /// A share in the home of a layout, for which the caller's share in the layout is taken.
+        /// Takes a share in the home of a layout, using up the caller's share in the layout.
         @inline(__always)
         init(of layout: consuming EntityLayout) {
             let home = layout.withTraits { Unretained($0.home) }
@@ -133,14 +133,14 @@ final class ObjectHome: @unchecked Sendable {
             bits = UInt(bitPattern: home.address) | Self.owned
         }
 
-        /// A share in a layout is one in its entity too, which a layout does not own: an object may outlive its model.
+        /// Retains the entity: the layout does not own it, and an object may outlive its model.
         @inline(__always)
         private static func keepEntity(of layout: EntityLayout) { Unretained(layout.entity).retain() }
 
         @inline(__always)
         var isOwned: Bool { bits & Self.owned != 0 }
 
-        /// `nil` while the object is given another home.
+        /// The home; `nil` while it is being replaced.
         @inline(__always)
         var home: Unretained<ObjectHome>? {
             UnsafeRawPointer(bitPattern: bits & ~Self.owned).map { Unretained(address: $0) }

@@ -1,11 +1,11 @@
 /// The homes of the objects of one context.
 final class ObjectHomes {
-    // SAFETY: what owns the homes owns the handle, too, and lets all objects leave before it goes away.
+    // SAFETY: the owner of the homes also owns the handle, and makes all objects leave before it is deallocated.
     let context: Unretained<ContextHandle>
-    /// Those of saved objects, by families, and the last that was asked for.
+    /// The homes of saved objects by family, and the most recent one.
     private var homes: [ObjectIdentifier: ObjectHome] = [:]
     private var last: ObjectHome?
-    /// Those of new objects, by layouts.
+    /// The homes of new objects by layout, and the most recent one.
     private var homesOfNew: [ObjectIdentifier: ObjectHome] = [:]
     private var lastOfNew: ObjectHome?
 

@@ -1,28 +1,27 @@
 import Observation
 import Synchronization
 
-// How managed objects take part in Swift's Observation. Code that reads a property inside `withObservationTracking` is
-// told before the property changes: by a setter, an undo, a merge, a refresh or a rollback.
+// Support for Swift's Observation. Code that reads a property inside `withObservationTracking` is notified before the
+// property changes, be it by a setter, an undo, a merge, a refresh or a rollback.
 //
-// A registrar for each object would cost every object memory, and there is no public way to ask whether any code tracks
-// what the thread reads. So each context has one probe: a registrar that every read shows one and the same key path.
-// Without tracking, that is a look at a variable of the thread, nothing more. With it, the key path is put into a set,
-// and is therefore hashed, which the probe notices. The object that was read takes the probe as its registrar, and the
-// context makes itself a new one.
+// One registrar per object would cost memory, and no public API reports if the thread tracks its reads. So each context
+// has one probe: a registrar on which every read accesses the same key path. Without tracking, that only reads a
+// variable of the thread. With tracking, the key path is inserted into a set and therefore hashed, which the probe
+// detects. The object that was read keeps the probe as its registrar, and the context creates a new probe.
 
-/// Reads of modelled properties are tracked through accessors, `@Managed`, `value(forKey:)` and `willAccessValue(forKey:)`.
+/// Tracks reads of model properties by accessors, `@Managed`, `value(forKey:)` and `willAccessValue(forKey:)`.
 extension NSManagedObject: Observable {
-    /// To be called when a property is read: a reader that tracks its reads depends on it from now on.
+    /// Call this when a property is read: a reader that tracks its reads depends on the property from now on.
     ///
-    /// - Parameter type: that of the accessor, if there is one.
-    // SAFETY: the object's home stays while its queue, where this runs, is busy here.
+    /// - Parameter type: The type that the accessor reads, if there is one.
+    // SAFETY: the object's home is not released while its queue runs this.
     @inline(__always)
     final func noteRead(_ place: EntityLayout.Place, as type: @autoclosure () -> Any.Type? = nil) {
         if flags.contains(.observed) { return ObservedObjects.noteRead(self, place, as: type()) }
         if home.with({ $0.isReadRecorded }) { ObservedObjects.begin(self, place) }
     }
 
-    /// Runs `change`, which changes the property at `place`, and tells its observers.
+    /// Runs `change`, which changes the property at `place`, and notifies its observers.
     @inline(__always) @discardableResult
     final func changing<Result>(_ place: EntityLayout.Place, _ change: () throws -> Result) rethrows -> Result {
         guard flags.contains(.observed) else { return try change() }
@@ -31,22 +30,22 @@ extension NSManagedObject: Observable {
         return try change()
     }
 
-    /// Tells the observers of properties that they are about to change. Call `end()` of the result when they did.
+    /// Notifies the observers of properties that are about to change. Call `end()` of the result after the change.
     ///
-    /// - Parameter places: The properties, asked for only if the object is observed.
+    /// - Parameter places: The properties, evaluated only if the object is observed.
     final func announcing(_ places: @autoclosure () -> [EntityLayout.Place]) -> AnnouncedChange? {
         guard flags.contains(.observed) else { return nil }
         return ObservedObjects.willChange(self, places().map(layout.name))
     }
 
-    /// Tells the observers of any property of the object that it is about to change.
+    /// Notifies the observers of all properties of the object that they are about to change.
     final func announcingEverything() -> AnnouncedChange? { announcing(layout.allPlaces) }
 }
 
 extension ObjectHome {
-    /// Whether the thread records its reads of the objects that are here. Lets go of nothing that others see: it is
-    /// part of functions that promise so (`ReadyValues`).
-    // SAFETY: a home with a context has a handle that is there, and holds the probe; both on the context's queue.
+    /// True if the thread tracks its reads of objects with this home. Releases nothing that other code sees, because
+    /// functions that promise this call it (`ReadyValues`).
+    // SAFETY: a home with a context has a live handle, which retains the probe; both are used on the context's queue.
     @inline(__always)
     var isReadRecorded: Bool {
         guard let context else { return false }
@@ -63,23 +62,23 @@ extension EntityLayout {
     }
 }
 
-/// A change of an observed object that has begun.
+/// A change of an observed object, between the notifications before and after it.
 struct AnnouncedChange {
     fileprivate let object: NSManagedObject
     fileprivate let probe: ObservationProbe?
     fileprivate let keys: [String]
 
-    /// The properties have their new values.
+    /// Notifies the observers that the properties have their new values.
     func end() {
         for key in keys { probe?.registrar.didSet(object, keyPath: \NSManagedObject[key]) }
     }
 }
 
-/// The registrars of objects that were observed, until the objects go away.
+/// The registrars of observed objects, kept until the objects are deallocated.
 enum ObservedObjects {
     private static let probes = Mutex<[ObjectIdentifier: ObservationProbe]>([:])
 
-    /// The first tracked read of an object.
+    /// Begins observing an object at its first tracked read.
     @inline(never)
     static func begin(_ object: NSManagedObject, _ place: EntityLayout.Place) {
         guard let handle = object.contextReference else { return }
@@ -103,14 +102,14 @@ enum ObservedObjects {
         return AnnouncedChange(object: object, probe: probe, keys: keys)
     }
 
-    /// Ends a change that began with a call of `willChange`, whose result was not kept.
+    /// Ends a change that began with a call of `willChange` whose result was not kept.
     static func didChange(_ object: NSManagedObject, _ key: String) {
         AnnouncedChange(object: object, probe: probe(of: object), keys: [key]).end()
     }
 
-    /// The object goes away: no thread can read it any more.
+    /// Removes the registrar of an object in its `deinit`, when no thread can read it any more.
     static func forget(_ object: NSManagedObject) {
-        // Whatever this releases is released outside of the lock.
+        // Returned by the closure so that it is released outside of the lock.
         _ = probes.withLock { $0.removeValue(forKey: ObjectIdentifier(object)) }
     }
 
@@ -119,16 +118,16 @@ enum ObservedObjects {
     }
 }
 
-/// A registrar that tells whether the thread records what it reads.
+/// A registrar that reports if the thread tracks its reads.
 // SAFETY: immutable pointers to an atomic mark and to a registrar that is safe on any thread.
-// SAFETY: `init` makes what the three point to, `deinit` gives it up, and nothing else does.
+// SAFETY: `init` creates the three objects pointed to, and only `deinit` releases them.
 final class ObservationProbe: @unchecked Sendable {
-    /// What the probe's own key path starts from.
+    /// The root of the probe's key path.
     private struct Root: Observable {
         subscript(notice: HashNotice) -> Bool { false }
     }
 
-    /// Hashing it leaves a mark. It outlives the probe: the list of what was read may hold the key path for longer.
+    /// Hashing it sets the mark. It may outlive the probe, in the list of tracked reads.
     private struct HashNotice: Hashable {
         let mark: Mark
 
@@ -147,7 +146,7 @@ final class ObservationProbe: @unchecked Sendable {
         borrowing func show(_ keyPath: KeyPath<Root, Bool>) { registrar.access(Root(), keyPath: keyPath) }
     }
 
-    // Nothing of this is retained by a look: it is part of every read of a property.
+    // Reading retains none of these: each read of a property uses them.
     private let holder: UnsafeMutablePointer<Holder>
     private let mark: Unretained<Mark>
     private let keyPath: Unretained<KeyPath<Root, Bool>>
@@ -169,7 +168,7 @@ final class ObservationProbe: @unchecked Sendable {
 
     var registrar: ObservationRegistrar { holder.pointee.registrar }
 
-    /// Whether whatever is read now is recorded. Cost: a few nanoseconds while it is not.
+    /// True if reads are tracked at present. Costs a few nanoseconds if not.
     @inline(__always)
     var isTracking: Bool {
         keyPath.with { holder.pointee.show($0) }

@@ -1,24 +1,24 @@
-/// What objects ask of the context that they are in, and tell it. Beside this, and that Apple's API names the class, they know
+/// The interface of a context to its objects. Apart from this, and from the class name in Apple's API, objects know
 /// nothing of contexts.
 ///
-/// All of it is for the context's queue.
+/// All members are for the context's queue.
 protocol ObjectOwner: AnyObject {
     // MARK: Looking up
 
-    /// The context's object of that ID: the registered one, or a new fault. No reading.
+    /// The context's object with that ID: the registered one, or a new fault. Reads no row.
     func ownedObject(_ id: NSManagedObjectID) -> NSManagedObject
 
-    /// The context's object of that ID if it has one. No reading, no new object.
+    /// The context's object with that ID if it is registered. Reads no row and creates no object.
     func knownObject(_ id: NSManagedObjectID) -> NSManagedObject?
 
-    /// What a fetched property finds.
+    /// The results of a fetched property.
     func objects(ofFetchedProperty number: Int, of object: NSManagedObject) -> [AnyObject]
 
     // MARK: Firing
 
     /// Reads the row of a fault.
     ///
-    /// - Parameter place: The property that needs it, if it is one.
+    /// - Parameter place: The property that was read, if it is a single one.
     func fire(_ object: NSManagedObject, for place: EntityLayout.Place?)
 
     /// Reads the members of the to-many relationship `number`.
@@ -26,7 +26,7 @@ protocol ObjectOwner: AnyObject {
 
     // MARK: Changes
 
-    /// To be called before each change of an object's values.
+    /// Call this before each change of an object's values.
     func noteChange(of object: NSManagedObject)
 
     /// Old destinations of relationships that hand-written accessors are changing.
@@ -43,14 +43,14 @@ protocol ObjectOwner: AnyObject {
     /// Sets a value in a fault that has no row.
     func setUnread(_ value: SlotValue, _ slot: Int, of object: NSManagedObject)
 
-    /// All members of a to-many relationship were replaced by those that are known.
+    /// Call this when all members of a to-many relationship were replaced by known objects.
     func noteReplacement(inUnread owner: NSManagedObject, number: Int)
 
-    // MARK: What the context keeps for its objects
+    // MARK: Data that the context keeps for its objects
 
-    /// What the next validation of an object is done with; `nil` during one.
+    /// The object that performs the next validation; `nil` during one.
     var validatedValue: ValidatedValue? { get set }
 
-    /// Stops the program where queues are checked and this is not the context's.
+    /// Stops the program if queue checks are on and the current queue is not the context's.
     func requireQueue(_ access: @autoclosure () -> String)
 }

@@ -1,14 +1,14 @@
-/// What an object holds, in one word: usually its row, or the batch with which the row is to be read. A list has as
-/// many of these as rows; what is changed or has neighbours has room for more, see ``ObjectExtras``.
-// SAFETY: the bits are an address of an object that is aligned to 8 bytes, of which the word owns one reference, and
-// two bits that say which class it is of. Who replaces the word calls `release()` once.
+/// The contents of an object in one word: usually its row, or the batch that will read the row. A list has one such
+/// word per row; changed objects and those with read relationships use ``ObjectExtras``.
+// SAFETY: the bits are the address of an object aligned to 8 bytes, of which the word owns one reference, and two bits
+// for its class. Code that replaces the word calls `release()` once.
 struct ObjectState {
     enum Kind: UInt {
         /// The row, or nothing.
         case row
-        /// What the row is read with.
+        /// The batch that will read the row.
         case batch
-        /// The row of a new object of the entity, which the layout keeps.
+        /// The initial row of a new object, which the layout stores.
         case new
         case extras
     }
@@ -24,7 +24,7 @@ struct ObjectState {
     @inline(__always)
     init(bits: UInt) { self.bits = bits }
 
-    /// A share in what the object holds, to be given back with ``release()``.
+    /// Takes a share in the contents, to be released with ``release()``.
     @inline(__always)
     private init(_ object: consuming AnyObject, _ kind: Kind) {
         bits = UInt(bitPattern: Unretained(retaining: consume object).address) | kind.rawValue
@@ -46,7 +46,7 @@ struct ObjectState {
     @inline(__always)
     private var address: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: bits & ~Self.kindMask) }
 
-    /// The row, where the object has no more than that.
+    /// The row, if the object has no other contents.
     @inline(__always)
     var row: Unretained<RowSnapshot>? {
         bits & Self.kindMask == 0 ? UnsafeRawPointer(bitPattern: bits).map { Unretained(address: $0) } : nil

@@ -1,32 +1,32 @@
 import Foundation
 import Synchronization
 
-/// What the numbers of object IDs stand for in a store that knows its rows by reference objects of any kind.
+/// The reference objects of any type by which a store identifies rows, for the numbers in object IDs.
 ///
-/// What a reference is within its hierarchy of entities is its text, as it stands in URIs: references of equal texts name the
-/// same row, whichever type they have. A whole number from 1 on is the number of its IDs itself, and takes no place here; other
-/// references get numbers from ``firstAssigned`` on, in the order in which they are met.
+/// A reference is identified by its hierarchy of entities and its text in URIs. References of equal text identify the
+/// same row, even if their types differ. A whole number from 1 up is itself the number of its IDs and has no entry
+/// here. Other references get numbers from ``firstAssigned`` up, in the order of first use.
 ///
-/// One for each store UUID of the process, so that IDs of one row are equal whichever coordinator made them. Safe on any
-/// thread. None of a program's code runs under the table's lock: callers give texts, and what is replaced is released behind it.
+/// There is one table per store UUID in the process, so that IDs of one row are equal across coordinators. Safe on any
+/// thread. No user code runs under the table's lock: callers pass texts, and replaced values are released outside it.
 final class ReferenceTable: Sendable {
-    /// The smallest number that is no reference itself. Lists pack numbers of 48 bits.
+    /// The smallest assigned number; references that are whole numbers are smaller. Lists pack numbers of 48 bits.
     static let firstAssigned = Int64(1) << 46
 
-    /// A reference as the store gave it last, or as it was read from a URI.
+    /// A reference as the store last returned it, or as it was read from a URI.
     private struct Entry {
         let text: ReferenceText
         var value: Any
     }
 
     /// The references of one hierarchy of entities.
-    // SAFETY: only reached through the mutex of its table; references that users give are not changed.
+    // SAFETY: accessed only through the mutex of its table; references of users are not changed.
     private struct Space: @unchecked Sendable {
-        /// The numbers that were assigned.
+        /// The assigned numbers.
         var numbers: [ReferenceText: Int64] = [:]
-        /// What is no number that stands for itself.
+        /// The references, except numbers without another form.
         var entries: [Int64: Entry] = [:]
-        /// Numbers that stand for themselves elsewhere, and here were told to be those of reserved ones.
+        /// Numbers that would be their own, but were bound to reserved numbers.
         var redirections: [Int64: Int64] = [:]
         var reserved: Set<Int64> = []
         var next = firstAssigned
@@ -36,12 +36,12 @@ final class ReferenceTable: Sendable {
             return next
         }
 
-        /// Takes a value in, and gives the one that was in its place.
+        /// Stores a value and returns the one it replaced.
         mutating func put(_ number: Int64, _ text: ReferenceText, _ value: Any) -> Any? {
             entries.updateValue(Entry(text: text, value: value), forKey: number)?.value
         }
 
-        /// The number of a row that a whole number names, whose text or other form is forgotten.
+        /// Returns the number of a row that a whole number identifies, and removes the stored text or other form of it.
         mutating func number(forOwn number: Int64) -> (Int64, replaced: Any?) {
             if let redirected = redirections[number] { return (redirected, nil) }
             return (number, entries.isEmpty ? nil : entries.removeValue(forKey: number)?.value)
@@ -60,7 +60,7 @@ final class ReferenceTable: Sendable {
 
     private let spaces = Mutex<[String: Space]>([:])
 
-    // SAFETY: only reached through the mutex of `tables`; the table itself is sendable.
+    // SAFETY: accessed only through the mutex of `tables`; the table itself is sendable.
     private struct WeakTable: @unchecked Sendable {
         weak var table: ReferenceTable?
     }
@@ -68,7 +68,7 @@ final class ReferenceTable: Sendable {
 
     /// The table of the store with that UUID.
     static func shared(ofStore identifier: String) -> ReferenceTable {
-        // Tables that are held here only go away behind the lock, as the references in them may be of a program's types.
+        // Tables are released outside of the lock only, as their references may be of a user's types.
         let (table, _) = tables.withLock { tables -> (ReferenceTable, [ReferenceTable]) in
             let living = tables.values.compactMap(\.table)
             if let known = tables[identifier]?.table { return (known, living) }
@@ -82,9 +82,9 @@ final class ReferenceTable: Sendable {
 
     // MARK: Numbers
 
-    /// The number of a row that is named by a whole number.
+    /// Returns the number of a row that is identified by a whole number.
     ///
-    /// - Parameter number: at least 1, and below ``firstAssigned``.
+    /// - Parameter number: At least 1, and below ``firstAssigned``.
     func number(forOwn number: Int64, root: String) -> Int64 {
         let (number, replaced) = spaces.withLock { spaces -> (Int64, UncheckedSendable<Any?>) in
             let (number, replaced) = spaces[root]?.number(forOwn: number) ?? (number, nil)
@@ -94,9 +94,9 @@ final class ReferenceTable: Sendable {
         return number
     }
 
-    /// The number of a row that is named by a reference with that text.
+    /// Returns the number of a row that is identified by a reference with that text.
     ///
-    /// - Parameter isGiven: whether the store gave the value; else it was read from a URI, and is kept where there is none.
+    /// - Parameter isGiven: True if the store returned the value. One from a URI is stored only if there is none yet.
     func number(for value: Any, _ text: ReferenceText, root: String, isGiven: Bool) -> Int64 {
         let value = UncheckedSendable(value)
         let (number, replaced) = spaces.withLock { spaces -> (Int64, UncheckedSendable<Any?>) in
@@ -107,7 +107,7 @@ final class ReferenceTable: Sendable {
         return number
     }
 
-    /// The number of a row that is known by a reference with that text; `nil` where none is.
+    /// Returns the number of a row with a known reference of that text; `nil` if there is none.
     func knownNumber(of text: ReferenceText, root: String) -> Int64? {
         spaces.withLock { spaces in
             guard let space = spaces[root] else { return nil }
@@ -115,9 +115,9 @@ final class ReferenceTable: Sendable {
         }
     }
 
-    // MARK: Numbers before their references
+    // MARK: Reserved numbers
 
-    /// A number whose reference is told later.
+    /// Returns a number whose reference is set later.
     func reserve(root: String) -> Int64 {
         spaces.withLock { spaces in
             let number = spaces[root, default: Space()].assign()
@@ -126,12 +126,12 @@ final class ReferenceTable: Sendable {
         }
     }
 
-    /// Whether what a number stands for is still to be told.
+    /// True if the reference of a number is still to be set.
     func isReserved(_ number: Int64, root: String) -> Bool {
         number >= Self.firstAssigned && spaces.withLock { $0[root]?.reserved.contains(number) ?? false }
     }
 
-    /// Tells what a reserved number stands for.
+    /// Sets the reference of a reserved number.
     func bind(_ number: Int64, to value: Any, _ text: ReferenceText, root: String) {
         let value = UncheckedSendable(value)
         let replaced = spaces.withLock { spaces -> UncheckedSendable<Any?> in
@@ -145,13 +145,13 @@ final class ReferenceTable: Sendable {
 
     // MARK: References
 
-    /// What a number stands for: the number itself, where nothing else was told.
+    /// The reference of a number: the number itself, unless another one was set.
     func reference(of number: Int64, root: String) -> Any {
         let told = spaces.withLock { UncheckedSendable($0[root]?.entries[number]?.value) }.value
         return told ?? NSNumber(value: number)
     }
 
-    /// The text of a reference as it stands in a URI; `nil` where it is the number.
+    /// The text of a reference as used in a URI; `nil` if it is the number itself.
     func text(of number: Int64, root: String) -> String? {
         string(of: number, root: root)?.addingPercentEncoding(withAllowedCharacters: Self.unescaped)
     }
@@ -165,7 +165,7 @@ final class ReferenceTable: Sendable {
     private static let unescaped = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/"))
 }
 
-/// The text of a reference, by which it is compared: byte by byte, so that what is printed apart is two.
+/// The text of a reference. Compared byte by byte, so that differently printed references are different.
 struct ReferenceText: Hashable, Sendable {
     let string: String
 
@@ -175,13 +175,13 @@ struct ReferenceText: Hashable, Sendable {
         left.string.utf8.elementsEqual(right.string.utf8)
     }
 
-    // SAFETY: the bytes are read during the closure only.
+    // SAFETY: the bytes are read only during the closure.
     func hash(into hasher: inout Hasher) {
         var string = string
         string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The number whose text it is, where that stands for itself in a ``ReferenceTable``.
+    /// The number with this text, if it needs no assigned number in a ``ReferenceTable``.
     var ownNumber: Int64? {
         let bytes = string.utf8
         guard let first = bytes.first, first > UInt8(ascii: "0"), first <= UInt8(ascii: "9"), bytes.count < 16,
@@ -190,7 +190,7 @@ struct ReferenceText: Hashable, Sendable {
         return number
     }
 
-    /// The number that a reference is, if it is a whole one of 64 bits.
+    /// Returns the reference as a number, if it is a whole number of 64 bits.
     static func wholeNumber(_ reference: Any) -> Int64? {
         if let number = reference as? Int { return Int64(number) }
         if reference is String { return nil }
@@ -199,7 +199,7 @@ struct ReferenceText: Hashable, Sendable {
         return number == NSNumber(value: whole) ? whole : nil
     }
 
-    /// How a reference is printed where its store says nothing else.
+    /// The text of a reference whose store does not define one.
     static func usual(_ reference: Any) -> String {
         switch reference {
         case let text as String: text

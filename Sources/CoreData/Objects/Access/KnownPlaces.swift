@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Where the properties of a class live in the objects of one entity, as far as they were asked for.
+/// The slots and relationship numbers of a class's properties in one entity, as far as they are known.
 ///
 /// A property is identified by the address of its name literal. Readers take no lock, on any thread: a table is never
-/// changed, but replaced by a copy with one entry more. The entity frees all copies; they take a kilobyte for each property
-/// of a usual one.
+/// changed, but replaced by a copy with one more entry. The entity frees all copies with itself; they take a kilobyte
+/// per property of a typical entity.
 struct KnownPlaces: ~Copyable, Sendable {
     private struct Entry {
-        /// 0 where the entry is free.
+        /// 0 if the entry is free.
         var property: UInt = 0
         var place: EntityLayout.Place = .attribute(0)
     }
 
-    /// A table in memory: its mask, and the entries behind it.
-    // SAFETY: `start` has room for the head and `mask + 1` entries, all initialised; indices are masked. Only
+    /// A table in memory: its mask, followed by the entries.
+    // SAFETY: `start` has memory for the head and `mask + 1` entries, all initialised; indices are masked. Only
     // `KnownPlaces` frees it, in `deinit`.
     private struct Table {
         let start: UnsafeMutableRawPointer
@@ -39,10 +39,10 @@ struct KnownPlaces: ~Copyable, Sendable {
             (start + Self.headSize).assumingMemoryBound(to: Entry.self)
         }
 
-        /// The place of a property's entry, or the free place where it belongs.
+        /// The index of a property's entry, or the free index for it.
         @inline(__always)
         func index(of property: UInt) -> Int {
-            // Names lie close to each other: the product spreads them over the upper half.
+            // Names have addresses close to each other: the product spreads them over the upper half.
             let mask = mask
             var index = Int(truncatingIfNeeded: (property &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
             while entries[index].property != property, entries[index].property != 0 { index = (index &+ 1) & mask }
@@ -50,20 +50,20 @@ struct KnownPlaces: ~Copyable, Sendable {
         }
     }
 
-    // SAFETY: only reached through the mutex that owns it.
+    // SAFETY: accessed only through the mutex that owns it.
     private struct Contents: @unchecked Sendable {
         var tables: [Table] = []
         var count = 0
     }
 
-    // SAFETY: the owner of the layout keeps `current` and all tables alive, as tables are freed with `KnownPlaces`
-    // only.
-    /// The way to the places, for an owner of the entity's layout, which keeps it alive.
-    // SAFETY: holds the address of an atomic; the tables it leads to are never changed, and live as long as their
+    // SAFETY: the owner of the layout keeps `current` and all tables alive, as only `KnownPlaces` frees tables, in its
+    // `deinit`.
+    /// Read access for an owner of the entity's layout, which keeps the tables alive.
+    // SAFETY: contains the address of an atomic; the tables it refers to are never changed, and live as long as their
     // `KnownPlaces`.
     struct Reader: @unchecked Sendable {
-        /// The address of the table in use; 0 before there is one. Allocated separately, so that a
-        /// reader follows one pointer.
+        /// The address of the current table; 0 if there is none yet. Allocated separately, so that a reader follows one
+        /// pointer.
         fileprivate let current: UnsafeMutablePointer<Atomic<UInt>>
 
         @inline(__always)
@@ -91,10 +91,10 @@ struct KnownPlaces: ~Copyable, Sendable {
         reader.current.deallocate()
     }
 
-    /// Notes where a property lives.
+    /// Adds the place of a property.
     func remember(_ property: UInt, _ place: EntityLayout.Place) {
         contents.withLock { contents in
-            // Another thread may have asked at the same time.
+            // Another thread may have added it at the same time.
             guard reader[property] == nil else { return }
             var capacity = 16
             while capacity < (contents.count + 1) * 2 { capacity *= 2 }

@@ -1,5 +1,5 @@
-/// A property of a hand-written subclass of `NSManagedObject` that stands for the property of the model with its name, as
-/// `@NSManaged` does at Apple's: in the class or in extensions of it, with any access.
+/// Accessors for a property of a hand-written subclass of `NSManagedObject`, like Apple's `@NSManaged`. The property
+/// has the name of the model's and is in the class or an extension of it, with any access level.
 ///
 /// ```swift
 /// extension Team {
@@ -12,22 +12,22 @@
 /// }
 /// ```
 ///
-/// It expands to the accessors of generated classes, which go straight to the object's slots: no look-up by name, no boxes
-/// for numbers, no storage. A scalar that is not optional reads as 0, `false`, an empty text or collection while the value is
-/// unset; an enumeration as the case of that raw value. A type that the framework does not know reads and writes what
-/// `value(forKey:)` gives and `setValue(_:forKey:)` takes: values of transformers, protocols, `Any`.
+/// Expands to the accessors of generated classes, which access the object's slots directly: no look-up by name, no
+/// boxed numbers, no storage. While the value is unset, a non-optional scalar reads as 0, `false`, an empty text or an
+/// empty collection, and an enumeration as the case of that raw value. A property of a type unknown to the framework
+/// uses `value(forKey:)` and `setValue(_:forKey:)`: values of transformers, protocols, `Any`.
 ///
-/// A variable `primitive<Key>` stands for the primitive value of the property, without hooks: no fault is fired, and no
-/// change is announced. The key is found with a small first letter, or with a capital.
+/// A variable `primitive<Key>` accesses the primitive value of the property without hooks: no fault is fired, and no
+/// notification sent. The key may begin with a lower-case or an upper-case letter.
 ///
-/// - Precondition: The object's entity has a property of that name, whose type fits. A property that is not optional and
-///   neither a number, text, date nor collection has a value when it is read.
+/// - Precondition: The object's entity has a property of that name and a matching type. A property that is not
+///   optional, and not a number, text, date or collection, has a value when it is read.
 /// - Note: Methods that change a to-many relationship take ``ManagedMethod()``.
 @attached(accessor)
 public macro Managed() = #externalMacro(module: "ManagedMacros", type: "Managed")
 
-/// A method of a hand-written subclass of `NSManagedObject` that changes a to-many relationship, whose body is made from its
-/// name, as `@NSManaged` does at Apple's.
+/// The body of a method that changes a to-many relationship of a hand-written subclass of `NSManagedObject`, derived
+/// from the method's name, like Apple's `@NSManaged`.
 ///
 /// ```swift
 /// extension Team {
@@ -40,16 +40,16 @@ public macro Managed() = #externalMacro(module: "ManagedMacros", type: "Managed"
 /// }
 /// ```
 ///
-/// The names that Objective-C has for the same (`addPlayersObject(_:)`, `addPlayers(_:)`, `removePlayersObject(_:)`,
-/// `insertObject(_:inRankingAtIndex:)`, `removeObjectFromRankingAtIndex(_:)`, …) are known too. The inverse relationship of
-/// each member changes along; indexes are those of ``ManagedMembers``.
+/// The Objective-C names of these methods (`addPlayersObject(_:)`, `addPlayers(_:)`, `removePlayersObject(_:)`,
+/// `insertObject(_:inRankingAtIndex:)`, `removeObjectFromRankingAtIndex(_:)`, …) work too. The method also sets the
+/// inverse relationship of each member; it uses indexes as ``ManagedMembers`` does.
 ///
-/// - Precondition: The object's entity has a to-many relationship of the name that the method's name holds, with a small
-///   first letter or as it stands there; methods with an index need an ordered one.
+/// - Precondition: The object's entity has the to-many relationship that the method's name contains, beginning with a
+///   lower-case letter or exactly as in the name. Methods with an index need an ordered relationship.
 @attached(body)
 public macro ManagedMethod() = #externalMacro(module: "ManagedMacros", type: "ManagedMethod")
 
-/// Where a property lives in an object.
+/// The slot or relationship number of a property.
 public struct ManagedPlace {
     let place: EntityLayout.Place
 }

@@ -1,24 +1,24 @@
 import Foundation
 
-/// `@Managed var primitiveName: String?` of hand-written classes. The name is that of the variable.
+/// Accessors for `@Managed var primitiveName: String?` of hand-written classes. The name is that of the variable.
 extension NSManagedObject {
-    /// The primitive value of the property that the name holds. An optional of another type reads as `nil`; what is not
-    /// optional reads as 0, `false`, an empty text or collection while the value is unset.
+    /// The primitive value of the property that `name` contains. An unset non-optional reads as 0, `false`, an empty
+    /// text or an empty collection; an optional of a type other than the value's reads as `nil`.
     ///
-    /// - Precondition: The object's entity has a property of that name, with a small first letter or a capital.
+    /// - Precondition: The entity has a property of that name, beginning with a lower-case or upper-case letter.
     @_disfavoredOverload
     public final subscript<Value>(primitive name: StaticString) -> Value {
         get { PrimitiveAccess.value(of: self, name) ?? PrimitiveAccess.emptyValue(of: self, name) }
         set { PrimitiveAccess.set(newValue, of: self, name) }
     }
 
-    /// The primitive value as one of an enumeration; a raw value that is none of the type's reads as `nil`.
+    /// The primitive value as an enumeration. A raw value that the type does not have reads as `nil`.
     public final subscript<Value: RawRepresentable>(primitive name: StaticString) -> Value? {
         get { (self[primitive: name] as Value.RawValue?).flatMap(Value.init(rawValue:)) }
         set { PrimitiveAccess.set(newValue?.rawValue, of: self, name) }
     }
 
-    /// The primitive value as one of an enumeration; one that is unset reads as that of 0 or the empty text.
+    /// The primitive value as an enumeration. An unset one reads as the case of 0 or the empty text.
     public final subscript<Value: RawRepresentable>(primitive name: StaticString) -> Value {
         get {
             let raw: Value.RawValue = self[primitive: name]
@@ -31,7 +31,7 @@ extension NSManagedObject {
 private enum PrimitiveAccess {
     static func value<Value>(of object: NSManagedObject, _ name: StaticString) -> Value? {
         let key = key(name, of: object)
-        // The sets that a program changes in place.
+        // Sets that user code changes in place.
         if Value.self == NSMutableSet.self { return object.mutableSetValue(forKey: key) as? Value }
         if Value.self == NSMutableOrderedSet.self { return object.mutableOrderedSetValue(forKey: key) as? Value }
         return OptionalValues.fitting(object.primitiveValue(forKey: key))
@@ -41,7 +41,7 @@ private enum PrimitiveAccess {
         object.setPrimitiveValue(OptionalValues.unwrapped(value), forKey: key(name, of: object))
     }
 
-    /// `name` for `primitiveName`. A property of the model that has the whole name goes first.
+    /// Returns `name` for `primitiveName`. A property of the model with the whole name has precedence.
     private static func key(_ name: StaticString, of object: NSManagedObject) -> String {
         let whole = "\(name)"
         let capitalized = whole.dropFirst("primitive".count)
@@ -49,7 +49,7 @@ private enum PrimitiveAccess {
         return [whole, key].first { object.layout.place(of: $0) != nil } ?? String(capitalized)
     }
 
-    /// What an unset value of that type reads as.
+    /// The value that an unset property of that type reads as.
     static func emptyValue<Value>(of object: NSManagedObject, _ name: StaticString) -> Value {
         let empty: Any? =
             switch Value.self {

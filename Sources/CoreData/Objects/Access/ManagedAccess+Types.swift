@@ -1,12 +1,12 @@
 import Foundation
 
-// What `@Managed` properties have types of that are no `ManagedPropertyValue`: the compiler takes these only where the type
-// fits nothing better.
+// `@Managed` properties whose types do not conform to `ManagedPropertyValue`. The compiler chooses these overloads only
+// if none of the others fits.
 
 extension NSManagedObject {
-    /// The property of that name as an enumeration or option set whose raw values are the attribute's.
+    /// The property of that name as an enumeration or option set whose raw values the attribute stores.
     ///
-    /// - Precondition: The value is one of the type's. While it is unset, it reads as that of 0 or the empty text.
+    /// - Precondition: The type has a case for the value. An unset value reads as that of 0 or the empty text.
     public final subscript<Value: RawRepresentable>(managed name: StaticString) -> Value
     where Value.RawValue: ManagedPropertyValue {
         @inlinable get {
@@ -16,8 +16,8 @@ extension NSManagedObject {
         @inlinable set { self[managed: name] = newValue.rawValue }
     }
 
-    /// The property of that name as an optional enumeration or option set; unset, and with a raw value that is none of the
-    /// type's, it reads as `nil`.
+    /// The property of that name as an optional enumeration or option set; `nil` if it is unset, or if the type does
+    /// not have its raw value.
     public final subscript<Value: RawRepresentable>(managed name: StaticString) -> Value?
     where Value.RawValue: ManagedPropertyValue {
         @inlinable get {
@@ -27,9 +27,9 @@ extension NSManagedObject {
         @inlinable set { self[managed: name] = newValue?.rawValue }
     }
 
-    /// The property of that name as any type that its values can be cast to; of another type, an optional reads as `nil`.
+    /// The property of that name as any type to which its value can be cast; an optional of another type is `nil`.
     ///
-    /// - Precondition: The object's entity has a property of that name, with a value of that type unless it is optional.
+    /// - Precondition: The entity has a property of that name; a non-optional one has a value of the type.
     @_disfavoredOverload
     public final subscript<Value>(managed name: StaticString) -> Value {
         get {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// How classes that are generated from a model reach their properties. The name is a literal, whose place in an object is
-/// looked up once for each entity. What `@Managed` expands to is the same.
+/// Accessors of generated classes, and of `@Managed` properties. The name is a literal, whose place in an object is
+/// looked up once per entity.
 extension NSManagedObject {
-    /// The property of that name. A scalar reads as 0, `false` or an empty text while the value is unset.
+    /// The property of that name. An unset scalar reads as 0, `false` or an empty text.
     ///
-    /// - Precondition: The object's entity has a property of that name, whose type fits.
+    /// - Precondition: The object's entity has a property of that name and a matching type.
     public final subscript<Value: ManagedPropertyValue>(managed name: StaticString) -> Value {
         @inlinable get {
             if let value = Value.readyValue(of: self, ManagedProperty(name)) { return value }
@@ -14,8 +14,8 @@ extension NSManagedObject {
         @inlinable set { Value.setManagedValue(newValue, of: self, at: ManagedPlaces.place(of: name, in: self)) }
     }
 
-    /// The property of that name as any type that its values can be cast to: values of transformers, composites, and the
-    /// objects that a fetched property finds. `nil` where the value is unset or of another type.
+    /// The property of that name as any type to which its value can be cast: values of transformers, composites, and
+    /// the results of a fetched property. `nil` if the value is unset or of another type.
     ///
     /// - Precondition: The object's entity has a property of that name.
     public final subscript<Value>(casting name: StaticString) -> Value? {
@@ -23,7 +23,7 @@ extension NSManagedObject {
         set { setValue(newValue, forKey: "\(name)") }
     }
 
-    /// The members of the to-many relationship of that name, for changing them.
+    /// The members of the to-many relationship of that name, to be changed.
     ///
     /// - Precondition: The object's entity has a to-many relationship of that name.
     public final subscript(members name: StaticString) -> ManagedMembers {
@@ -34,10 +34,10 @@ extension NSManagedObject {
     }
 }
 
-/// The members of a to-many relationship of one object, as the accessors of generated classes change them. The inverse
-/// relationship of each member changes along.
+/// The members of an object's to-many relationship, as changed by the accessors of generated classes. Each change also
+/// sets the inverse relationship of the members.
 ///
-/// Adding to a relationship whose inverse is a to-one relationship does not read its contents from the store.
+/// Adding to a relationship whose inverse is to-one does not read its members from the store.
 public struct ManagedMembers {
     let owner: NSManagedObject
     let number: Int
@@ -45,10 +45,10 @@ public struct ManagedMembers {
     private var name: String { owner.layout.toManyRelationships[number].name }
     private var contents: [NSManagedObject] { owner.toManyTargets(number) }
 
-    /// Adds a member, at the end of an ordered relationship; nothing happens if it is one already.
+    /// Adds a member, at the end of an ordered relationship. Does nothing if it already is a member.
     public func add(_ member: NSManagedObject) { InverseUpkeep.add(member, to: owner, number: number) }
 
-    /// Takes a member out; nothing happens if it is none.
+    /// Removes a member. Does nothing if it is not a member.
     public func remove(_ member: NSManagedObject) { InverseUpkeep.remove(member, from: owner, number: number) }
 
     /// Adds members.
@@ -57,18 +57,18 @@ public struct ManagedMembers {
     /// Adds members in their order.
     public func add(_ members: NSOrderedSet) { for member in objects(members) { add(member) } }
 
-    /// Takes members out.
+    /// Removes members.
     public func remove(_ members: NSSet) { for member in objects(members) { remove(member) } }
 
-    /// Takes members out.
+    /// Removes members.
     public func remove(_ members: NSOrderedSet) { for member in objects(members) { remove(member) } }
 
-    /// Adds members, of an array in its order.
+    /// Adds members in the order of the sequence.
     public func add<Members: Sequence>(_ members: Members) where Members.Element: NSManagedObject {
         for member in members { add(member) }
     }
 
-    /// Takes members out.
+    /// Removes members.
     public func remove<Members: Sequence>(_ members: Members) where Members.Element: NSManagedObject {
         for member in members { remove(member) }
     }
@@ -77,7 +77,7 @@ public struct ManagedMembers {
 
     // MARK: By index
 
-    /// Puts a member in at an index of an ordered relationship; nothing happens if it is a member already.
+    /// Inserts a member at an index of an ordered relationship. Does nothing if it already is a member.
     ///
     /// - Precondition: `index` is at most the number of members.
     public func insert(_ member: NSManagedObject, at index: Int) {
@@ -85,13 +85,13 @@ public struct ManagedMembers {
         InverseUpkeep.add(member, to: owner, number: number, at: index)
     }
 
-    /// Takes out the member at an index of an ordered relationship.
+    /// Removes the member at an index of an ordered relationship.
     public func remove(at index: Int) {
         require(index, below: contents.count)
         remove(contents[index])
     }
 
-    /// Puts members in, so that each is at its index afterwards.
+    /// Inserts members so that each has its index afterwards.
     ///
     /// - Precondition: There are as many indexes as members, and they leave no gap.
     public func insert(_ members: [NSManagedObject], at indexes: NSIndexSet) {
@@ -99,7 +99,7 @@ public struct ManagedMembers {
         for (member, index) in zip(members, positions) { insert(member, at: index) }
     }
 
-    /// Takes out the members at the indexes.
+    /// Removes the members at the indexes.
     public func remove(at indexes: NSIndexSet) {
         let contents = contents
         let gone = indexes.map { index in
@@ -109,29 +109,29 @@ public struct ManagedMembers {
         for member in gone { remove(member) }
     }
 
-    /// Puts members in, so that each is at its index afterwards.
+    /// Inserts members so that each has its index afterwards.
     ///
     /// - Precondition: There are as many indexes as members, and they leave no gap.
     public func insert(_ members: [NSManagedObject], at indexes: IndexSet) {
         insert(members, at: NSIndexSet(indexSet: indexes))
     }
 
-    /// Takes out the members at the indexes.
+    /// Removes the members at the indexes.
     public func remove(at indexes: IndexSet) { remove(at: NSIndexSet(indexSet: indexes)) }
 
-    /// Puts other members in the places of those at the indexes.
+    /// Replaces the members at the indexes.
     ///
     /// - Precondition: There are as many indexes as members.
     public func replace(at indexes: IndexSet, with members: [NSManagedObject]) {
         replace(at: NSIndexSet(indexSet: indexes), with: members)
     }
 
-    /// Puts another member in the place of the one at an index.
+    /// Replaces the member at an index.
     public func replace(at index: Int, with member: NSManagedObject) {
         replace(at: NSIndexSet(index: index), with: [member])
     }
 
-    /// Puts other members in the places of those at the indexes.
+    /// Replaces the members at the indexes.
     ///
     /// - Precondition: There are as many indexes as members.
     public func replace(at indexes: NSIndexSet, with members: [NSManagedObject]) {

@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// Which class an entity's objects have, and which entity a class stands for.
+/// The mapping between entities and the classes of their objects.
 ///
-/// A model names classes in Apple's ways: `Team`, `Module.Team`, or `.Team` for the program's own module. Without the
-/// Objective-C runtime a class is found by name only together with its module, so these are tried: the module whose
-/// resources the model is among, the modules of all classes that were ever asked for their entity, and the program's own.
+/// Models name classes in Apple's forms: `Team`, `Module.Team`, or `.Team` for the program's own module. Without the
+/// Objective-C runtime, finding a class by name needs its module. These modules are tried: that whose resources contain
+/// the model, those of all classes whose entity was requested, and the program's own.
 enum ManagedObjectClasses {
     private struct WeakModel {
         weak var model: NSManagedObjectModel?
     }
 
-    // SAFETY: the lock guards all of it, and the `registeredClass` of entities.
+    // SAFETY: the lock protects all of it, and the `registeredClass` of entities.
     private final class Known: @unchecked Sendable {
         struct Values {
             var models: [WeakModel] = []
             var modules: [String] = []
         }
 
-        // Not a `Mutex`: the thread sanitizer does not see that one being handed over between threads that wait for it.
+        // Not a `Mutex`: the thread sanitizer does not detect its hand-over between waiting threads.
         private let lock = NSLock()
         private var values = Values()
 
@@ -26,13 +26,13 @@ enum ManagedObjectClasses {
     }
 
     private static let known = Known()
-    /// Grows whenever a class became known, so that what was not found before is looked for again.
+    /// Increases when a class becomes known, so that failed look-ups are repeated.
     private static let registrations = Atomic<Int>(1)
     static var generation: Int { registrations.load(ordering: .acquiring) }
 
     // MARK: Models
 
-    /// Makes a model's entities known to `entity()`. A coordinator that is put into use calls it.
+    /// Makes a model's entities known to `entity()`. Called by a coordinator that begins to use the model.
     static func use(_ model: NSManagedObjectModel) {
         known.withLock { known in
             known.models.removeAll { $0.model == nil }
@@ -43,8 +43,8 @@ enum ManagedObjectClasses {
 
     // MARK: From class to entity
 
-    /// The entity that has the class; one without a name, which no model has, if there is none in the models that are in
-    /// use. That is said on standard error.
+    /// The entity that has the class in the models in use. If there is none, prints an error to standard error and
+    /// returns an entity without a name, which belongs to no model.
     static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
         if let entity = knownEntity(of: type) { return entity }
         let text =
@@ -53,7 +53,7 @@ enum ManagedObjectClasses {
         return NSEntityDescription()
     }
 
-    /// The entity that has the class in the model that was put into use last; `nil` if no model in use has one.
+    /// The entity that has the class in the model most recently put into use; `nil` if no model in use has one.
     static func knownEntity(of type: NSManagedObject.Type) -> NSEntityDescription? {
         let models = known.withLock { $0.models.compactMap(\.model) }
         for model in models.reversed() {
@@ -62,7 +62,7 @@ enum ManagedObjectClasses {
         return nil
     }
 
-    /// The one entity of `model` that has the class; `nil` if none has.
+    /// The only entity of `model` that has the class; `nil` if there is none.
     static func entity(of type: NSManagedObject.Type, in model: NSManagedObjectModel) -> NSEntityDescription? {
         let fullName = String(reflecting: type)
         let shortName = String(describing: type)
@@ -78,7 +78,7 @@ enum ManagedObjectClasses {
         return entity
     }
 
-    /// Says that objects of `entity` have the class `type`, when its name alone would not find it.
+    /// Registers the class of objects of `entity`, for names that alone do not identify it.
     static func register(_ type: NSManagedObject.Type, for entity: NSEntityDescription) {
         let module = String(String(reflecting: type).prefix { $0 != "." })
         known.withLock { known in
@@ -89,9 +89,9 @@ enum ManagedObjectClasses {
         }
     }
 
-    /// Objects of `entity` are being made as ones of that class: it is found by its bare name from now on.
+    /// Registers the class of new objects of `entity`, so that its bare name identifies it from now on.
     ///
-    /// Cost: nothing but a look at one word while it is the class that the last object was made of.
+    /// Cost: reads one word if the entity's previous object had the same class.
     @inline(__always)
     static func note(_ type: NSManagedObject.Type, of entity: NSEntityDescription, _ traits: EntityTraits) {
         let address = UInt(bitPattern: ObjectIdentifier(type))
@@ -109,10 +109,10 @@ enum ManagedObjectClasses {
 
     // MARK: From entity to class
 
-    /// The class of the objects of `entity`: `NSManagedObject` itself if the class that the model names is not there.
+    /// The class of objects of `entity`: `NSManagedObject` itself if the class that the model names does not exist.
     ///
-    /// Asked for each object that is made, while a look-up by name searches the whole program, also in vain: the answer
-    /// stays in the entity's layout until another module or class becomes known.
+    /// Called for each new object, while a look-up by name searches the whole program even if it fails. So the result
+    /// is cached in the entity's layout until another module or class becomes known.
     static func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         let layout = entity.layout
         let generation = generation
@@ -141,8 +141,8 @@ enum ManagedObjectClasses {
         return testClass(named: lastComponent(name)) ?? NSManagedObject.self
     }
 
-    /// The class of that bare name in the modules of a test bundle, whose own name is none of theirs; `nil` if several have
-    /// one.
+    /// The class of that bare name in the modules of a test bundle, whose names differ from the bundle's; `nil` if
+    /// several modules have one.
     private static func testClass(named name: String) -> NSManagedObject.Type? {
         let found = ModelResources.testModules.compactMap { module in
             NSClassFromString("\(module).\(name)") as? NSManagedObject.Type

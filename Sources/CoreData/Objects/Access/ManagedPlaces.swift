@@ -1,9 +1,9 @@
-/// From a property of a class and an object to the property's place: a few nanoseconds once it is known.
+/// The place of a property of a class in an object. Costs a few nanoseconds once it is known.
 ///
-/// The name that an accessor gives is one literal for the whole life of the program, so its address is the key.
+/// An accessor passes its name as the same literal for the life of the program, so the literal's address is the key.
 @usableFromInline
 enum ManagedPlaces {
-    /// The place of a property by its name, which stands in the program's text.
+    /// The place of a property by its name, which is a literal of the program.
     @usableFromInline
     static func place(of name: StaticString, in object: NSManagedObject) -> ManagedPlace {
         let property = ManagedProperty(name)
@@ -11,16 +11,16 @@ enum ManagedPlaces {
         return ManagedPlace(place: look(property, of: object, name: "\(name)"))
     }
 
-    // SAFETY: the object's home stays while its queue, where this runs, is busy here.
+    // SAFETY: the object's home is not released while its queue runs this.
     @inline(__always)
     private static func knownPlace(_ property: ManagedProperty, _ object: NSManagedObject) -> EntityLayout.Place? {
         object.home.with { $0.places[property.address] }
     }
 
-    /// Looks a property up by its name, and remembers where it is.
+    /// Looks a property up by its name, and caches its place.
     ///
-    /// While uses off a queue stop the program nothing is remembered: then every access comes here, and one that is not checked
-    /// pays nothing for it.
+    /// Caches nothing while uses off a queue stop the program: then every access is checked here, and without checks an
+    /// access costs nothing extra.
     @inline(never)
     private static func look(
         _ property: ManagedProperty, of object: NSManagedObject, name: String
@@ -37,6 +37,6 @@ enum ManagedPlaces {
         return place
     }
 
-    /// `URLs` of `uRLs`: what a method's name holds may stand for either.
+    /// Returns `URLs` for `uRLs`: a method's name may mean either.
     private static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 }

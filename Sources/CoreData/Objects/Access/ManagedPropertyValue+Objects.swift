@@ -1,10 +1,10 @@
 import Foundation
 
-// What is generic is inlinable, so that it is compiled for the types that a program uses: unspecialised, an access would look
-// up the type's metadata first, which takes longer than the access.
+// Generic members are inlinable, so that they are specialised for the types that a program uses. An unspecialised
+// access would look up the type's metadata first, which takes longer than the access.
 
 extension Optional: ManagedPropertyValue where Wrapped: ManagedPropertyValue {
-    /// The value of the object's property; the empty value where it is unset or does not fit.
+    /// The value of the object's property; `nil` if it is unset or of another type.
     @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Wrapped? {
         Wrapped.managedValueIfSet(of: object, at: place)
@@ -12,7 +12,7 @@ extension Optional: ManagedPropertyValue where Wrapped: ManagedPropertyValue {
 
     /// Sets the object's property.
     ///
-    /// - Precondition: The property is of a type that takes the value.
+    /// - Precondition: The property's type accepts the value.
     @inlinable
     public static func setManagedValue(_ value: Wrapped?, of object: NSManagedObject, at place: ManagedPlace) {
         if let value { return Wrapped.setManagedValue(value, of: object, at: place) }
@@ -21,7 +21,7 @@ extension Optional: ManagedPropertyValue where Wrapped: ManagedPropertyValue {
 }
 
 extension ManagedPlace {
-    /// Sets the object's property to nothing.
+    /// Sets the object's property to no value.
     @usableFromInline
     func unset(in object: NSManagedObject) {
         switch place {
@@ -32,7 +32,7 @@ extension ManagedPlace {
         }
     }
 
-    /// The object's to-many relationship, its contents read; `nil` if the property is none.
+    /// The object's to-many relationship with its members read; `nil` if the property is of another kind.
     @usableFromInline
     func toManyState(of object: NSManagedObject) -> ToManyState? {
         guard case .toMany(let number) = place else { return nil }
@@ -40,7 +40,7 @@ extension ManagedPlace {
         return object.loadedToManyState(number)
     }
 
-    /// The members of the object's to-many relationship in its order; `nil` if the property is none.
+    /// The members of the object's to-many relationship in its order; `nil` if the property is of another kind.
     @usableFromInline
     func memberList(of object: NSManagedObject) -> [NSManagedObject]? {
         guard case .toMany(let number) = place else { return nil }
@@ -61,7 +61,7 @@ extension NSObject: ManagedPropertyValue {
         return value
     }
 
-    /// The value of the object's property; `nil` where it is unset.
+    /// The value of the object's property; `nil` if it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
         read(object, place, as: Self?.self)
     }
@@ -82,7 +82,7 @@ extension NSObject: ManagedPropertyValue {
 
     /// Sets the object's property.
     ///
-    /// - Precondition: The property is of a type that takes the value.
+    /// - Precondition: The property's type accepts the value.
     public static func setManagedValue(_ value: NSObject, of object: NSManagedObject, at place: ManagedPlace) {
         switch place.place {
         case .toOne(let slot): InverseUpkeep.set(value as? NSManagedObject, of: object, slot: slot)
@@ -93,16 +93,16 @@ extension NSObject: ManagedPropertyValue {
     }
 }
 
-/// Collections: the members of a to-many relationship, what a fetched property finds, and values of transformers and
-/// composites.
+/// Collections: the members of a to-many relationship, the results of a fetched property, and values of transformers
+/// and composites.
 extension Set: ManagedPropertyValue {
-    /// The value of the object's property; the empty value where it is unset or does not fit.
+    /// The value of the object's property; empty if it is unset or of another type.
     @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element> {
         managedValueIfSet(of: object, at: place) ?? []
     }
 
-    /// The value of the object's property; `nil` where it is unset.
+    /// The value of the object's property; `nil` if it is unset.
     @inlinable
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element>? {
         place.toManyState(of: object)?.typedMembers() ?? AnyManagedValue.value(of: object, at: place)
@@ -110,20 +110,20 @@ extension Set: ManagedPropertyValue {
 
     /// Sets the object's property.
     ///
-    /// - Precondition: The property is of a type that takes the value.
+    /// - Precondition: The property's type accepts the value.
     public static func setManagedValue(_ value: Set<Element>, of object: NSManagedObject, at place: ManagedPlace) {
         AnyManagedValue.set(value, of: object, at: place)
     }
 }
 
 extension Array: ManagedPropertyValue {
-    /// The value of the object's property; the empty value where it is unset or does not fit.
+    /// The value of the object's property; empty if it is unset or of another type.
     @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Element] {
         managedValueIfSet(of: object, at: place) ?? []
     }
 
-    /// The value of the object's property; `nil` where it is unset.
+    /// The value of the object's property; `nil` if it is unset.
     @inlinable
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> [Element]? {
         guard let members = place.memberList(of: object) else { return AnyManagedValue.value(of: object, at: place) }
@@ -132,32 +132,32 @@ extension Array: ManagedPropertyValue {
 
     /// Sets the object's property.
     ///
-    /// - Precondition: The property is of a type that takes the value.
+    /// - Precondition: The property's type accepts the value.
     public static func setManagedValue(_ value: [Element], of object: NSManagedObject, at place: ManagedPlace) {
         AnyManagedValue.set(value, of: object, at: place)
     }
 }
 
 extension Dictionary: ManagedPropertyValue {
-    /// The value of the object's property; the empty value where it is unset or does not fit.
+    /// The value of the object's property; empty if it is unset or of another type.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Key: Value] {
         managedValueIfSet(of: object, at: place) ?? [:]
     }
 
-    /// The value of the object's property; `nil` where it is unset.
+    /// The value of the object's property; `nil` if it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> [Key: Value]? {
         AnyManagedValue.value(of: object, at: place)
     }
 
     /// Sets the object's property.
     ///
-    /// - Precondition: The property is of a type that takes the value.
+    /// - Precondition: The property's type accepts the value.
     public static func setManagedValue(_ value: [Key: Value], of object: NSManagedObject, at place: ManagedPlace) {
         AnyManagedValue.set(value, of: object, at: place)
     }
 }
 
-/// Properties of any kind by their place, as `value(forKey:)` has them.
+/// Properties of any kind by their place, with the values of `value(forKey:)`.
 @usableFromInline
 enum AnyManagedValue {
     @usableFromInline

@@ -2,50 +2,50 @@ import Foundation
 
 /// A type that an `@Managed` property may have.
 ///
-/// The framework's types are all there are: the numbers, `Bool`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, every
-/// `NSObject` (managed objects, `NSSet`, `NSOrderedSet`, `NSNumber`, transformable values), `Set`, `Array` and `Dictionary`
-/// (members of relationships, what fetched properties find, values of transformers and composites), and optionals of these.
+/// Only the framework's types conform: the numbers, `Bool`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, every
+/// `NSObject` (managed objects, `NSSet`, `NSOrderedSet`, `NSNumber`, transformable values), `Set`, `Array` and
+/// `Dictionary` (relationships, fetched properties, values of transformers and composites), and optionals of these.
 public protocol ManagedPropertyValue {
-    /// The value of the object's property; a value that is unset, or does not fit, reads as the type's empty value.
+    /// The value of the object's property. An unset value, or one of another type, reads as the type's empty value.
     static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self
 
     /// Sets the object's property.
     static func setManagedValue(_ value: Self, of object: NSManagedObject, at place: ManagedPlace)
 
-    /// The value, or `nil` where it is unset.
+    /// The value of the object's property; `nil` if it is unset.
     static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self?
 
-    /// The value of the object's property if it can be read without doing anything else, as the empty value where it is
-    /// unset; `nil` if ``managedValue(of:at:)`` has to be asked. Never another value than that gives.
+    /// The value of the object's property if it can be read without side effects, or the empty value if it is unset;
+    /// `nil` if ``managedValue(of:at:)`` has to be called. Never differs from that method's result.
     static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self?
 
-    /// The same, with `nil` in the value's place where it is unset.
+    /// The same as ``readyValue(of:_:)``, except that an unset value is `.some(nil)`.
     static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self??
 }
 
 extension ManagedPropertyValue {
-    /// The value of the object's property; `nil` where it is unset.
+    /// The value of the object's property; `nil` if it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
         managedValue(of: object, at: place)
     }
 }
 
-/// A value that lives in a slot.
+/// A value that is stored in a slot.
 protocol SlotRepresentable: ManagedPropertyValue {
-    /// What an unset value reads as.
+    /// The value that an unset property reads as.
     static var emptyValue: Self { get }
     init?(slot: SlotValue)
-    /// The value as a slot of an attribute of that type, `nil` if the type does not take it.
+    /// The value for the slot of an attribute of that type; `nil` if the type does not accept it.
     func slot(for type: NSAttributeType) -> SlotValue?
 }
 
 extension SlotRepresentable {
-    /// The value of the object's property; the empty value where it is unset or does not fit.
+    /// The value of the object's property; empty if it is unset or of another type.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
         read(object, place.place, as: Self.self) ?? emptyValue
     }
 
-    /// The value of the object's property; `nil` where it is unset.
+    /// The value of the object's property; `nil` if it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
         read(object, place.place, as: Self?.self)
     }
@@ -61,7 +61,7 @@ extension SlotRepresentable {
 
     /// Sets the object's property.
     ///
-    /// - Precondition: The property is of a type that takes the value.
+    /// - Precondition: The property's type accepts the value.
     public static func setManagedValue(_ value: Self, of object: NSManagedObject, at place: ManagedPlace) {
         guard case .attribute(let slot) = place.place,
             let fitting = value.slot(for: object.withLayout({ $0.attributeTypes[slot] }))
@@ -111,7 +111,7 @@ extension SlotRepresentable where Self: BinaryFloatingPoint {
         }
     }
 
-    /// A date attribute takes and gives its seconds since 2001, as generated classes with scalars have it.
+    /// A date attribute takes and returns seconds since 2001, as in generated classes with scalars.
     func slot(for type: NSAttributeType) -> SlotValue? {
         switch type {
         case .doubleAttributeType, .dateAttributeType: .real(Double(self))

@@ -1,6 +1,6 @@
-/// `willChangeValue(forKey:)` and `didChangeValue(forKey:)` around a primitive write, as hand-written accessors use them.
+/// Calls of `willChangeValue(forKey:)` and `didChangeValue(forKey:)` around a primitive write.
 ///
-/// The old destinations of a relationship are kept from one call to the other, to bring the inverses in line.
+/// Between the two calls, the old destinations of a relationship are kept in order to update the inverses.
 enum ManualChanges {
     static func willChange(_ object: NSManagedObject, _ key: String) {
         object.willChange()
@@ -34,7 +34,7 @@ enum ManualChanges {
         }
     }
 
-    /// Keeps the object: another one at its address would be taken for it.
+    /// Retains the object: another one at the same address would be mistaken for it.
     struct Change: Hashable {
         let object: NSManagedObject
         let key: String

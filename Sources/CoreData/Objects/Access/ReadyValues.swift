@@ -1,23 +1,22 @@
 import Foundation
 
-// Reading a property of an object whose row is here is what programs do most. It runs no code of the user's and
-// releases nothing, and is told to the compiler as that: a caller that goes through a list need not retain each object
-// for it, which would take as long as the read, and keep the processor from fetching the next object meanwhile. All
-// else goes the long way.
+// Reading a property of an object whose row is present is the most frequent operation. It runs no user code and
+// releases nothing, and the attribute declares this to the compiler. So a caller that iterates over a list need not
+// retain each object, which would take as long as the read and prevent the processor from prefetching the next object.
 
-/// Which property of a class an accessor stands for: see `ManagedPlaces`.
+/// The property of a class that an accessor reads: see `ManagedPlaces`.
 public struct ManagedProperty {
     @usableFromInline let address: UInt
 
-    /// The property of a name, which stands in the program's text.
+    /// The property with a name that is a literal of the program.
     @inlinable
     init(_ name: StaticString) { address = UInt(bitPattern: name.utf8Start) }
 }
 
-/// Each of these gives `nil` if there is more to do: the object is a fault or has changes, the thread records its
-/// reads, or the property was not read before. Otherwise the value, or `nil` in its place where it is unset.
-// SAFETY: `@_effects(releasenone)` holds, as what is called here reads only, or adds to the list of what the thread reads
-// (`ObservationProbe.isTracking`): no object that a caller can refer to loses a reference.
+/// Each method returns the value, or `.some(nil)` if it is unset. It returns `nil` if the slow path is needed: the
+/// object is a fault or has changes, the thread tracks its reads, or the property was not read before.
+// SAFETY: `@_effects(releasenone)` holds, as the functions called here only read, or append to the thread's list of
+// reads (`ObservationProbe.isTracking`): no object that a caller can refer to loses a reference.
 extension NSManagedObject {
     @usableFromInline @inline(never) @_effects(releasenone)
     final func readyInteger(_ property: ManagedProperty) -> Int64?? {
@@ -40,8 +39,8 @@ extension NSManagedObject {
         return values.isNull(slot) ? .some(nil) : nil
     }
 
-    /// The values of the row, which the object holds, and where among them that of the property is.
-    // SAFETY: the object holds its row and its home while its queue, where this runs, is busy here.
+    /// The values of the row, which the object retains, and the property's slot.
+    // SAFETY: the object's row and home are not released while its queue runs this.
     @inline(__always)
     private final func readySlot(_ property: ManagedProperty) -> (values: PackedValues, slot: Int)? {
         guard !flags.contains(.fault), !flags.contains(.observed), let row = unchangedRow else { return nil }
@@ -53,18 +52,17 @@ extension NSManagedObject {
 }
 
 extension ManagedPropertyValue {
-    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
+    /// The value if it is ready; `nil` if `managedValue(of:at:)` has to be called.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? { nil }
 
-    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
-    /// to be asked.
+    /// The value if it is ready, `.some(nil)` if it is unset; `nil` if `managedValueIfSet` has to be called.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? { nil }
 }
 
 extension Optional where Wrapped: ManagedPropertyValue {
-    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
+    /// The value if it is ready; `nil` if `managedValue(of:at:)` has to be called.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Wrapped?? {
         Wrapped.readyValueIfSet(of: object, property)
@@ -72,15 +70,14 @@ extension Optional where Wrapped: ManagedPropertyValue {
 }
 
 extension ManagedPropertyValue where Self: FixedWidthInteger {
-    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
+    /// The value if it is ready; `nil` if `managedValue(of:at:)` has to be called.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? {
         guard let number = object.readyInteger(property) else { return nil }
         return Self(truncatingIfNeeded: number ?? 0)
     }
 
-    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
-    /// to be asked.
+    /// The value if it is ready, `.some(nil)` if it is unset; `nil` if `managedValueIfSet` has to be called.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? {
         guard let number = object.readyInteger(property) else { return nil }
@@ -89,15 +86,14 @@ extension ManagedPropertyValue where Self: FixedWidthInteger {
 }
 
 extension ManagedPropertyValue where Self: BinaryFloatingPoint {
-    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
+    /// The value if it is ready; `nil` if `managedValue(of:at:)` has to be called.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? {
         guard let number = object.readyReal(property) else { return nil }
         return Self(number ?? 0)
     }
 
-    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
-    /// to be asked.
+    /// The value if it is ready, `.some(nil)` if it is unset; `nil` if `managedValueIfSet` has to be called.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? {
         guard let number = object.readyReal(property) else { return nil }
@@ -106,15 +102,14 @@ extension ManagedPropertyValue where Self: BinaryFloatingPoint {
 }
 
 extension Bool {
-    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
+    /// The value if it is ready; `nil` if `managedValue(of:at:)` has to be called.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Bool? {
         guard let number = object.readyInteger(property) else { return nil }
         return (number ?? 0) != 0
     }
 
-    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
-    /// to be asked.
+    /// The value if it is ready, `.some(nil)` if it is unset; `nil` if `managedValueIfSet` has to be called.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Bool?? {
         guard let number = object.readyInteger(property) else { return nil }
@@ -123,15 +118,14 @@ extension Bool {
 }
 
 extension Date {
-    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
+    /// The value if it is ready; `nil` if `managedValue(of:at:)` has to be called.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Date? {
         guard let seconds = object.readyReal(property) else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds ?? 0)
     }
 
-    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
-    /// to be asked.
+    /// The value if it is ready, `.some(nil)` if it is unset; `nil` if `managedValueIfSet` has to be called.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Date?? {
         guard let seconds = object.readyReal(property) else { return nil }
@@ -140,15 +134,14 @@ extension Date {
 }
 
 extension String {
-    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
+    /// The value if it is ready; `nil` if `managedValue(of:at:)` has to be called.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> String? {
         guard let text = object.readyText(property) else { return nil }
         return text ?? ""
     }
 
-    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
-    /// to be asked.
+    /// The value if it is ready, `.some(nil)` if it is unset; `nil` if `managedValueIfSet` has to be called.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> String?? {
         object.readyText(property)

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Values of attributes that an enumeration does not have.
+/// Attribute values for which an enumeration has no case.
 ///
-/// Such a value stops the program where the property is not optional. While the key behind a key path is searched for, the
-/// values are samples that no enumeration need have; then it is noted which property was read, and another value stands in.
+/// Such a value stops the program if the property is not optional. An exception is the search for the key of a key
+/// path, whose sample values need not be cases: there the read is recorded, and another value is returned.
 @usableFromInline
 enum UnknownRawValues {
-    /// What was read while key paths are tried out.
+    /// Properties that were read during searches for keys.
     private struct Reads {
         var searches = 0
         var noted: [ObjectIdentifier: Set<String>] = [:]
@@ -15,7 +15,7 @@ enum UnknownRawValues {
 
     private static let reads = Mutex(Reads())
 
-    /// Runs `search`, which reads properties of objects that are in no context.
+    /// Runs `search`, which reads properties of objects without a context.
     static func noting<Result>(_ search: () -> Result) -> Result {
         reads.withLock { $0.searches += 1 }
         defer {
@@ -27,7 +27,7 @@ enum UnknownRawValues {
         return search()
     }
 
-    /// Whether the property was read and had a value that its type does not have.
+    /// True if the property was read, and its type has no case for its value.
     static func wereRead(of object: NSManagedObject, _ name: String) -> Bool {
         reads.withLock { $0.noted[ObjectIdentifier(object)]?.contains(name) == true }
     }
@@ -41,7 +41,7 @@ enum UnknownRawValues {
         }
     }
 
-    /// An optional property reads as `nil`.
+    /// Records the read of an optional property and returns `nil`.
     @usableFromInline @inline(never)
     static func none<Value>(of object: NSManagedObject, _ name: StaticString) -> Value? {
         _ = note(object, name)
@@ -58,7 +58,7 @@ enum UnknownRawValues {
                 + "give the attribute a default value, or make the property optional.")
     }
 
-    /// The attribute's default, or the first value that is found.
+    /// The attribute's default value, or the first case found.
     private static func anyValue<Value: RawRepresentable>(of object: NSManagedObject, _ name: String) -> Value? {
         let given = object.entity.attributesByName[name]?.defaultValue as? Value.RawValue
         if let value = given.flatMap(Value.init(rawValue:)) { return value }

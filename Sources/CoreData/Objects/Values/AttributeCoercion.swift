@@ -1,22 +1,22 @@
 import Foundation
 
-/// Values of attributes between the two forms they have: `Any?` as people set and get them, and `SlotValue` as the
-/// framework keeps them.
+/// Conversion between the two forms of attribute values: `Any?` in the public API, and `SlotValue` inside the
+/// framework.
 ///
-/// Outwards, numbers are `NSNumber`s (a cast to any Swift number or to Bool succeeds where the value fits), text is
-/// `String`, and dates, data, UUIDs and URLs are Foundation's value types. Inwards, whatever can stand for the type is
-/// taken: any number for a number, `NSString` for text, and so on; nothing is parsed.
+/// Values returned to users are `NSNumber`s (which can be cast to any Swift number or to Bool if the value fits),
+/// `String`s, and Foundation's value types for dates, data, UUIDs and URLs. Values set by users may be of any class
+/// suitable for the type: any number for a number, `NSString` for text, and so on. Nothing is parsed.
 package enum AttributeCoercion {
-    /// `value` in the form of the attribute's slot, or `nil` if it is of a class that the attribute does not take.
+    /// Returns `value` in the form of the attribute's slot, or `nil` if the attribute does not accept its class.
     ///
-    /// A number is brought into the attribute's kind of number as `NSNumber` does it: an integer attribute drops a
-    /// fraction. Whether an integer fits 16 or 32 bits is a matter of validation.
+    /// A number is converted to the attribute's kind of number as in `NSNumber`: an integer attribute drops the
+    /// fraction. Validation checks if an integer fits into 16 or 32 bits.
     package static func slotValue(_ value: Any?, for attribute: NSAttributeDescription) -> SlotValue? {
         slotValue(value, type: attribute.attributeType)
     }
 
-    /// A value as an object keeps it until it is validated: also a number that is out of its type's range, as `real`, which
-    /// ``PropertyRule`` refuses.
+    /// Returns a value as an object stores it until validation. A number out of its type's range is stored as `real`,
+    /// which ``PropertyRule`` rejects.
     static func unvalidatedSlotValue(_ value: Any?, type: NSAttributeType) -> SlotValue? {
         if let fitting = slotValue(value, type: type) { return fitting }
         guard type.isNumber, let inner = unwrapped(value) else { return nil }
@@ -26,12 +26,12 @@ package enum AttributeCoercion {
     static func slotValue(_ value: Any?, type: NSAttributeType) -> SlotValue? {
         guard let value else { return .null }
         if let slot = directSlotValue(value, type) { return slot }
-        // What is left is an optional in an optional, NSNull, or of a wrong class.
+        // The rest are optionals in optionals, NSNull, and values of a wrong class.
         guard let inner = unwrapped(value) else { return .null }
         return directSlotValue(inner, type)
     }
 
-    /// The common case: a value of a class that fits, not wrapped in anything.
+    /// Returns the slot value for the common case: a value of a suitable class that is not wrapped.
     private static func directSlotValue(_ value: Any, _ type: NSAttributeType) -> SlotValue? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
@@ -55,13 +55,13 @@ package enum AttributeCoercion {
         }
     }
 
-    /// A slot's integer as people get it.
+    /// Returns a slot's integer in the form for users.
     @inline(__always)
     static func number(_ number: Int64, type: NSAttributeType) -> NSNumber {
         type == .booleanAttributeType ? NumberCoercion.boolean(number != 0) : NumberCoercion.number(number)
     }
 
-    /// A slot's value as people get it; `nil` for `null`.
+    /// Returns a slot's value in the form for users; `nil` for `null`.
     static func value(_ slot: SlotValue, type: NSAttributeType) -> Any? {
         switch slot {
         case .null: return nil
@@ -81,7 +81,7 @@ package enum AttributeCoercion {
         }
     }
 
-    /// A slot's value as an object, without the detour of a cast for the frequent kinds.
+    /// Returns a slot's value as an object, without a cast for the frequent kinds.
     static func object(_ slot: SlotValue, type: NSAttributeType) -> AnyObject? {
         switch slot {
         case .null: return nil
@@ -94,14 +94,14 @@ package enum AttributeCoercion {
         }
     }
 
-    /// `nil` for `nil` and `NSNull`, however often wrapped in optionals.
+    /// Returns the innermost value; `nil` for `nil` and `NSNull`, at any depth of optionals.
     private static func unwrapped(_ value: Any?) -> Any? {
         guard let value, !(value is NSNull) else { return nil }
         guard let inner = OptionalValues.unwrapped(value), !(inner is NSNull) else { return nil }
         return inner
     }
 
-    /// Any value as an object; Swift values travel in a box that gives them back.
+    /// Returns any value as an object. Swift values are boxed, and unboxed when read.
     private static func object(_ value: Any) -> NSObject? {
         if let object = value as? NSObject { return object }
         return ValueBox(value)
@@ -110,7 +110,7 @@ package enum AttributeCoercion {
     private static func unboxed(_ object: NSObject) -> Any { (object as? ValueBox)?.value ?? object }
 }
 
-/// A Swift value as an object, for transformable attributes. Equal when both values are hashable and equal.
+/// A Swift value as an object, for transformable attributes. Equal if both values are hashable and equal.
 final class ValueBox: NSObject {
     let value: Any
 

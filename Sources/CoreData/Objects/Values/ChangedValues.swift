@@ -1,8 +1,8 @@
 import Foundation
 
-/// How an object differs from what was saved and from what it was when the current event began.
+/// Differences between an object and its saved values, or its values at the beginning of the current event.
 enum ChangedValues {
-    /// The slots whose values are saved and differ from the saved row.
+    /// The persistent slots whose values differ from the saved row.
     static func changedSlots(of object: NSManagedObject) -> [Int] {
         guard let snapshot = object.snapshot else {
             return object.managedObjectContext?.slotsSet(inUnread: object) ?? []
@@ -14,7 +14,7 @@ enum ChangedValues {
         }
     }
 
-    /// The slots of a new object whose values differ from the entity's defaults: what `awakeFromInsert` set counts too.
+    /// The slots of a new object that differ from the entity's defaults, including those set by `awakeFromInsert`.
     private static func slotsSetSinceInsertion(of object: NSManagedObject) -> [Int] {
         let traits = object.layout.traits
         return object.layout.slots.indices.filter { slot in
@@ -22,7 +22,7 @@ enum ChangedValues {
         }
     }
 
-    /// The slots whose values differ from the snapshot's, those that live in memory only too.
+    /// The slots whose values differ from the snapshot's, including transient ones.
     static func differingSlots(of object: NSManagedObject) -> [Int] {
         guard object.hasOwnValues, let snapshot = object.snapshot else { return [] }
         return snapshot.values.indices.filter { !same(object.currentValue($0), snapshot.values[$0], object) }
@@ -41,7 +41,7 @@ enum ChangedValues {
         !changedSlots(of: object).isEmpty || !changedToMany(of: object).isEmpty
     }
 
-    /// Equality of slot values, where an object's temporary and permanent IDs are the same.
+    /// Compares slot values; an object's temporary and permanent IDs are equal.
     static func same(_ left: SlotValue, _ right: SlotValue, _ object: NSManagedObject) -> Bool {
         if left == right { return true }
         guard case .reference(let leftID) = left, case .reference(let rightID) = right,
@@ -73,7 +73,7 @@ enum ChangedValues {
             result[object.layout.slots[slot].name] = present(before[slot], slot, object)
         }
         for (number, state) in object.touchedToMany where state.hasEventChanges {
-            // What came or went tells what was there only with the rest.
+            // Added and removed members give the previous members only together with the others.
             let members = object.loadedToManyState(number).contentsBeforeEvent
             result[object.layout.toManyRelationships[number].name] =
                 state.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
@@ -81,8 +81,8 @@ enum ChangedValues {
         return result
     }
 
-    /// Calls `body` with the number of each property that the current event changed, without making any values: that of a
-    /// slot or, counted from behind the slots, of a to-many relationship.
+    /// Calls `body` with the number of each property that the current event changed, without creating values. A slot
+    /// has its own number; to-many relationships are numbered after the slots.
     static func forEachSinceEvent(of object: NSManagedObject, _ body: (Int) -> Void) {
         if let (values, row) = startOfEvent(of: object) {
             let count = values.isEmpty ? row?.count ?? 0 : values.count
@@ -96,21 +96,21 @@ enum ChangedValues {
         }
     }
 
-    /// The names of properties by such numbers.
+    /// The names of properties with such numbers.
     static func names(of numbers: [Int], in layout: EntityLayout) -> Set<String> {
         let count = layout.slots.count
         return Set(
             numbers.map { $0 < count ? layout.slots[$0].name : layout.toManyRelationships[$0 - count].name })
     }
 
-    /// The values of all slots as they were when the event began; empty if it changed none of them.
+    /// The values of all slots at the beginning of the event; empty if the event changed none of them.
     private static func valuesBeforeEvent(of object: NSManagedObject) -> [SlotValue] {
         guard let (values, row) = startOfEvent(of: object) else { return [] }
         return values.isEmpty ? row?.values.array ?? [] : values
     }
 
-    /// The object's own values when the event began, and its row, whose values count where it had none of its own; `nil` if
-    /// the event changed none.
+    /// The object's own values at the beginning of the event, and its row, which applies if it had no own values; `nil`
+    /// if the event changed none.
     private static func startOfEvent(of object: NSManagedObject) -> (values: [SlotValue], row: RowSnapshot?)? {
         if let baseline = object.baseline { return (baseline.values, baseline.snapshot) }
         guard object.hasOwnValues, !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) else {
@@ -139,7 +139,7 @@ enum ChangedValues {
         return result
     }
 
-    /// The values of a row as a dictionary: attributes and, for to-one relationships, IDs; `NSNull` for `nil`.
+    /// Returns the values of a row as a dictionary of attributes and of to-one relationships' IDs; `NSNull` for `nil`.
     static func dictionary(of row: some Sequence<SlotValue>, _ layout: EntityLayout) -> [String: Any] {
         var result: [String: Any] = [:]
         for (slot, value) in row.enumerated() where !layout.slots[slot].isTransient {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A composite value as a row has it: one value for each leaf. An element without a value is not in the dictionary. A
+/// A composite value as stored in a row: one value per leaf. An element without a value is not in the dictionary. A
 /// composite without any value is `nil`, or empty if it is required.
 package enum CompositeRow {
-    /// One value of a composite's dictionary; `nil` for one that its attribute does not take.
+    /// Returns one value of a composite's dictionary; `nil` if the attribute does not accept it.
     package static func value(of slot: SlotValue, at leaf: NSCompositeAttributeDescription.Leaf) -> SlotValue? {
         var current: Any?
         if case .object(let dictionary) = slot { current = dictionary }
@@ -11,7 +11,7 @@ package enum CompositeRow {
         return AttributeCoercion.slotValue(current, for: leaf.attribute)
     }
 
-    /// The dictionary of values in the order of the composite's leaves.
+    /// Returns the dictionary for values in the order of the composite's leaves.
     package static func composed(_ values: [SlotValue], _ composite: NSCompositeAttributeDescription) -> SlotValue {
         var rest = values[...]
         let parts = dictionary(&rest, composite)

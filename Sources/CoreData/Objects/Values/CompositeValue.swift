@@ -1,10 +1,10 @@
 import Foundation
 
-/// The values of composite attributes: dictionaries under the names of the elements.
+/// Values of composite attributes: dictionaries keyed by element names.
 enum CompositeValue {
-    /// A value as the slot keeps it: each element in its attribute's form, those without a value left out.
+    /// Returns the value as stored in a slot: each element in its attribute's form, elements without a value left out.
     ///
-    /// - Precondition: The value is a dictionary under the elements' names, whose values fit the elements.
+    /// - Precondition: The value is a dictionary keyed by element names, whose values fit the elements.
     static func slotValue(_ value: Any?, _ composite: NSCompositeAttributeDescription) -> SlotValue {
         guard let value, !(value is NSNull) else { return .null }
         guard let parts = value as? [String: Any] else {
@@ -13,7 +13,7 @@ enum CompositeValue {
         return .object(NSDictionary(dictionary: fitting(parts, composite)))
     }
 
-    /// The dictionary `whole` with another value for the element at `path`; `nil` takes the element out.
+    /// Returns the dictionary `whole` with another value for the element at `path`; `nil` removes the element.
     static func setting(
         _ value: Any?, at path: ArraySlice<String>, of whole: [String: Any],
         _ composite: NSCompositeAttributeDescription

@@ -1,8 +1,8 @@
-/// What an object was when the current event first changed it: for `changedValuesForCurrentEvent()` and for undo.
+/// An object's state before the current event first changed it, for `changedValuesForCurrentEvent()` and for undo.
 final class EventBaseline {
     /// The event's number in its context.
     let event: UInt64
-    /// The object's own values then; empty when they were those of the snapshot.
+    /// The object's own values at that time; empty if they were those of the snapshot.
     let values: [SlotValue]
     let snapshot: RowSnapshot?
 
@@ -12,13 +12,13 @@ final class EventBaseline {
         self.snapshot = snapshot
     }
 
-    /// All values as they were.
+    /// The values of all slots at that time.
     var allValues: [SlotValue] { values.isEmpty ? snapshot?.values.array ?? [] : values }
 
-    /// The number of the baselines that a merge keeps while it is told: no event has it.
+    /// The event number of baselines that a merge keeps while it posts its changes. No event has this number.
     static let merge = UInt64.max
 
-    /// The same with nothing in a slot, so that what was dropped there is no change of the event.
+    /// Returns a baseline with null in a slot, so that the value dropped there does not count as a change of the event.
     func settingNull(_ slot: Int) -> EventBaseline {
         guard event != Self.merge, allValues.indices.contains(slot) else { return self }
         var values = allValues

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The values of a row without gaps, in memory that the row owns: a number takes 8 bytes, a text 16 and what is not
-/// there none, where an array of ``SlotValue`` takes 24 for each.
+/// The values of a row without gaps, in memory that the row owns. A number takes 8 bytes, a text 16 and a null none,
+/// where an array of ``SlotValue`` takes 24 bytes per value.
 ///
-/// First the number of slots (2 bytes) and whether the row is unsaved (1), then a tag of one byte for each slot, and from the
-/// next whole word on the values of those that have one, in the order of the slots. The lower two bits of a tag say how many
-/// words its value takes, so that the place of a value is the sum of those before.
-// SAFETY: `words` has room for the head and for what the tags say, written by `Writer` alone, in the order of the
-// slots, so that each place holds an initialised value of its tag's type. The row that owns the words keeps them, and
+/// The format is: the number of slots (2 bytes), 1 if the row is unsaved (1 byte), a tag of one byte per slot, and from
+/// the next whole word the non-null values in slot order. The lower two bits of a tag are the number of words of its
+/// value, so the offset of a value is the sum of those before it.
+// SAFETY: `words` has memory for the head and the values that the tags describe. Only `Writer` writes them, in slot
+// order, so that each offset has an initialised value of its tag's type. The row that owns the words retains them and
 // never changes them. Slots are checked against the count.
 package struct PackedValues {
     let words: UnsafeMutablePointer<UInt64>
@@ -51,7 +51,7 @@ package struct PackedValues {
     @inline(__always)
     private var tags: UnsafeMutablePointer<UInt8> { (start + Self.headSize).assumingMemoryBound(to: UInt8.self) }
 
-    /// How many words the head and `count` tags take.
+    /// The number of words of the head with `count` tags.
     @inline(__always)
     private static func headWords(_ count: Int) -> Int { (headSize + count + 7) >> 3 }
 
@@ -64,15 +64,15 @@ package struct PackedValues {
         return Self.value(tags[slot], words + Self.headWords(count) + wordsBefore(slot))
     }
 
-    /// `nil` for a value of another kind.
+    /// The integer in a slot; `nil` if the value is of another kind.
     @inline(__always)
     func integer(_ slot: Int) -> Int64? { place(of: slot, ifTagged: Tag.integer)?.load(as: Int64.self) }
 
-    /// `nil` for a value of another kind.
+    /// The real number in a slot; `nil` if the value is of another kind.
     @inline(__always)
     func real(_ slot: Int) -> Double? { place(of: slot, ifTagged: Tag.real)?.load(as: Double.self) }
 
-    /// Calls `body` with a text where it lies; `nil` for a value of another kind.
+    /// Calls `body` with the text in a slot, without copying it; `nil` if the value is of another kind.
     @inline(__always)
     func withText<Result>(_ slot: Int, _ body: (borrowing String) -> Result) -> Result? {
         guard let place = place(of: slot, ifTagged: Tag.text) else { return nil }
@@ -101,7 +101,7 @@ package struct PackedValues {
         }
     }
 
-    /// How many words the values before that of `slot` take.
+    /// The number of words of the values before that of `slot`.
     @inline(__always)
     private func wordsBefore(_ slot: Int) -> Int {
         let end = Self.headSize + slot
@@ -114,7 +114,7 @@ package struct PackedValues {
         return sum &+ Self.sumOfSizes(tags & ((1 << UInt64((end & 7) * 8)) - 1))
     }
 
-    /// The sum of what eight tags say: the product adds all bytes up in its highest.
+    /// The sum of the sizes in eight tags: the product adds all bytes up in the highest one.
     @inline(__always)
     private static func sumOfSizes(_ tags: UInt64) -> Int {
         Int(((tags & 0x0303_0303_0303_0303) &* 0x0101_0101_0101_0101) >> 56)
@@ -136,23 +136,23 @@ package struct PackedValues {
         }
     }
 
-    // MARK: Making and unmaking
+    // MARK: Initialising and deinitialising
 
-    /// How many words `count` values take at most, with the head.
+    /// The maximum number of words of `count` values, with the head.
     static func greatestWordCount(_ count: Int) -> Int { headWords(count) + count * 2 }
 
-    /// Writes values one after the other. What was not written is null.
+    /// Writes values one after the other. Slots that were not written are null.
     package struct Writer {
         private let values: PackedValues
         private var slot = 0
         private var place: UnsafeMutableRawPointer
 
-        /// - Parameter words: Memory for as many words as `count` values can take.
+        /// - Parameter words: Memory for the maximum number of words of `count` values.
         /// - Precondition: `count` is below 65,536.
         @inline(__always)
         init(_ words: UnsafeMutablePointer<UInt64>, count: Int, isUnsaved: Bool) {
             values = PackedValues(words: words)
-            // What is left of the last word of tags is read with them.
+            // The rest of the last word of tags is read together with them.
             let headWords = PackedValues.headWords(count)
             words.initialize(repeating: 0, count: headWords)
             values.start.storeBytes(of: UInt16(count), as: UInt16.self)
@@ -160,7 +160,7 @@ package struct PackedValues {
             place = UnsafeMutableRawPointer(words + headWords)
         }
 
-        /// How many words were written, with the head.
+        /// The number of words written, with the head.
         @inline(__always)
         var wordCount: Int { (place - values.start) >> 3 }
 
@@ -174,7 +174,7 @@ package struct PackedValues {
             slot += 1
         }
 
-        /// Appends a text, or nothing. Moved to its place, where one that is wrapped would be copied.
+        /// Appends a text, or null. Moves the text to its place; one wrapped in a `SlotValue` would be copied.
         @inline(__always)
         mutating func append(text: consuming String?) {
             guard let text else { return append(.null) }

@@ -1,79 +1,78 @@
 import Foundation
 
-/// The values of one row as its store last had them, and the row's version. In a context that has a parent, the values of the
-/// parent's object, its unsaved ones too.
+/// The values of one row as last read or saved, and the row's version. In a context with a parent, the values of the
+/// parent's object, including unsaved ones.
 ///
-/// Immutable, and shared by every object that stands for the row: an object copies the values on its first write. One block
-/// of memory in which the values follow the head, because a list has as many of these as rows; see ``PackedValues``.
+/// Immutable, and shared by all objects of the row: an object copies the values on its first write. One block of memory
+/// in which the values follow the head, because a list has one per row; see ``PackedValues``.
 // SAFETY: immutable once `make` has filled its block.
-// SAFETY: `make` alone makes instances, with the block's memory filled by a `Writer`; what reads it is extended to hold
-// the row, or promises so (`packed`).
+// SAFETY: only `make` creates instances, with the block's memory filled by a `Writer`. Code that reads it keeps the row
+// alive itself, or with `packed` promises to.
 package final class RowSnapshot: @unchecked Sendable {
     private typealias Block = ManagedBufferPointer<Int64, UInt64>
 
-    // All that an instance has lies in its block: it is only ever made by `make`.
+    // An instance has no contents outside its block, which `make` creates.
     private init() { preconditionFailure("A row is made with its values.") }
 
-    /// The optimistic-lock counter: 1 after the insert, one more with every saved update. In SQLite the column `Z_OPT`.
+    /// The optimistic-lock counter: 1 after the insert, increased by every saved update. In SQLite the column `Z_OPT`.
     package var version: Int64 { Block(unsafeBufferObject: self).header }
 
-    /// The values where they are: as long as the row is held.
+    /// The values in place, valid while the row is retained.
     @inline(__always)
     var packed: PackedValues {
         PackedValues(words: Block(unsafeBufferObject: self).withUnsafeMutablePointerToElements { $0 })
     }
 
-    /// Whether the row holds what a parent context has not saved: then no store has ever had it.
+    /// True if the row has values that a parent context has not saved, and so no store has had.
     var isUnsaved: Bool { withExtendedLifetime(self) { packed.isUnsaved } }
 
     var count: Int { withExtendedLifetime(self) { packed.count } }
 
-    /// One entry per slot of the entity's ``EntityLayout``, in slot order; transient slots have their
-    /// default value.
+    /// One entry per slot of the entity's ``EntityLayout``, in slot order. Transient slots have their default value.
     package var values: RowValues { RowValues(row: self) }
 
-    /// The value in one slot, without a detour: every access to a property ends here.
+    /// The value in one slot. Inlined, because every access to a property calls it.
     @inline(__always)
     package func value(_ slot: Int) -> SlotValue { withExtendedLifetime(self) { packed.value(slot) } }
 
-    /// The integer in one slot; `nil` if the slot holds no integer.
+    /// The integer in one slot; `nil` if its value is of another kind.
     @inline(__always)
     func integer(_ slot: Int) -> Int64? { withExtendedLifetime(self) { packed.integer(slot) } }
 
-    /// Calls `body` with the text in a slot, if there is one, where it lies.
+    /// Calls `body` with the text in a slot, if it has one, without copying it.
     @inline(__always)
     func withText<Result>(_ slot: Int, _ body: (borrowing String) -> Result) -> Result? {
         withExtendedLifetime(self) { packed.withText(slot, body) }
     }
 
-    /// The values in an array of their own, to be changed.
+    /// A copy of the values in an array.
     var array: [SlotValue] {
         withExtendedLifetime(self) {
-            // What is null may be written over. An array without contents would be allocated by code that is not compiled
-            // for its type.
+            // Nulls may be overwritten. An uninitialised array would be allocated by code that is not specialised for
+            // its type.
             var values = [SlotValue](repeating: .null, count: packed.count)
             values.withUnsafeMutableBufferPointer { packed.copy(to: $0) }
             return values
         }
     }
 
-    /// Initialises memory for as many values as there are.
+    /// Initialises memory for all values of the row.
     func copy(to values: UnsafeMutableBufferPointer<SlotValue>) {
         withExtendedLifetime(self) { packed.copy(to: values) }
     }
 
     deinit { packed.deinitialize() }
 
-    // MARK: Making rows
+    // MARK: Creating rows
 
-    /// - Parameter write: appends `count` values, or throws.
+    /// - Parameter write: Appends `count` values, or throws.
     @inline(__always)
     package static func make(
         version: Int64, count: Int, isUnsaved: Bool = false, write: (inout PackedValues.Writer) throws -> Void
     ) rethrows -> RowSnapshot {
         let capacity = PackedValues.greatestWordCount(count)
         return try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity) { words in
-            // Memory of that size has an address.
+            // A temporary allocation of this size has an address.
             let start = words.baseAddress.unsafelyUnwrapped
             var writer = PackedValues.Writer(start, count: count, isUnsaved: isUnsaved)
             do {
@@ -92,12 +91,12 @@ package final class RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// A row without any value.
+    /// Creates a row in which every slot is null.
     static func blank(_ layout: EntityLayout) -> RowSnapshot {
         make(repeatElement(SlotValue.null, count: layout.slots.count), version: 0)
     }
 
-    /// Takes over the words of packed values.
+    /// Creates a row from the words of packed values, which are moved.
     private static func make(moving words: UnsafeMutablePointer<UInt64>, count: Int, version: Int64) -> RowSnapshot {
         let block = Block(bufferClass: RowSnapshot.self, minimumCapacity: count) { _, _ in version }
         block.withUnsafeMutablePointerToElements { $0.moveInitialize(from: words, count: count) }

@@ -1,23 +1,23 @@
-/// A predicate over slots for the objects of one entity, as a list of conditions each of which says where to go on: nothing is
-/// called, retained or copied on the way through the usual ones.
-// SAFETY: immutable once made.
-// SAFETY: `steps` has as many steps as there are conditions, all initialised, freed in `deinit`; only numbers from
-// `Writer` index it. The object holds its row while it is looked at.
+/// A predicate over the slots of one entity's objects, compiled to a list of conditions each of which names its
+/// successors. Evaluating the common conditions calls, retains and copies nothing.
+// SAFETY: immutable after `init`.
+// SAFETY: `steps` has one initialised step per condition, freed in `deinit`; only numbers from `Writer` index it. The
+// object retains its row during the evaluation.
 final class SlotProgram: @unchecked Sendable {
     private struct Step {
-        /// -1 where the entity does not have the property.
+        /// -1 if the entity does not have the property.
         let slot: Int
         let shortcut: SlotShortcut
         let onTrue: Int
         let onFalse: Int
     }
 
-    /// Where a program ends.
+    /// The two results of a program, used as successors.
     private static let holds = -1
     private static let fails = -2
 
     private var start = holds
-    // Memory of the program's own: an array would be retained for each object. Never changed once the program is made.
+    // Memory owned by the program: an array would be retained for each object. Never changed after `init`.
     private let steps: UnsafeMutablePointer<Step>
     private let conditions: [any SlotCondition]
 
@@ -34,7 +34,7 @@ final class SlotProgram: @unchecked Sendable {
         steps.deallocate()
     }
 
-    /// Whether `object`, of the program's entity, matches; fires its fault if any slot is looked at.
+    /// True if `object`, of the program's entity, matches. Fires its fault if any slot is read.
     @inline(__always)
     func holds(for object: NSManagedObject) -> Bool {
         var next = start
@@ -61,7 +61,7 @@ final class SlotProgram: @unchecked Sendable {
         var steps: [Step] = []
         var conditions: [any SlotCondition] = []
 
-        /// - Returns: where `tree` begins.
+        /// - Returns: The number of the first step of `tree`, or a result.
         mutating func write(_ tree: SlotTree, onTrue: Int, onFalse: Int) -> Int {
             switch tree {
             case .constant(let value): return value ? onTrue : onFalse
@@ -80,12 +80,12 @@ final class SlotProgram: @unchecked Sendable {
 }
 
 extension CompiledPredicate {
-    /// The predicate for the objects of one entity, where it looks at nothing but their slots.
+    /// The predicate compiled for the objects of one entity; `nil` if it reads more than their slots.
     func program(for layout: EntityLayout) -> SlotProgram? { ofSlots.map { SlotProgram($0, for: layout) } }
 }
 
 extension SlotShortcut {
-    /// `nil` where the condition has to be asked: for values of other kinds.
+    /// Evaluates the shortcut; `nil` if the value is of another kind and the condition has to be evaluated.
     @inline(__always)
     fileprivate func holds(for row: RowSnapshot, slot: Int) -> Bool? {
         guard slot >= 0 else { return nil }
@@ -94,7 +94,7 @@ extension SlotShortcut {
             guard let value = row.integer(slot) else { return nil }
             return wanted.contains(value < number ? .ascending : value == number ? .same : .descending)
         case .equal(let text, let count, let isEqual):
-            // What is the same in characters, and as long as what has no other form, is the same in bytes.
+            // A text that is canonically equal to an ASCII text, and as long in bytes, has the same bytes.
             return row.withText(slot) { ($0 == text && $0.utf8.count == count) == isEqual }
         case .none: return nil
         }
