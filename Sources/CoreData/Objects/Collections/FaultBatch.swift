@@ -1,24 +1,23 @@
-/// Objects of one fetch or of one to-many relationship that stand next to each other and came without their rows: the
-/// first of them that is touched reads the rows of all with one query.
+/// Adjacent objects of one fetch or to-many relationship whose rows were not read. The first read of a value of one of
+/// them reads the rows of all with one query.
 ///
-/// Shared by its members; holds their names only, so that it keeps no object alive. One block of memory, in which the
-/// rows' numbers stand as distances from the smallest, in as few bytes as these need: a long list has a member for each
-/// row.
+/// Shared by its members; contains only their keys or IDs, so that it retains no object. One block of memory with the
+/// rows' numbers as offsets from the smallest, in as few bytes as they need, because a long list has one per row.
 final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
-    /// How many rows are read at once for a request that names no batch size.
+    /// The number of rows read at once for a request without a batch size.
     static let defaultSize = 128
 
-    /// What names a member.
+    /// The identity of a member.
     enum Member {
         case row(RowKey, StoreReference)
-        /// The object has a temporary ID, or its neighbours are in another store.
+        /// The object has a temporary ID, or other members are in another store.
         case named(NSManagedObjectID)
     }
 
-    // MARK: Making batches
+    // MARK: Creating batches
 
-    /// Rows of one store.
-    // SAFETY: there is room for `size` bytes of each key, and `create` makes an instance of the class it is called on.
+    /// Creates a batch of rows in one store.
+    // SAFETY: there is memory for `size` bytes per key, and `create` returns an instance of the class it is called on.
     static func make(_ keys: some Collection<RowKey>, of store: StoreReference) -> FaultBatch {
         var head = FaultBatchHead(store: store, count: UInt32(keys.count))
         var last = Int64.min
@@ -44,19 +43,19 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return unsafeDowncast(made, to: FaultBatch.self)
     }
 
-    // SAFETY: `create` makes an instance of the class that it is called on.
+    // SAFETY: `create` returns an instance of the class it is called on.
     private static func make(_ ids: [NSManagedObjectID]) -> FaultBatch {
         unsafeDowncast(create(minimumCapacity: 0) { _ in FaultBatchHead(ids: ids) }, to: FaultBatch.self)
     }
 
-    /// A batch that others may join until it is full, or the rows are read: of faults that are made one by one.
+    /// Creates a batch for faults that are created one by one. They can join until it is full or its rows are read.
     static func open() -> FaultBatch {
         let batch = make([NSManagedObjectID]())
         batch.header.isOpen = true
         return batch
     }
 
-    /// - Returns: whether there was room.
+    /// - Returns: `true` if the object has joined.
     func admit(_ object: NSManagedObject) -> Bool {
         guard header.isOpen else { return false }
         header.ids.append(object.passingID)
@@ -65,7 +64,7 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return true
     }
 
-    /// The rows are read: later members are not read with these.
+    /// Closes the batch when its rows are read.
     func close() { header.isOpen = false }
 
     static func make(of objects: some Collection<NSManagedObject>) -> FaultBatch {
@@ -80,9 +79,10 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return make(objects.map(\.objectID))
     }
 
-    /// Lets those of `objects` that wait for their rows read them together, `size` neighbours at a time.
+    /// Puts those of `objects` whose rows were not read into batches of `size`.
     ///
-    /// - Parameter list: The relationship whose members they are, all of them: noted where they fit into one batch.
+    /// - Parameter list: The relationship of which `objects` are all members. Set on the batch if they fit into a
+    ///   single one.
     static func join(_ objects: [NSManagedObject], size: Int, list: NSRelationshipDescription? = nil) {
         let waiting = objects.filter(\.waitsForRow)
         guard waiting.count > 1 else { return }
@@ -96,9 +96,9 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
 
     // MARK: Reading batches
 
-    /// The objects to read when the member `object` is touched: it, and all other members that wait for their rows.
+    /// Returns the objects to read when a value of `object` is read: it, and all other members without rows.
     ///
-    /// - Parameter registered: finds the context's object of a member.
+    /// - Parameter registered: Returns the context's object for a member.
     func waiting(with object: NSManagedObject, registered: (Member) -> NSManagedObject?) -> [NSManagedObject] {
         var result = [object]
         for index in 0..<(header.store == nil ? header.ids.count : Int(header.count)) {
@@ -108,8 +108,8 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return result
     }
 
-    /// What names the member at `index`.
-    // SAFETY: `index` is below the count of keys that `make` has written, `size` bytes each.
+    /// The identity of the member at `index`.
+    // SAFETY: `index` is below the number of keys that `make` has written, `size` bytes each.
     func member(_ index: Int) -> Member {
         guard let store = header.store else { return .named(header.ids[index]) }
         return withUnsafeMutablePointers { head, bytes in
@@ -121,7 +121,7 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         }
     }
 
-    // SAFETY: the caller has room for `width` bytes at `place`.
+    // SAFETY: the caller provides memory for `width` bytes at `place`.
     private static func write(_ number: UInt64, _ width: UInt8, to place: UnsafeMutablePointer<UInt8>) {
         for byte in 0..<Int(width) { (place + byte).initialize(to: UInt8(truncatingIfNeeded: number >> (byte * 8))) }
     }
@@ -132,24 +132,24 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
     }
 }
 
-/// What the members of a ``FaultBatch`` have in common.
+/// The data shared by the members of a ``FaultBatch``.
 struct FaultBatchHead {
-    /// The store of the rows; `nil` where the members are named by their IDs.
+    /// The store of the rows; `nil` if the members are identified by IDs.
     var store: StoreReference?
     var ids: [NSManagedObjectID] = []
-    /// The to-many relationship whose members they are, for a short list.
+    /// The to-many relationship of which these are all members, if it fits into one batch.
     var list: ObjectIdentifier?
-    /// Whether others may join.
+    /// True while others may join.
     var isOpen = false
     /// The smallest number.
     var first: Int64 = 0
     var count: UInt32 = 0
-    /// The entity of all rows, unless each has its own behind its number.
+    /// The entity of all rows, unless each number is followed by its own.
     var entity: UInt32 = 0
     var hasEntities = false
-    /// How many bytes a number has.
+    /// The number of bytes of a row's number.
     var width: UInt8 = 0
 
-    /// How many bytes a member has.
+    /// The number of bytes of a member.
     var size: Int { Int(width) + (hasEntities ? 4 : 0) }
 }

@@ -1,17 +1,16 @@
 import Foundation
 
-/// An ordered to-many relationship as `mutableOrderedSetValue(forKey:)` gives it: its changes are changes of the
-/// relationship and its inverse.
+/// The result of `mutableOrderedSetValue(forKey:)`: an ordered set whose changes change the relationship and its
+/// inverse.
 ///
-/// Foundation's class reads from a storage that a subclass cannot replace. So the storage is a copy of the relationship:
-/// brought up to date before each change and each reading that a subclass can meet, and given back to the relationship after
-/// a change.
+/// Foundation's class reads from a storage that a subclass cannot replace, so this storage is a copy. It is updated
+/// before each change and each read that a subclass can override, and copied to the relationship after a change.
 final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     private var owner: NSManagedObject?
     private var number = 0
-    /// Foundation makes some changes out of others: only the outermost is passed on.
+    /// Foundation implements some changes by others: only the outermost call is forwarded.
     private var depth = 0
-    /// The members of which this is the copy.
+    /// The members that were copied last.
     private var known: [NSManagedObject] = []
 
     required override init(capacity numItems: Int) { super.init(capacity: numItems) }
@@ -48,7 +47,7 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     private func bringUpToDate(_ owner: NSManagedObject) {
         let members = owner.toManyTargets(number)
-        // Usually nothing has changed, and the list is the very same.
+        // Usually nothing has changed, and the array is the same instance.
         if members.isSame(as: known) { return }
         known = members
         guard !members.elementsEqual(array, by: { $0 === $1 as AnyObject }) else { return }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// An unordered to-many relationship as `mutableSetValue(forKey:)` gives it: adding and removing members changes the
-/// relationship and its inverse, and what it holds follows the relationship.
+/// The result of `mutableSetValue(forKey:)`: a set whose changes change the relationship and its inverse, and whose
+/// contents are always those of the relationship.
 ///
-/// An enumeration goes over the members as they were when it began. Foundation's cast of an `NSSet` to a Swift `Set` looks
-/// past subclasses and finds this one empty: cast `value(forKey:)` or a copy instead.
+/// An enumeration returns the members as they were when it began. Foundation's cast of an `NSSet` to a Swift `Set`
+/// ignores subclasses and returns an empty set: cast `value(forKey:)` or a copy instead.
 final class ManagedMutableSet: NSMutableSet {
     private var owner: NSManagedObject?
     private var number = 0
@@ -65,7 +65,7 @@ final class ManagedMutableSet: NSMutableSet {
     }
 }
 
-/// Walks over objects that were in a collection when the walk began.
+/// Enumerates the objects that were in a collection when the enumeration began.
 final class ArrayEnumerator: NSEnumerator {
     private var iterator: IndexingIterator<[NSManagedObject]>
 

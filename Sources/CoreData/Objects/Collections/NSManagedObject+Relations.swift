@@ -1,6 +1,6 @@
-/// The destinations of relationships as objects, and what of them was read.
+/// The destinations of relationships as objects, and their loading state.
 extension NSManagedObject {
-    /// What is known of the relationship or fetched property at `index` of ``RelationPlaces``.
+    /// The state of the relationship or fetched property at `index` of ``RelationPlaces``.
     @inline(__always)
     private func relation(_ index: Int) -> AnyObject? {
         relation(index, of: withTraits { $0.relationCount })
@@ -13,12 +13,11 @@ extension NSManagedObject {
 
     // MARK: To-one
 
-    /// The destination of the to-one relationship in `slot`; fires this object's fault, not the destination's.
-    // SAFETY: places of to-one relationships hold managed objects only, as `remember` puts nothing else there.
+    /// The destination of the to-one relationship in `slot`. Fires this object's fault, not the destination's.
+    // SAFETY: places of to-one relationships contain managed objects only, as only `remember` sets them.
     final func toOneTarget(_ slot: Int) -> NSManagedObject? {
         guard case .reference(let id) = slotValue(slot) else { return nil }
         if let known = relation(slot - layout.attributeCount) {
-            // Places of to-one relationships hold managed objects only.
             let target = unsafeDowncast(known, to: NSManagedObject.self)
             if target.isNamed(id), isInSameContext(target) { return target }
         }
@@ -28,15 +27,15 @@ extension NSManagedObject {
         return target
     }
 
-    /// Keeps the destination alive as long as this object refers to it.
+    /// Retains the destination as long as this object refers to it.
     final func remember(_ target: NSManagedObject?, slot: Int) {
         setRelation(target, slot - layout.attributeCount)
     }
 
     // MARK: To-many
 
-    /// What is known of the to-many relationship `number`.
-    // SAFETY: places of to-many relationships hold a `ToManyState` only, as this function alone sets them.
+    /// The state of the to-many relationship `number`, created if needed.
+    // SAFETY: places of to-many relationships contain only `ToManyState`s, as only this function sets them.
     final func toManyState(_ number: Int) -> ToManyState {
         let index = withTraits { $0.toOneCount } + number
         if let known = relation(index) { return unsafeDowncast(known, to: ToManyState.self) }
@@ -47,30 +46,30 @@ extension NSManagedObject {
     }
 
     /// The state of the to-many relationship `number` if it was touched.
-    // SAFETY: as in `toManyState`.
+    // SAFETY: see `toManyState`.
     final func knownToManyState(_ number: Int) -> ToManyState? {
         relation(withTraits { $0.toOneCount } + number).map { unsafeDowncast($0, to: ToManyState.self) }
     }
 
-    /// The state with its contents read.
+    /// The state of the to-many relationship `number`, with its members read.
     final func loadedToManyState(_ number: Int) -> ToManyState {
         let state = toManyState(number)
         if !state.isLoaded { managedObjectContext?.loadMembers(of: self, number: number) }
         return state
     }
 
-    /// The objects of the to-many relationship `number`, in its order if it has one.
+    /// The members of the to-many relationship `number`, in its order if it is ordered.
     final func toManyTargets(_ number: Int) -> [NSManagedObject] { loadedToManyState(number).contents }
 
-    /// All states that were touched, with the numbers of their relationships.
+    /// All states that were touched, with their relationships' numbers.
     final var touchedToMany: [(number: Int, state: ToManyState)] {
         var touched: [(number: Int, state: ToManyState)] = []
         forEachTouchedToMany { touched.append(($0, $1)) }
         return touched
     }
 
-    /// Calls `body` with each state that was touched, and the number of its relationship.
-    // SAFETY: as in `toManyState`.
+    /// Calls `body` with each state that was touched, and its relationship's number.
+    // SAFETY: see `toManyState`.
     @inline(__always)
     final func forEachTouchedToMany(_ body: (_ number: Int, _ state: ToManyState) throws -> Void) rethrows {
         if !hasRelations { return }
@@ -83,7 +82,7 @@ extension NSManagedObject {
 
     // MARK: Fetched properties
 
-    /// What the fetched property `number` finds: asked of the store once, and kept until the object is refreshed.
+    /// The results of the fetched property `number`: fetched once, and cached until the object is refreshed.
     final func fetchedObjects(_ number: Int) -> [AnyObject] {
         let index = layout.traits.fetchedStart + number
         if let known = relation(index) as? FetchedPropertyValue { return known.all }
@@ -93,7 +92,7 @@ extension NSManagedObject {
         return found
     }
 
-    /// Fetched properties are asked for anew when they are wanted.
+    /// Drops the results of fetched properties, to be fetched again on the next read.
     final func forgetFetched() {
         guard hasRelations else { return }
         let (start, end) = withTraits { ($0.fetchedStart, $0.relationCount) }
@@ -102,7 +101,7 @@ extension NSManagedObject {
         }
     }
 
-    /// What a fetched property found.
+    /// The results of a fetched property.
     private final class FetchedPropertyValue {
         let all: [AnyObject]
         init(_ all: [AnyObject]) { self.all = all }

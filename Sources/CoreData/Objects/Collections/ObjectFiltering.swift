@@ -3,9 +3,8 @@ import Foundation
 extension Sequence where Element: NSManagedObject {
     /// The objects that match the predicate, in their order.
     ///
-    /// An addition to Apple's interface. `NSArray.filtered(using:)` and `filter` with `evaluate(with:)` put each object into
-    /// a value of any type, to be taken out again; this looks at the objects where they are, and is quicker. Fires
-    /// faults.
+    /// An addition to Apple's interface. Faster than `NSArray.filtered(using:)` and `filter` with `evaluate(with:)`,
+    /// which box each object in a value of any type. Fires faults.
     ///
     /// - Precondition: The predicate can be evaluated, and the objects have its keys.
     public func filtered(using predicate: NSPredicate) -> [Element] {
@@ -13,8 +12,8 @@ extension Sequence where Element: NSManagedObject {
     }
 }
 
-/// Not generic: compiled for objects of all classes at once.
-// SAFETY: the array whose elements these are is held by `held` meanwhile.
+/// Not generic, so that it is compiled once for all classes.
+// SAFETY: `held` retains the array of these elements during the call.
 private enum ObjectFilter {
     typealias Reference = Unretained<NSManagedObject>
 
@@ -27,16 +26,16 @@ private enum ObjectFilter {
 }
 
 extension Array where Element: NSManagedObject {
-    /// Those of the objects that `choose` gives of them, which counts no references: the array holds them meanwhile.
-    // SAFETY: the array holds its objects during the call; a reference to an object and an `Unretained` of it are the
-    // same word. Each chosen one is retained once for the new array, whose class is that of the elements.
+    /// Returns the objects that `choose` returns. No reference counting: the array retains them during the call.
+    // SAFETY: the array retains its objects during the call; a reference to an object and an `Unretained` of it are the
+    // same word. Each chosen object is retained once for the new array, whose class is that of the elements.
     fileprivate func held(
         _ choose: (UnsafeBufferPointer<Unretained<NSManagedObject>>) -> [Unretained<NSManagedObject>]
     ) -> [Element] {
         withUnsafeBufferPointer { objects in
             objects.withMemoryRebound(to: Unretained<NSManagedObject>.self) { references in
                 let chosen = choose(references)
-                // An array made with no room writes the count of the empty array that all threads share.
+                // An array created with capacity 0 writes to the empty array that all threads share.
                 if chosen.isEmpty { return [] }
                 return [Element](unsafeUninitializedCapacity: chosen.count) { target, filled in
                     target.withMemoryRebound(to: Unretained<NSManagedObject>.self) { target in

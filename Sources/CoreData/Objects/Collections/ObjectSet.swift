@@ -1,16 +1,16 @@
-/// A set of managed objects. Most relationships have a handful of members, and looking through a handful is quicker than
-/// hashing one: only a larger set gets a table of places, with the first search in it.
+/// A set of managed objects. Most relationships have a handful of members, for which a linear search is faster than
+/// hashing. So only a larger set gets a table of positions, at its first search.
 struct ObjectSet: Collection {
     private var members: [NSManagedObject] = []
-    /// The position of each member; `nil` while the members are few or none was searched.
+    /// The position of each member; `nil` if the set is small or was never searched.
     private var places: [ObjectIdentifier: Int]?
 
-    /// Up to so many members are looked through.
+    /// The maximum number of members for a linear search.
     private static let few = 16
 
     init() {}
 
-    /// - Parameter objects: each once.
+    /// - Parameter objects: Distinct objects.
     init(_ objects: [NSManagedObject]) { members = objects }
 
     var startIndex: Int { 0 }
@@ -18,7 +18,7 @@ struct ObjectSet: Collection {
     func index(after index: Int) -> Int { index + 1 }
     subscript(index: Int) -> NSManagedObject { members[index] }
 
-    /// The members in an array.
+    /// The members as an array.
     var all: [NSManagedObject] { members }
 
     func contains(_ object: NSManagedObject) -> Bool { place(of: object) != nil }
@@ -28,14 +28,14 @@ struct ObjectSet: Collection {
         return members.firstHeldIndex(of: object)
     }
 
-    /// Makes the next searches quick, if there is enough to search in.
+    /// Creates the table of positions if the set is large enough.
     mutating func prepareForSearch() {
         guard places == nil, members.count > Self.few else { return }
         places = Dictionary(
             members.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Returns: whether the object was no member yet.
+    /// - Returns: `true` if the object was not a member.
     @discardableResult
     mutating func insert(_ object: NSManagedObject) -> Bool {
         prepareForSearch()
@@ -44,13 +44,13 @@ struct ObjectSet: Collection {
         return true
     }
 
-    /// - Precondition: The object is no member.
+    /// - Precondition: The object is not a member.
     mutating func insertNew(_ object: NSManagedObject) {
         places?[ObjectIdentifier(object)] = members.count
         members.append(object)
     }
 
-    /// - Returns: whether the object was a member.
+    /// - Returns: `true` if the object was a member.
     @discardableResult
     mutating func remove(_ object: NSManagedObject) -> Bool {
         prepareForSearch()

@@ -1,15 +1,15 @@
 import Foundation
 
 extension Sequence where Element: NSManagedObject {
-    /// The objects in the order that the descriptors say, as a fetch with them gives it: `nil` first, objects that are the
-    /// same in all of them by their identity.
+    /// The objects in the order of the descriptors, like that of a fetch: `nil` first, and by identity if all
+    /// descriptors find two objects equal.
     ///
-    /// An addition to Apple's interface. `NSArray.sortedArray(using:)` asks each descriptor for each two objects; this reads
-    /// the values of each object once, by their places, and is several times quicker. Fires faults.
+    /// An addition to Apple's interface. `NSArray.sortedArray(using:)` calls each descriptor for each pair of objects;
+    /// this method reads the values of each object once, from its slots, and is several times as fast. Fires faults.
     ///
     /// - Precondition: The objects have the keys of the descriptors.
     public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
-        // Upcast first: the sort is compiled for this one class.
+        // Upcast first: the sort is specialised for this one class.
         let objects: [NSManagedObject] = map { $0 }
         guard let first = objects.first, objects.count > 1 else { return Array(self) }
         let layout = first.layout
@@ -22,7 +22,7 @@ extension Sequence where Element: NSManagedObject {
         }
     }
 
-    /// The nearest entity of which both are.
+    /// Returns the nearest common ancestor of both entities.
     private static func common(_ left: NSEntityDescription, _ right: NSEntityDescription) -> NSEntityDescription {
         if left === right || right.isKindOf(entity: left) { return left }
         return left.superentity.map { common($0, right) } ?? left
@@ -30,11 +30,11 @@ extension Sequence where Element: NSManagedObject {
 }
 
 extension ObjectOrdering {
-    /// `objects` in order.
+    /// Returns `objects` in order.
     func sorted<Object: NSManagedObject>(_ objects: [NSManagedObject], as class: Object.Type) -> [Object] {
         objects.inOrder(of: places(of: objects), as: Object.self)
     }
 
-    /// The same as objects of any class.
+    /// Returns `objects` in order, without a cast to a class.
     func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { sorted(objects, as: NSManagedObject.self) }
 }

@@ -1,16 +1,16 @@
-/// What was touched of the relationships and fetched properties of one object: a place for each of them, and no memory
-/// before the first touch. Where the entity has only one, the object itself is that place's memory.
-// SAFETY: with more than one place the storage is a `Block`, which `set` alone makes, with all its places initialised;
-// indices are checked. `create` makes an instance of the class that it is called on.
+/// The states of the relationships and fetched properties of one object, in one place each. Allocates nothing before
+/// the first touch; if the entity has only one place, the state is stored directly.
+// SAFETY: with more than one place the storage is a `Block`, which only `set` creates, with all its places initialised;
+// indices are checked. `create` returns an instance of the class it is called on.
 struct RelationPlaces {
-    /// The content of the only place, or a block of all.
+    /// The contents of the only place, or a block of all.
     private var storage: AnyObject?
 
-    /// Whether nothing was touched.
+    /// True if no relationship was touched.
     @inline(__always)
     var isEmpty: Bool { storage == nil }
 
-    /// - Parameter count: How many places the object's entity has.
+    /// - Parameter count: The number of places for the object's entity.
     @inline(__always)
     func value(at index: Int, of count: Int) -> AnyObject? {
         guard count > 1, let storage else { return storage }

@@ -1,16 +1,16 @@
-/// The destinations of one to-many relationship of one object, and how they differ from what was saved.
+/// The destinations of one to-many relationship of one object, and their differences from the saved ones.
 ///
-/// The contents are read from the store when they are asked for. Until then the state is a fault that may already carry
-/// changes, `added` and `removed`: an inverse is kept up without reading a list of a hundred thousand. Beside the
-/// difference from the saved contents stands the difference from the start of the current event, for undo.
-// SAFETY: what each change of a member touches is used on the queue of the object alone, and by no code of a program's while
-// it changes: no accesses overlap.
+/// The members are read from the store on demand. Until then the state is a fault that may already have changes,
+/// `added` and `removed`: so an inverse can be updated without reading a list of a hundred thousand. For undo, the
+/// differences from the start of the current event are stored too.
+// SAFETY: the properties that each change of a member accesses are used on the queue of the object only, and no user
+// code runs during a change: no accesses overlap.
 @usableFromInline
 final class ToManyState {
     let isOrdered: Bool
     private(set) var isLoaded: Bool
     @exclusivity(unchecked) private var storedMembers = ObjectSet()
-    /// What ``typedMembers()`` gave last, as long as nothing changes.
+    /// The last result of ``typedMembers()``, until the members change.
     @exclusivity(unchecked) @usableFromInline var typed: AnyObject?
     private var members: ObjectSet {
         get { storedMembers }
@@ -23,7 +23,7 @@ final class ToManyState {
             storedMembers = newValue
         }
     }
-    /// Ordered relationships only: the members in order; while not loaded the added ones in the order they came.
+    /// Ordered relationships only: the members in order; while not loaded, the added ones in order of addition.
     @exclusivity(unchecked) private var order: [NSManagedObject] = []
 
     /// Unsaved changes of membership.
@@ -36,20 +36,19 @@ final class ToManyState {
     }
     @exclusivity(unchecked) private(set) var removed = ObjectSet()
     @exclusivity(unchecked) private var storedAdded = ObjectSet()
-    /// Whether the members are the added ones, as in a new object: then they are kept once.
+    /// True if all members are added ones, as in a new object: then they are stored only once.
     @exclusivity(unchecked) private var areAllAdded: Bool
-    /// The saved order, kept from the first change of a loaded ordered relationship on.
+    /// The saved order, stored at the first change of a loaded ordered relationship.
     @exclusivity(unchecked) private var committedOrder: [NSManagedObject]?
 
-    /// The order before the contents were forgotten, where it had unsaved changes: they shall show in the contents that
-    /// are read next.
+    /// The order before the members were dropped, if it had unsaved changes. Applied to the members that are read next.
     @exclusivity(unchecked) private var wantedOrder: [NSManagedObject]?
 
-    /// Whether the contents were forgotten because another context or process may have changed them: then it is open,
-    /// until they are read, whether a member that comes or goes is a saved one.
+    /// True if the members were dropped because another context or process may have changed them. Until they are read,
+    /// it is unknown if an added or removed member is a saved one.
     private(set) var isStale = false
 
-    /// Changes of membership since the event began, and the order as it was then.
+    /// Changes of membership since the event began, and the order at its start.
     private(set) var eventAdded: ObjectSet {
         get { areAllAddedInEvent ? storedMembers : storedEventAdded }
         _modify {
@@ -59,7 +58,7 @@ final class ToManyState {
     }
     @exclusivity(unchecked) private(set) var eventRemoved = ObjectSet()
     @exclusivity(unchecked) private var storedEventAdded = ObjectSet()
-    /// The same as ``areAllAdded`` for the event.
+    /// ``areAllAdded`` for the event.
     @exclusivity(unchecked) private var areAllAddedInEvent: Bool
     private(set) var eventOrder: [NSManagedObject]?
 
@@ -71,7 +70,7 @@ final class ToManyState {
         areAllAddedInEvent = isLoaded
     }
 
-    /// Before the members, or those that were added, change alone.
+    /// Call this before the members or the added ones change independently.
     private func keepApart() {
         typed = nil
         if areAllAdded {
@@ -86,14 +85,13 @@ final class ToManyState {
 
     // MARK: Reading
 
-    /// The members, in order if the relationship has one. Only what is known while not loaded.
+    /// The members, in order if the relationship is ordered. While not loaded, only those known.
     @usableFromInline var contents: [NSManagedObject] { isOrdered ? order : storedMembers.all }
-    /// The members without an order.
+    /// The members as a set.
     var memberSet: Set<NSManagedObject> { Set(storedMembers) }
     var count: Int { storedMembers.count }
 
-    /// The members that are of a class, as a set of that class. Made once for as many readings as there are until the
-    /// members change.
+    /// The members of a class, as a set of that class. Created once, until the members change.
     @inlinable
     func typedMembers<Member: Hashable>() -> Set<Member> {
         if let known = typed as? TypedMembers<Member> { return known.all }
@@ -107,28 +105,28 @@ final class ToManyState {
         return storedMembers.contains(object)
     }
 
-    /// Whether the contents differ from the saved ones.
+    /// True if the members or their order differ from the saved ones.
     var hasChanges: Bool {
         if !added.isEmpty || !removed.isEmpty { return true }
         guard let committedOrder else { return wantedOrder != nil }
         return !committedOrder.elementsEqual(order, by: ===)
     }
 
-    /// The saved contents. Meaningful when loaded.
+    /// The saved members. Only valid if loaded.
     var committedContents: [NSManagedObject] {
         if let committedOrder { return committedOrder }
         if isOrdered { return order.filter { !added.contains($0) } }
         return members.filter { !added.contains($0) } + removed.all
     }
 
-    /// Whether the contents differ from those at the start of the event.
+    /// True if the members or their order differ from those at the start of the event.
     var hasEventChanges: Bool {
         if !eventAdded.isEmpty || !eventRemoved.isEmpty { return true }
         guard let eventOrder else { return false }
         return !eventOrder.elementsEqual(order, by: ===)
     }
 
-    /// The contents at the start of the event, in order if the relationship has one. Meaningful when loaded.
+    /// The members at the start of the event, in order if the relationship is ordered. Only valid if loaded.
     var contentsBeforeEvent: [NSManagedObject] {
         eventOrder ?? members.filter { !eventAdded.contains($0) } + eventRemoved.all
     }
@@ -137,7 +135,7 @@ final class ToManyState {
 
     /// Adds a member: at `index` of an ordered relationship, or at the end.
     ///
-    /// - Returns: whether it was not a member yet, as far as is known.
+    /// - Returns: `true` if it was not a member yet, as far as is known.
     @discardableResult
     func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
         guard !contains(object) else { return false }
@@ -154,9 +152,9 @@ final class ToManyState {
         return true
     }
 
-    /// Takes a member out.
+    /// Removes a member.
     ///
-    /// - Returns: whether it was a member; while not loaded, whether it was not already taken out.
+    /// - Returns: `true` if it was a member; while not loaded, `true` unless it was already removed.
     @discardableResult
     func remove(_ object: NSManagedObject) -> Bool {
         guard contains(object) || (!isLoaded && !removed.contains(object)) else { return false }
@@ -170,14 +168,13 @@ final class ToManyState {
         return true
     }
 
-    /// Puts the members of an ordered relationship into another order.
+    /// Sets the order of the members of an ordered relationship.
     func reorder(_ objects: [NSManagedObject]) {
         noteOrder()
         order = objects
     }
 
-    /// Puts the members of an ordered relationship into the order of `objects`, as far as they are among them; the others
-    /// stay behind them.
+    /// Moves the members that are in `objects` to the front of an ordered relationship, in the order of `objects`.
     func reorder(by objects: [NSManagedObject]) {
         let first = objects.filter(contains)
         let placed = Set(first)
@@ -193,7 +190,7 @@ final class ToManyState {
 
     // MARK: Loading, saving, undoing
 
-    /// Takes over what the store has, and puts the unsaved changes on top. What others did too is no change any more.
+    /// Sets the members read from the store and applies the unsaved changes, except those that others have saved too.
     func load(_ stored: [NSManagedObject]) {
         isLoaded = true
         isStale = false
@@ -221,7 +218,7 @@ final class ToManyState {
         for object in removed.all where !saved.contains(object) { removed.remove(object) }
     }
 
-    /// The contents are the saved ones from now on.
+    /// Makes the current members the saved ones.
     func commit() {
         areAllAdded = false
         storedAdded = ObjectSet()
@@ -233,9 +230,9 @@ final class ToManyState {
         isStale = false
     }
 
-    /// The owner's row is gone: should the owner come back, all of its contents are new.
+    /// Makes all members unsaved after the owner's row was deleted, in case the owner is restored.
     func disownByStore() {
-        // Without having been read, what is known of them are those that were added.
+        // If never read, the known members are the added ones.
         let known = contents
         commit()
         isLoaded = true
@@ -245,7 +242,7 @@ final class ToManyState {
         added = storedMembers
     }
 
-    /// Back to the saved contents.
+    /// Restores the saved members.
     func revert() {
         if isLoaded {
             let saved = committedContents
@@ -263,7 +260,7 @@ final class ToManyState {
         endEvent()
     }
 
-    /// Forgets what was read; the unsaved changes stay.
+    /// Drops the members that were read, and keeps the unsaved changes.
     func turnIntoFault() {
         if isOrdered {
             if isLoaded, hasChanges { wantedOrder = order }
@@ -275,7 +272,7 @@ final class ToManyState {
         isStale = true
     }
 
-    /// Takes a member out of the contents that were just read: an unsaved change, but none of the event.
+    /// Removes a member from those that were just read. Counts as an unsaved change, but not as one of the event.
     func takeOut(_ object: NSManagedObject) {
         if isOrdered, committedOrder == nil { committedOrder = order }
         members.remove(object)
@@ -283,8 +280,8 @@ final class ToManyState {
         if !added.remove(object) { removed.insert(object) }
     }
 
-    /// Others saved that `object` is a member, or is none; whether it is wanted here stays. Call it while the contents are
-    /// not loaded.
+    /// Updates the changes after others saved that `object` is a member, or is not. Whether it is a member here stays
+    /// as wanted. Call this while the members are not loaded.
     func rebase(_ object: NSManagedObject, isStored: Bool, isWanted: Bool) {
         if isWanted, !isStored {
             removed.remove(object)
@@ -303,7 +300,7 @@ final class ToManyState {
         if !isWanted { wantedOrder?.removeAll { $0 === object } }
     }
 
-    /// Forgets an object whose row is gone: that is no change.
+    /// Removes an object whose row no longer exists, without recording a change.
     func discard(_ object: NSManagedObject) {
         members.remove(object)
         added.remove(object)
@@ -324,7 +321,7 @@ final class ToManyState {
     }
 }
 
-/// Members of a relationship as a set of the class that a property is declared with.
+/// The members of a relationship as a set of a property's declared class.
 @usableFromInline
 final class TypedMembers<Member: Hashable> {
     @usableFromInline let all: Set<Member>
@@ -332,7 +329,7 @@ final class TypedMembers<Member: Hashable> {
     @inlinable
     init(_ members: [NSManagedObject]) {
         var all = Set<Member>(minimumCapacity: members.count)
-        // insert(_:) gives the member back besides, which would be retained for it.
+        // insert(_:) would also return the member, and retain it for that.
         for case let member as Member in members { all.update(with: member) }
         self.all = all
     }

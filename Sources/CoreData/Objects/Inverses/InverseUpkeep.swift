@@ -1,11 +1,11 @@
-/// Relationships are changed here, both ends at once.
+/// Changes of relationships, which update both ends.
 ///
-/// Each end is changed by a raw step (`setReference`, `addRaw`, `removeRaw`) that tells the context and touches nothing
-/// else; the public operations choose the steps. An object that awakes changes its own end only.
+/// Each end is changed by a raw step (`setReference`, `addRaw`, `removeRaw`) that notifies the context and has no other
+/// side effect; the public operations choose the steps. An awaking object changes its own end only.
 enum InverseUpkeep {
     // MARK: To-one
 
-    /// Sets a to-one relationship: the old destination forgets the owner, the new one takes it in.
+    /// Sets a to-one relationship, and removes the owner from the old destination and adds it to the new one.
     static func set(_ target: NSManagedObject?, of owner: NSManagedObject, slot: Int) {
         if let target { requireSameContext(owner, target, owner.layout.slots[slot].name) }
         let old = owner.toOneTarget(slot)
@@ -14,7 +14,7 @@ enum InverseUpkeep {
         reconcile(owner, slot: slot, from: old, to: target)
     }
 
-    /// Brings the inverses in line after the to-one relationship in `slot` went from `old` to `new`.
+    /// Updates the inverses after the to-one relationship in `slot` changed from `old` to `new`.
     static func reconcile(_ owner: NSManagedObject, slot: Int, from old: NSManagedObject?, to new: NSManagedObject?) {
         let layout = owner.layout
         guard old !== new, let inverse = layout.traits.toOneInverses[slot - layout.attributeCount] else { return }
@@ -46,7 +46,7 @@ enum InverseUpkeep {
         detach(owner, from: member, inverse)
     }
 
-    /// Makes the contents of a to-many relationship exactly `members`, in that order if it has one.
+    /// Sets the members of a to-many relationship to `members`, in that order if it is ordered.
     static func replace(_ members: [NSManagedObject], of owner: NSManagedObject, number: Int) {
         let relationship = owner.layout.toManyRelationships[number]
         for member in members { requireSameContext(owner, member, relationship.name) }
@@ -62,7 +62,7 @@ enum InverseUpkeep {
         if !state.isLoaded { owner.managedObjectContext?.noteReplacement(inUnread: owner, number: number) }
     }
 
-    /// Brings the inverses in line after a to-many relationship went from `old` to what it holds now.
+    /// Updates the inverses after a to-many relationship changed from `old` to its current members.
     static func reconcile(_ owner: NSManagedObject, number: Int, from old: Set<NSManagedObject>) {
         guard let inverse = owner.layout.toManyRelationships[number].inverseRelationship else { return }
         let new = owner.toManyState(number).memberSet
@@ -72,7 +72,7 @@ enum InverseUpkeep {
         }
     }
 
-    /// Lets all destinations of an object that came back know of it, also those that were read while it was gone.
+    /// Adds a restored object to the inverses of all its destinations, including those read while it was deleted.
     static func rejoin(_ object: NSManagedObject) {
         for slot in object.layout.attributeCount..<object.layout.slots.count {
             guard let target = object.toOneTarget(slot), !target.isDeleted else { continue }
@@ -83,17 +83,17 @@ enum InverseUpkeep {
         }
     }
 
-    /// Lets `member`, which came back into a to-many relationship of `owner`, know of it.
+    /// Adds `owner` to the inverse relationship of `member`, which was restored to a to-many relationship of `owner`.
     static func rejoin(_ owner: NSManagedObject, number: Int, with member: NSManagedObject) {
         let relationship = owner.layout.toManyRelationships[number]
-        // A member with a to-one inverse holds the relationship in its own foreign key: nothing to do.
+        // A member with a to-one inverse has the relationship in its own foreign key: nothing to do.
         guard let inverse = relationship.inverseRelationship, inverse.isToMany else { return }
         attach(owner, to: member, inverse, back: relationship)
     }
 
-    // MARK: The far end
+    // MARK: The other end
 
-    /// `far` forgets `owner` in its relationship `inverse`.
+    /// Removes `owner` from the relationship `inverse` of `far`.
     static func detach(_ owner: NSManagedObject, from far: NSManagedObject, _ inverse: NSPropertyDescription) {
         switch far.layout.place(of: inverse.name) {
         case .toOne(let slot):
@@ -103,8 +103,8 @@ enum InverseUpkeep {
         }
     }
 
-    /// `far` takes `owner` in by its relationship `inverse`; if that is a to-one relationship, the object that had
-    /// `far` before forgets it.
+    /// Adds `owner` to the relationship `inverse` of `far`. If that is to-one, `far` is removed from its previous
+    /// destination.
     private static func attach(
         _ owner: NSManagedObject, to far: NSManagedObject, _ inverse: NSPropertyDescription,
         back relationship: @autoclosure () -> NSPropertyDescription
@@ -142,8 +142,8 @@ enum InverseUpkeep {
 
     // MARK: Conditions
 
-    /// Whether membership can only be told from the contents: where the inverse is a to-one relationship the member
-    /// itself says whose it is, and a list of a hundred thousand need not be read to add to it.
+    /// True if membership is known only from the contents. With a to-one inverse the member itself refers to its owner,
+    /// so that adding to a list of a hundred thousand need not read it.
     private static func needsContents(
         _ relationship: NSRelationshipDescription, _ member: NSManagedObject, _ owner: NSManagedObject
     ) -> Bool {

@@ -1,19 +1,19 @@
 import Foundation
 
-/// `\Team.wins` stands for the key `wins`, and `\Team.homeVenue?.name` for the key path `homeVenue.name`.
+/// Converts `\Team.wins` to the key `wins`, and `\Team.homeVenue?.name` to the key path `homeVenue.name`.
 extension NSManagedObject: KeyPathNaming {
     static func key(of keyPath: AnyKeyPath) -> String? { KeyPathNames.key(of: keyPath, root: self) }
 }
 
-/// Finds the keys behind Swift's key paths of managed properties.
+/// A cache of the keys for Swift key paths of managed properties.
 ///
-/// A key path to a computed property does not know its name. So it is tried out once, by a ``KeyPathSearch``. A property that depends on
-/// several, or on none, or makes another value of one, stands for no key.
+/// A key path to a computed property does not contain its name, so a ``KeyPathSearch`` evaluates it once. A property
+/// that is computed from none, one or several others has no key.
 enum KeyPathNames {
     private static let known = Known()
 
-    /// What was found. Key paths are immutable, though they are not marked as sendable.
-    // SAFETY: the lock guards all of it.
+    /// The keys found so far. Key paths are immutable, though not marked as sendable.
+    // SAFETY: the lock protects all of it.
     private final class Known: @unchecked Sendable {
         private let lock = NSLock()
         private var keys: [AnyKeyPath: String?] = [:]
@@ -24,7 +24,7 @@ enum KeyPathNames {
         }
     }
 
-    /// `nil` if the class has no entity in the models in use, or the key path is of no modelled property.
+    /// The key; `nil` if the class has no entity in the models in use, or the key path is of no model property.
     static func key(of keyPath: AnyKeyPath, root: NSManagedObject.Type) -> String? {
         if let found = known[keyPath] { return found }
         guard root != NSManagedObject.self, let entity = ManagedObjectClasses.knownEntity(of: root) else { return nil }

@@ -3,8 +3,8 @@ import PredicateSyntax
 
 /// Reads paths of keys such as `homeVenue.name`, `teams.@count` and `teams.@avg.wins`.
 ///
-/// A key applied to a collection gives a collection of its members' values, of the same kind. For a member without a value
-/// an array or ordered set holds `NSNull`, a set nothing.
+/// A key applied to a collection returns a collection of its members' values, of the same kind. For a member without a
+/// value, an array or ordered set contains `NSNull`, and a set nothing.
 enum KeyPathReader {
     static func value(of object: Any?, at keyPath: String) -> Any? {
         guard keyPath.contains(".") || keyPath.hasPrefix("@") else { return value(of: object, for: keyPath) }
@@ -26,12 +26,12 @@ enum KeyPathReader {
         return current
     }
 
-    /// The value of one key of an object, a dictionary, or of each member of a collection.
+    /// Returns the value of one key of an object or dictionary, or of each member of a collection.
     static func value(of object: Any?, for key: String) -> Any? {
         switch object {
         case nil: return nil
         case let object as NSManagedObject: return object.value(forKey: key)
-        // Not by a cast to a dictionary of Swift's, which stops where keys are equal in Swift only.
+        // Not cast to a Swift dictionary, which traps if keys are equal in Swift only.
         case let object? where type(of: object) is AnyClass && object is NSDictionary:
             return (object as? NSDictionary)?.object(forKey: key)
         case let dictionary as [AnyHashable: Any]: return dictionary[key]
@@ -56,16 +56,16 @@ enum KeyPathReader {
         }
     }
 
-    /// The members of a collection in its order; `nil` for what is none.
+    /// Returns the members of a collection in its order; `nil` if `value` is not a collection.
     static func members(of value: Any) -> [Any]? {
         SetElements.of(value) ?? (value as? NSOrderedSet)?.array ?? value as? [Any]
     }
 }
 
-/// The operators of key paths that turn a collection into one value or another collection.
+/// The operators of key paths, which reduce a collection to one value or to another collection.
 ///
-/// A member without a value counts as 0 in a sum and an average, and not at all elsewhere. Of nothing, the sum and the
-/// average are 0, and there is no least or greatest.
+/// A member without a value counts as 0 in `@sum` and `@avg`; `@min`, `@max` and the unions ignore it. Without members,
+/// sum and average are 0, minimum and maximum `nil`.
 enum CollectionOperator {
     static func apply(_ name: String, to members: [Any], _ rest: ArraySlice<String>) -> Any? {
         switch name {
@@ -98,7 +98,7 @@ enum CollectionOperator {
         return values.flatMap { KeyPathReader.members(of: $0) ?? [$0] }
     }
 
-    /// The members without those that are equal to earlier ones.
+    /// Returns the members without those equal to earlier ones.
     static func distinct(_ values: [Any]) -> [Any] {
         var seen: Set<AnyHashable> = []
         return values.filter { value in

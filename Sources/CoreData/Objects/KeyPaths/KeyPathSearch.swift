@@ -1,17 +1,16 @@
 import Foundation
 
-/// Tries a key path out on an object of its class that is in no context, and on objects behind its relationships.
+/// Evaluates a key path on a sample object of its class without a context, and on objects of its relationships.
 ///
-/// The key is that of the one property whose change is seen through the key path, as the same value each time, and beside which nothing
-/// is read.
+/// The key is that of the only property that the key path reads, if the key path always returns that property's value.
 final class KeyPathSearch {
     private let keyPath: AnyKeyPath
     private let kind: Kind
     private let root: NSManagedObject
-    /// The root, and the objects that it refers to and has.
+    /// The root, and the objects in its relationships.
     private var samples: [NSManagedObject] = []
 
-    /// How many to-one relationships a key path may cross.
+    /// The maximum number of to-one relationships in a key path.
     private static let depth = 3
 
     init(_ keyPath: AnyKeyPath, _ type: NSManagedObject.Type, _ entity: NSEntityDescription) {
@@ -20,7 +19,7 @@ final class KeyPathSearch {
         root = Self.blank(type, entity, depth: Self.depth, &samples)
     }
 
-    /// `nil` where the key path is of no modelled property.
+    /// Returns the key; `nil` if the key path is not of a model property.
     func key() -> String? {
         SampleReads.record(of: samples)
         defer { SampleReads.forget(samples) }
@@ -40,9 +39,9 @@ final class KeyPathSearch {
         PredicateValue((root as Any)[keyPath: keyPath].flatMap(OptionalValues.unwrapped))
     }
 
-    // MARK: What is seen
+    // MARK: Changes of the value
 
-    /// A key whose change is seen.
+    /// A key whose change changes the key path's value.
     private struct Found {
         struct Step {
             let entity: NSEntityDescription
@@ -50,19 +49,19 @@ final class KeyPathSearch {
         }
 
         var name: String
-        /// The properties on the way, the last one included.
+        /// The properties of the key, including the last one.
         var steps: [Step]
-        /// Whether the key path has the last property's value, not only the number of its members, nor another type's.
+        /// True if the key path returns the last property's value, false for the number of its members.
         var isValue = true
     }
 
-    /// What is to be known of a key path's values, which may be optional.
+    /// The type of a key path's values, which may be optional.
     private struct Kind {
         let type: Any.Type
         let isOptional: Bool
         let isNumber: Bool
         let isBoolean: Bool
-        /// Whether an attribute has their raw values.
+        /// True if an attribute stores their raw values.
         let isEnumeration: Bool
         /// Whether the key path ends with an exclamation mark.
         let isUnwrapped: Bool
@@ -77,8 +76,8 @@ final class KeyPathSearch {
             isUnwrapped = keyPath.debugDescription.hasSuffix("!")
         }
 
-        /// Whether a property that is read as `other` may be what the key path has, as it is or as a number with more room: behind
-        /// optional relationships it is optional.
+        /// True if a key path of this type may return a property read as `other`: the same type or a wider number.
+        /// Across optional relationships the key path is optional.
         func fits(_ other: Any.Type) -> Bool {
             let (mine, theirs) = (Self.unwrapped(type), Self.unwrapped(other))
             guard !isEnumeration else { return true }
@@ -93,10 +92,10 @@ final class KeyPathSearch {
             (type as? any OptionalValue.Type).map { ($0.wrappedType, true) } ?? (type, false)
         }
 
-        /// Whether an integer type has negative numbers; `nil` for others.
+        /// True if an integer type has negative numbers; `nil` for other types.
         private static func hasSigns(_ type: Any.Type) -> Bool? { (type as? any BinaryInteger.Type)?.isSigned }
 
-        /// Whether the type has the number.
+        /// True if the type can represent the number.
         func has(_ value: SlotValue) -> Bool {
             func has<Number: BinaryInteger>(_ number: Int64, _: Number.Type) -> Bool { Number(exactly: number) != nil }
             guard case .integer(let number) = value,
@@ -106,8 +105,8 @@ final class KeyPathSearch {
         }
     }
 
-    /// The keys of `object` whose change is seen, each from the object on; `nil` where what is seen is not the value of the property,
-    /// but made of it.
+    /// Returns the keys, relative to `object`, whose change changes the key path's value; `nil` if that value is
+    /// computed from a property's.
     private func seen(in object: NSManagedObject) -> [Found]? {
         let blankValue = value()
         func changes() -> Bool { !ValueOrder.areEqual(value(), blankValue) }
@@ -155,8 +154,8 @@ final class KeyPathSearch {
         return found
     }
 
-    /// Whether what is seen is an attribute's value itself. The value of which computations make another one is tried last, since
-    /// a getter may not bear it.
+    /// True if the key path returns the attribute's value itself. Unusual values are tried last, since a getter may not
+    /// handle them.
     private func isValue(
         of attribute: NSAttributeDescription, _ samples: SampleValues, _ object: NSManagedObject, _ slot: Int
     ) -> Bool {
@@ -172,7 +171,7 @@ final class KeyPathSearch {
         return isEmptied(object, slot)
     }
 
-    /// Whether the value is that of an attribute, as an object or as the number that a scalar accessor gives.
+    /// True if the value is the attribute's, as an object or as the number that a scalar accessor returns.
     private func isValue(of object: NSManagedObject, _ slot: Int) -> Bool {
         let value = value()
         let name = object.layout.slots[slot].name
@@ -184,7 +183,7 @@ final class KeyPathSearch {
         ValueOrder.areEqual(value(), PredicateValue(target)) && isEmptied(object, slot)
     }
 
-    /// Whether the value is nil with the property: where it may be, and is read as one that may be.
+    /// True if the key path's value is nil when the property is. Checked only if all types are optional.
     private func isEmptied(_ object: NSManagedObject, _ slot: Int) -> Bool {
         let place = object.layout.place(ofSlot: slot)
         let types = SampleReads.reads(of: object).filter { $0.place == place }.compactMap(\.type)
@@ -193,10 +192,10 @@ final class KeyPathSearch {
         return value().isNull
     }
 
-    /// So many members a relationship has when it is looked at.
+    /// The numbers of members with which a relationship is tried.
     private static let counts: Set = [1, 2, 3, 12]
 
-    /// Whether members of a relationship are seen; `nil` where what is seen is neither they nor their number.
+    /// True for a relationship's members or their number, false if independent of them; `nil` if computed from them.
     private func seenMembers(
         _ number: Int, _ relationship: NSRelationshipDescription, of object: NSManagedObject
     ) -> Bool? {
@@ -231,12 +230,12 @@ final class KeyPathSearch {
         object.remember(far, slot: slot)
     }
 
-    /// Another object of the class of `object`, which refers to none.
+    /// Creates another object of the class of `object`, without destinations.
     private func blank(_ object: NSManagedObject) -> NSManagedObject {
         recorded { Self.blank(type(of: object), object.entity, depth: 0, &$0) }
     }
 
-    /// An object with values that differ from one number to the next.
+    /// Creates an object whose values depend on `variety`.
     private func blank(_ entity: NSEntityDescription, variety: Int) -> NSManagedObject {
         let object = recorded { Self.blank(entity, depth: 0, &$0) }
         for slot in 0..<object.layout.attributeCount {
@@ -257,7 +256,7 @@ final class KeyPathSearch {
         return object
     }
 
-    /// An object of any entity; of an abstract one of one that descends from it.
+    /// Creates an object of any entity; for an abstract one, of a concrete subentity.
     private static func blank(
         _ entity: NSEntityDescription, depth: Int, _ made: inout [NSManagedObject]
     ) -> NSManagedObject {
@@ -265,7 +264,7 @@ final class KeyPathSearch {
         return blank(ManagedObjectClasses.objectClass(of: concrete), concrete, depth: depth, &made)
     }
 
-    /// An object in no context whose attributes and to-one relationships all have a value: a getter may insist on one.
+    /// Creates an object without a context. All its slots have values, as a getter may need them.
     private static func blank(
         _ type: NSManagedObject.Type, _ entity: NSEntityDescription, depth: Int, _ made: inout [NSManagedObject]
     ) -> NSManagedObject {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Properties by name: what `value(forKey:)`, `setValue(_:forKey:)` and the primitive accessors do.
+/// Access to properties by name, for `value(forKey:)`, `setValue(_:forKey:)` and the primitive accessors.
 enum KeyValueAccess {
     static func value(of object: NSManagedObject, for key: String) -> Any? {
         guard let place = object.withLayout({ $0.place(of: key) }) else { return stateValue(of: object, for: key) }
@@ -20,24 +20,24 @@ enum KeyValueAccess {
         object.managedObjectContext?.requireQueue("\(access) '\(key)' of '\(object.objectID)'")
     }
 
-    // SAFETY: the object holds its row, and changes on its queue only, where this runs.
+    // SAFETY: the object retains its row, and changes only on its queue, where this runs.
     static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
         let type = object.withLayout { $0.attributeTypes[slot] }
-        // Most are unchanged numbers.
+        // Most values are numbers of unchanged objects.
         if let number = object.unchangedRow?.with({ $0.integer(slot) }) {
             return AttributeCoercion.number(number, type: type)
         }
         return AttributeCoercion.value(object.currentValue(slot), type: type)
     }
 
-    /// The destinations of a to-many relationship as they are now.
+    /// The current destinations of a to-many relationship.
     static func collection(of object: NSManagedObject, number: Int) -> NSObject {
         let members = object.toManyTargets(number)
         return object.layout.toManyRelationships[number].isOrdered
             ? NSOrderedSet(array: members) : NSSet(array: members)
     }
 
-    /// What Apple's objects answer for keys that no entity has.
+    /// The values that Apple's objects have for keys outside the entity.
     private static func stateValue(of object: NSManagedObject, for key: String) -> Any? {
         switch key {
         case "self", "SELF": object
@@ -56,7 +56,7 @@ enum KeyValueAccess {
         }
     }
 
-    /// `Date` finds `date`, as key-value coding does; `nil` where there is no such property.
+    /// Returns `date` for `Date`, like key-value coding; `nil` if there is no such property.
     private static func uncapitalized(_ key: String, of object: NSManagedObject) -> String? {
         guard let first = key.first, first.isUppercase else { return nil }
         let name = first.lowercased() + key.dropFirst()
@@ -91,7 +91,7 @@ enum KeyValueAccess {
         set(value, ofHolder: object.value(forKey: key), at: rest)
     }
 
-    /// Sets the property of an object, or of each object of a collection.
+    /// Sets the property of an object, or of each object in a collection.
     private static func set(_ value: Any?, ofHolder holder: Any?, at keyPath: String) {
         switch holder {
         case let object as NSManagedObject: object.setValue(value, forKeyPath: keyPath)
@@ -134,7 +134,7 @@ enum KeyValueAccess {
         if object.flags.contains(.awakeningFromInsert) { adoptStartingValue(of: object, key) }
     }
 
-    /// A new object starts with what `awakeFromInsert` sets without hooks.
+    /// Makes a value that `awakeFromInsert` sets without hooks an initial value of the new object.
     private static func adoptStartingValue(of object: NSManagedObject, _ key: String) {
         guard case .attribute(let slot) = object.layout.place(of: key), let snapshot = object.snapshot else { return }
         var starting = snapshot.values.array
@@ -142,7 +142,7 @@ enum KeyValueAccess {
         object.snapshot = .make(starting, version: snapshot.version)
     }
 
-    // MARK: Collections that can be changed
+    // MARK: Mutable collections
 
     static func mutableSet(of object: NSManagedObject, for key: String) -> NSMutableSet {
         requireQueue(object, "changing", key)
@@ -160,7 +160,7 @@ enum KeyValueAccess {
         return ManagedMutableOrderedSet.make(object, number)
     }
 
-    // MARK: What may be set
+    // MARK: Checks of values
 
     private static func slotValue(_ value: Any?, of object: NSManagedObject, slot: Int) -> SlotValue {
         guard let attribute = object.layout.attribute(at: slot) else { return .null }
@@ -179,7 +179,7 @@ enum KeyValueAccess {
         return target
     }
 
-    /// The members of any collection of objects, in its order.
+    /// Returns the members of any collection of objects, in its order.
     static func destinations(_ value: Any?, of object: NSManagedObject, _ key: String) -> [NSManagedObject] {
         let members: [Any]
         switch value {

@@ -1,17 +1,17 @@
 import Foundation
 
 extension NSManagedObject {
-    /// As `mutableSetValue(forKey:)`, of the object that the path leads to.
+    /// Same as `mutableSetValue(forKey:)`, for the object at the end of the path.
     ///
-    /// - Precondition: There is an object at the end of the path.
+    /// - Precondition: The path leads to an object.
     public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
         let (holder, key) = holder(of: keyPath)
         return holder.mutableSetValue(forKey: key)
     }
 
-    /// As `mutableOrderedSetValue(forKey:)`, of the object that the path leads to.
+    /// Same as `mutableOrderedSetValue(forKey:)`, for the object at the end of the path.
     ///
-    /// - Precondition: There is an object at the end of the path.
+    /// - Precondition: The path leads to an object.
     public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
         let (holder, key) = holder(of: keyPath)
         return holder.mutableOrderedSetValue(forKey: key)

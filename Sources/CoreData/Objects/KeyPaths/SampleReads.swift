@@ -1,18 +1,18 @@
 import Synchronization
 
-/// What is read of objects while key paths are tried out on them.
+/// A record of reads from the objects on which key paths are evaluated.
 ///
-/// Such an object counts as observed, by no observer: its accessors tell what they read then, as those of other objects do not.
+/// These objects are flagged as observed although they have no observer, so that their accessors report reads here.
 enum SampleReads {
     struct Read: Sendable {
         let place: EntityLayout.Place
-        /// That of the accessor; `nil` for a read by a key, or of members.
+        /// The type of the accessor; `nil` for a read by key, or of members.
         let type: (any Any.Type)?
     }
 
     private static let noted = Mutex<[ObjectIdentifier: [Read]]>([:])
 
-    /// Notes the reads of objects, which are in no context, from now on.
+    /// Begins to record reads of objects without a context.
     static func record(of objects: [NSManagedObject]) {
         noted.withLock { noted in for object in objects { noted[ObjectIdentifier(object)] = [] } }
         for object in objects { object.flags.insert(.observed) }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Values of an attribute's type, with which a key path is tried out.
+/// Sample values of an attribute's type, for evaluating key paths.
 struct SampleValues {
-    /// That of an object at first.
+    /// The initial value of an object.
     let blank: SlotValue
-    /// Another one.
+    /// A different value.
     let other: SlotValue
-    /// Those of which computations make others: sign, digits, fractions, bounds, case, blanks.
+    /// Values that computations usually change: by sign, digits, fractions, limits, case, or blanks.
     let odd: [SlotValue]
 
-    /// `nil` for types whose values are not known beforehand.
+    /// Creates no instance for types without sample values.
     init?(_ type: NSAttributeType) {
         switch type {
         case .booleanAttributeType: self.init(.integer(0), .integer(1), [])
@@ -35,7 +35,7 @@ struct SampleValues {
         (self.blank, self.other, self.odd) = (blank, other, odd)
     }
 
-    /// Numbers that every type of reals has.
+    /// Numbers that every floating-point type can represent.
     private static let reals = [0.25, 3, 12_345.5, -1.5]
 
     private static let emptyUUID: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The checks before a save: each property against its rule, deletions against deny rules.
+/// Validation before a save: properties by their rules, deletions by deny rules.
 enum ObjectValidation {
-    /// - Throws: the one error there is, or 1560 with all of them.
+    /// - Throws: The only error, or 1560 with all of them.
     static func validateProperties(of object: NSManagedObject) throws {
         guard !object.flags.contains(.inaccessible) else { return }
         object.fireIfNeeded()
         let context = object.managedObjectContext
-        // The objects of a save have one in turn; a validation within another one makes its own.
+        // The objects of a save use one in turn; a nested validation creates its own.
         let value = context?.validatedValue.take() ?? ValidatedValue()
         value.begin(object)
         defer {
@@ -17,8 +17,8 @@ enum ObjectValidation {
         try throwAll(errors(object, value))
     }
 
-    // SAFETY: the traits hold their rules, and the object's layout, which does not change, holds the traits. The pointer holds
-    // `value`, whose memory it names.
+    // SAFETY: the object's layout, which does not change, retains the traits, and these retain their rules. The pointer
+    // retains `value`, which owns the memory.
     private static func errors(_ object: NSManagedObject, _ value: ValidatedValue) -> [any Error] {
         var errors: [any Error] = []
         let pointer = AutoreleasingUnsafeMutablePointer(value)
@@ -48,7 +48,7 @@ enum ObjectValidation {
         }
     }
 
-    /// A relationship that was not touched was valid when it was saved, and is not read for this.
+    /// False for an untouched relationship: it was valid when it was saved, and is not read for validation.
     private static func mayHaveChanged(_ number: Int, _ object: NSManagedObject) -> Bool {
         !object.flags.contains(.stored) || object.knownToManyState(number)?.hasChanges == true
     }
@@ -60,8 +60,8 @@ enum ObjectValidation {
 
     // MARK: One value
 
-    /// Cheap for the value that a save passes, as long as no override replaced it.
-    // SAFETY: as in `errors`.
+    /// Validates a value. Cheap for the one that a save passes, unless an override replaced it.
+    // SAFETY: see `errors`.
     static func validate(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, of object: NSManagedObject, for key: String
     ) throws {
@@ -138,7 +138,7 @@ enum ObjectValidation {
 
     // MARK: Several errors
 
-    /// The errors that an error stands for: those in a 1560, else itself, of whatever type it is.
+    /// The errors in a 1560, or the error itself, of any type.
     static func details(of error: any Error) -> [any Error] {
         let known = error as NSError
         guard known.domain == NSCocoaErrorDomain, known.code == 1560,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a model demands of one property, in the form in which it is checked at each save.
+/// The conditions of a model for one property, prepared for checking at each save.
 final class PropertyRule {
     let property: NSPropertyDescription
     /// The property's name.
@@ -9,20 +9,19 @@ final class PropertyRule {
     private let isOptional: Bool
     private let bounds: ValueBounds
     private let hasBounds: Bool
-    /// The integers with which all is well, where nothing else is demanded of one: most rules are no more than the range
-    /// of their type.
+    /// The valid integers, if the rule has no other condition for them. Most rules are just the range of their type.
     private let plainRange: ClosedRange<Int64>?
     private let lengthBounds: LengthBounds
     private let pattern: NSRegularExpression?
     private let isDate: Bool
-    /// The type of an attribute of numbers; `nil` for any other property.
+    /// The type of a numeric attribute; `nil` for any other property.
     private let numberType: NSAttributeType?
-    /// Of a composite attribute: its elements that are numbers.
+    /// The numeric elements of a composite attribute.
     private let numberLeaves: [NSCompositeAttributeDescription.Leaf]
-    /// The conditions beside those above, with their codes or messages.
+    /// The conditions not covered above, with their codes or messages.
     private let predicates: [(predicate: NSPredicate, warning: Any)]
     private let counts: (minimum: Int, maximum: Int)?
-    /// Whether there are values that the rule does not let pass.
+    /// True if the rule rejects some values.
     let demandsAnything: Bool
 
     /// The rules of all attributes and relationships; slots first, then to-many relationships by number.
@@ -37,7 +36,7 @@ final class PropertyRule {
         self.property = property
         key = property.name
         self.place = place
-        // A derived value is there only once its store has worked it out.
+        // A derived value is nil until the store has computed it.
         isOptional = property.isOptional || property is NSDerivedAttributeDescription
         let attribute = property as? NSAttributeDescription
         let bounds = attribute.map(Self.bounds) ?? ValueBounds()
@@ -67,7 +66,7 @@ final class PropertyRule {
             || counts != nil
     }
 
-    /// The attribute's limits, and those of its kind of number.
+    /// Returns the limits of the attribute, and of its numeric type.
     private static func bounds(of attribute: NSAttributeDescription) -> ValueBounds {
         var bounds = attribute.bounds
         let range: ClosedRange<Int64>? =
@@ -85,7 +84,7 @@ final class PropertyRule {
 
     // MARK: Checking
 
-    /// What is wrong with a slot's value; `nil` if nothing is. Cheap when all is well.
+    /// Returns the error of a slot's value; `nil` if it is valid. Cheap for valid values.
     func failure(of value: SlotValue, in object: NSManagedObject) -> NSError? {
         if let plainRange, case .integer(let number) = value, plainRange.contains(number) { return nil }
         if value.isNull {
@@ -93,15 +92,15 @@ final class PropertyRule {
             return error(1570, "is a required value.", value, object)
         }
         if isDate, case .real(let number) = value, !number.isFinite {
-            // A date that is none cannot be printed: the error has its seconds.
+            // Printing a date that is not finite stops the program, so the error contains its seconds.
             return error(1650, "is not a date.", NSNumber(value: number), object)
         }
         return numberFailure(value, object) ?? boundsFailure(value, object) ?? rangeFailure(value, object)
             ?? elementFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
     }
 
-    /// Whether a saved object has no value because its store cannot read the property, or nothing here can read the value: it
-    /// stays in its row as long as it is not changed.
+    /// True if a saved object lacks a value because its store cannot read the property, or no class here can read the
+    /// value. It stays in the row until it is changed.
     private func isUnread(in object: NSManagedObject) -> Bool {
         guard object.flags.contains(.stored) else { return false }
         if case .attribute(let slot) = place, isTransformable, let row = object.snapshot, row.value(slot).isNull {
@@ -115,11 +114,11 @@ final class PropertyRule {
     }
 
     private func numberFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
-        // Stores have no value for it: it would read as nil.
+        // Stores cannot store it: it would be read as nil.
         numberType != nil && value.isNotANumber ? error(1550, "is not a number.", value, object) : nil
     }
 
-    /// What is wrong with a number that an attribute of its type cannot have.
+    /// Returns the error of a number outside the range of the attribute's type.
     private func rangeFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
         guard let numberType, case .real(let number) = value, !numberType.holds(number) else { return nil }
         let (code, word) = number < 0 ? (1620, "small") : (1610, "large")
@@ -181,16 +180,16 @@ final class PropertyRule {
         return nil
     }
 
-    /// What is wrong with the number of destinations of a to-many relationship.
+    /// Returns the error of the number of destinations of a to-many relationship.
     ///
-    /// - Parameter number: that of the relationship, whose members the error tells.
+    /// - Parameter number: The number of the relationship, whose members are part of the error.
     func failure(ofCount count: Int, _ number: Int, in object: NSManagedObject) -> NSError? {
         guard let counts else { return nil }
         func error(_ code: Int, _ message: String) -> NSError {
             self.error(code, message, KeyValueAccess.collection(of: object, number: number), object)
         }
         if count == 0 {
-            // A required relationship without a minimum may be empty: Apple's own stores hold such saves.
+            // A required relationship without a minimum may be empty, as in saves of Apple's own stores.
             return isOptional || counts.minimum == 0
                 ? nil : error(1580, "has too few objects: it must have at least \(counts.minimum).")
         }

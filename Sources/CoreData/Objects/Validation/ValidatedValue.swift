@@ -1,21 +1,20 @@
-/// The form in which Apple's API passes a value that may be replaced: a pointer whose `pointee` is the value.
+/// A pointer whose `pointee` is the value, with the name of the type by which Apple's API passes replaceable values.
 ///
-/// A save validates each property of each object, and overriders of `validateValue(_:forKey:)` look at few
-/// of them: there the value is made into an object when `pointee` is asked for. Valid during the call that it was passed
-/// to.
-// SAFETY: the memory is that of `value`, which is held, or of the pointer's owner, who keeps it as for any pointer.
+/// A save validates each property of each object, but few overrides of `validateValue(_:forKey:)` read the value. So it
+/// is converted to an object only when `pointee` is read. Valid during the call to which it is passed.
+// SAFETY: the memory belongs to `value`, which is retained, or to the pointer's owner, who keeps it as for any pointer.
 public struct AutoreleasingUnsafeMutablePointer<Pointee> {
     let memory: UnsafeMutablePointer<Pointee>
-    /// Whose memory it is while a save validates an object.
+    /// The owner of the memory while a save validates an object.
     let value: ValidatedValue?
 
-    /// A pointer to a variable.
+    /// Creates a pointer to a variable.
     public init(_ pointer: UnsafeMutablePointer<Pointee>) {
         memory = pointer
         value = nil
     }
 
-    /// The value, or what replaces it.
+    /// The value; may be set to replace it.
     public var pointee: Pointee {
         get {
             value?.make()
@@ -28,7 +27,7 @@ public struct AutoreleasingUnsafeMutablePointer<Pointee> {
     }
 }
 
-// SAFETY: `value` holds its memory, and the pointer holds `value`.
+// SAFETY: `value` owns its memory, and the pointer retains `value`.
 extension AutoreleasingUnsafeMutablePointer<AnyObject?> {
     init(_ value: ValidatedValue) {
         memory = value.memory
@@ -36,11 +35,11 @@ extension AutoreleasingUnsafeMutablePointer<AnyObject?> {
     }
 }
 
-/// The value of one property of one object while a save validates it: made into an object where an override looks at it.
+/// The value of one property of one object during validation, converted to an object when an override reads it.
 ///
-/// `validateValue(_:forKey:)` is called for every property of every object, as a class may override it; to make an object of
+/// A save calls `validateValue(_:forKey:)` for every property of every object, as a class may override it. Converting
 /// each value would take as long as writing the row.
-// SAFETY: the memory is allocated and initialised in `init`, and given up in `deinit`.
+// SAFETY: the memory is allocated and initialised in `init`, and freed in `deinit`.
 final class ValidatedValue {
     let memory: UnsafeMutablePointer<AnyObject?>
     private(set) var object: NSManagedObject?
@@ -59,10 +58,10 @@ final class ValidatedValue {
         memory.deallocate()
     }
 
-    /// The properties of `object` come next; `nil` after the last one.
+    /// Begins the validation of `object`; `nil` ends that of the last one.
     func begin(_ object: NSManagedObject?) { self.object = object }
 
-    /// The property of the rule with that number comes next.
+    /// Begins the validation of the property with that rule number.
     @inline(__always)
     func begin(_ number: Int) {
         self.number = number
@@ -72,10 +71,10 @@ final class ValidatedValue {
         memory.pointee = nil
     }
 
-    /// Whether it is the object's value still.
+    /// True if the object's value was not replaced.
     var isUnchanged: Bool { !isMade || memory.pointee === made }
 
-    /// Makes the object's value into an object, unless that is done.
+    /// Converts the object's value to an object, once.
     func make() {
         guard !isMade, let object else { return }
         made = Self.value(object.layout.traits.rules[number].place, of: object)
