@@ -81,8 +81,7 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
 
     /// Puts those of `objects` whose rows were not read into batches of `size`.
     ///
-    /// - Parameter list: The relationship of which `objects` are all members. Set on the batch if they fit into a
-    ///   single one.
+    /// - Parameter list: The relationship of which `objects` are all members. Stored if one batch has them all.
     static func join(_ objects: [NSManagedObject], size: Int, list: NSRelationshipDescription? = nil) {
         let waiting = objects.filter(\.waitsForRow)
         guard waiting.count > 1 else { return }

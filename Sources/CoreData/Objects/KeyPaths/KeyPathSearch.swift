@@ -63,7 +63,7 @@ final class KeyPathSearch {
         let isBoolean: Bool
         /// True if an attribute stores their raw values.
         let isEnumeration: Bool
-        /// Whether the key path ends with an exclamation mark.
+        /// True if the key path ends with an exclamation mark.
         let isUnwrapped: Bool
 
         init(_ keyPath: AnyKeyPath) {
