@@ -1,21 +1,21 @@
-/// Something the user can do: declared once. The key map, the help screen and the palette derive from it.
+/// A user command, declared once. The key map, the help screen and the command palette are derived from it.
 public struct Command<Target> {
-    /// A few words, unique in the table: how the palette lists it.
+    /// The name in the palette: a few words, unique in the table.
     public let name: String
-    /// The keys that run it, each by itself.
+    /// The key sequences that run the command.
     public private(set) var keys: [KeySequence]
-    /// One line that says what it does.
+    /// A one-line description.
     public let help: String
-    /// Under which heading the help screen shows it.
+    /// The heading in the help screen.
     public let category: String
-    /// Whether it makes sense now; a disabled command is left out of the palette, and its key says why.
+    /// The reason, shown on its keys, why the command cannot run and is not in the palette; `nil` if it can run.
     public let unavailable: (Target) -> String?
-    /// What it does.
+    /// The action that the command performs.
     public let action: (Target) -> Void
 
     /// - Parameters:
-    ///   - keys: in the notation of ``KeySequence``, several separated by spaces.
-    ///   - unavailable: the reason why the command cannot run now; `nil` where it can.
+    ///   - keys: Key sequences in the notation of ``KeySequence``, separated by spaces.
+    ///   - unavailable: The reason why the command cannot run now; `nil` if it can.
     public init(
         _ name: String, keys: String, category: String, help: String,
         unavailable: @escaping (Target) -> String? = { _ in nil }, action: @escaping (Target) -> Void
@@ -35,6 +35,6 @@ public struct Command<Target> {
         return command
     }
 
-    /// The keys as written for the user.
+    /// The keys as shown to the user.
     public var keyLabel: String { keys.map(\.label).joined(separator: "  ") }
 }

@@ -1,22 +1,22 @@
 import Translation
 
-/// The commands of a screen, found by the keys pressed: `KeySequenceReader` follows keys until they name one.
-// SAFETY: no table changes once it is made, and the main thread alone runs its commands.
+/// The commands of a screen, looked up by the keys pressed. `KeySequenceReader` collects keys until they match one.
+// SAFETY: a table is immutable, and only the main thread runs its commands.
 public struct CommandTable<Target>: @unchecked Sendable {
-    /// What a row of keys means.
+    /// The result of looking up a key sequence.
     public enum Match {
         case command(Command<Target>)
-        /// The beginning of at least one command: wait for the next key.
+        /// The keys begin at least one command: wait for the next key.
         case prefix
         case none
     }
 
-    /// The commands in the order in which help and palette list them.
+    /// The commands in the order of help and palette.
     public let commands: [Command<Target>]
     private var bySequence: [KeySequence: Int] = [:]
     private var prefixes: Set<KeySequence> = []
 
-    /// A table of commands; where two have the same keys, the first one gets them.
+    /// Creates a table of commands. If two have the same keys, the keys run the first one.
     public init(_ commands: [Command<Target>]) {
         self.commands = commands
         for (index, command) in commands.enumerated() {
@@ -29,7 +29,7 @@ public struct CommandTable<Target>: @unchecked Sendable {
         }
     }
 
-    /// What is declared twice, or hidden behind the beginning of another command. Empty in a sound table.
+    /// Duplicate names or keys, and keys that begin those of another command. Empty for a valid table.
     public var problems: [String] {
         var result: [String] = []
         var owners: [KeySequence: String] = [:]
@@ -49,11 +49,11 @@ public struct CommandTable<Target>: @unchecked Sendable {
         return result
     }
 
-    /// The same commands with the user's keys for some of them.
+    /// Returns the table with the user's keys for some commands.
     ///
-    /// - Parameter bindings: keys by the names of commands; no keys leave a command to the palette.
-    /// - Returns: the table, in which other commands have lost the keys that the user gave away, and for each binding
-    ///   that cannot be, why. Such a binding is left out.
+    /// - Parameter bindings: Keys by command name; without keys a command is only in the palette.
+    /// - Returns: The table, in which other commands have lost keys that the user reassigned, and a problem for each
+    ///   invalid binding, which is left out.
     public func binding(
         _ bindings: [(name: String, keys: [KeySequence])]
     ) -> (table: CommandTable, problems: [(name: String, text: String)]) {
@@ -81,14 +81,14 @@ public struct CommandTable<Target>: @unchecked Sendable {
         CommandTable(commands.map { $0.bound(to: keys($0)) })
     }
 
-    /// What `keys` mean.
+    /// Looks up a key sequence.
     public func match(_ keys: [Key]) -> Match {
         let sequence = KeySequence(keys: keys)
         if let index = bySequence[sequence] { return .command(commands[index]) }
         return prefixes.contains(sequence) ? .prefix : .none
     }
 
-    /// What may follow after some keys: the next key, and the name of what it leads to.
+    /// The keys that may follow `keys`, each with the name of the first command it leads to.
     public func continuations(of keys: [Key]) -> [(key: Key, name: String)] {
         var known: Set<Key> = []
         return commands.flatMap { command in
@@ -101,10 +101,10 @@ public struct CommandTable<Target>: @unchecked Sendable {
         }
     }
 
-    /// The command called `name`.
+    /// The command with that name.
     public func command(named name: String) -> Command<Target>? { commands.first { $0.name == name } }
 
-    /// The categories in the order of their first command, each with its commands.
+    /// The categories in the order of their first commands, with their commands.
     public var categories: [(name: String, commands: [Command<Target>])] {
         var order: [String] = []
         var groups: [String: [Command<Target>]] = [:]
@@ -115,7 +115,7 @@ public struct CommandTable<Target>: @unchecked Sendable {
         return order.map { ($0, groups[$0] ?? []) }
     }
 
-    /// What help says of each category. Commands in a row that say the same are one item, with the first keys and the last.
+    /// The help items of each category. Adjacent commands with equal help are one item with the first and last keys.
     public var helpItems: [(category: String, items: [(keys: String, help: String)])] {
         categories.map { category in
             var items: [(keys: String, help: String)] = []
@@ -148,24 +148,24 @@ public struct CommandTable<Target>: @unchecked Sendable {
     }
 }
 
-/// Follows the keys of a sequence until it names a command.
+/// Collects the keys of a sequence until it matches a command.
 public struct KeySequenceReader {
-    /// The keys pressed so far of a sequence that goes on, for the status line.
+    /// The keys of an incomplete sequence, for the status line.
     public private(set) var pending: [Key] = []
-    /// The number typed before a command so far, as in `12G`.
+    /// The number typed before an incomplete command, as in `12G`.
     public private(set) var pendingCount: Int?
-    /// The number that stood before the command that was read last; `nil` where none did.
+    /// The number typed before the last command; `nil` if there was none.
     public private(set) var count: Int?
     private let readsCounts: Bool
     private static let greatestCount = 999_999_999
 
-    /// - Parameter readsCounts: whether digits before a command are a number for it.
+    /// - Parameter readsCounts: True if digits before a command are a count.
     public init(readsCounts: Bool = false) { self.readsCounts = readsCounts }
 
-    /// The keys that were pressed of a sequence that is not complete, as they are written for the user.
+    /// The keys of an incomplete sequence as shown to the user.
     public var pendingLabel: String { (pendingCount.map(String.init) ?? "") + KeySequence(keys: pending).label }
 
-    /// Takes a key and says what it means together with those before. An unknown key ends a sequence.
+    /// Adds a key and looks up the sequence so far. An unknown key ends the sequence.
     public mutating func read<Target>(_ key: Key, in table: CommandTable<Target>) -> CommandTable<Target>.Match {
         if !pending.isEmpty || pendingCount != nil, key == Key(.escape) {
             pending = []

@@ -1,29 +1,29 @@
-/// Something that happened at the terminal.
+/// An event of the terminal.
 public enum Event: Hashable, Sendable {
     case key(Key)
-    /// Text pasted in one piece: never commands.
+    /// Text pasted in one piece. Never read as commands.
     case paste(String)
     case mouse(MouseEvent)
     case resize(Size)
-    /// The terminal is ours again after a stop.
+    /// The program has the terminal again after it was stopped.
     case resumed
-    /// The system or another process asks the program to end: SIGTERM, SIGHUP, SIGINT.
+    /// The system or another process requests termination by SIGTERM, SIGHUP or SIGINT.
     case terminate(signal: Int32)
 }
 
-/// A press of a mouse button, or a turn of the wheel.
+/// A mouse button press, or a turn of the wheel.
 public struct MouseEvent: Hashable, Sendable {
-    /// What was done with the mouse.
+    /// The kind of mouse event.
     public enum Action: Hashable, Sendable {
         case press, doubleClick, wheelUp, wheelDown
     }
 
-    /// What was done.
+    /// The kind of the event.
     public var action: Action
-    /// Where the pointer was.
+    /// The position of the pointer.
     public var position: Point
 
-    /// An action at a place.
+    /// Creates an event at a position.
     public init(_ action: Action, at position: Point) {
         self.action = action
         self.position = position

@@ -1,6 +1,6 @@
-/// A key as the user pressed it.
+/// A key press.
 public struct Key: Hashable, Sendable {
-    /// Which key.
+    /// The key without modifiers.
     public enum Code: Hashable, Sendable {
         case character(Character)
         case enter, escape, tab, backspace, delete, insert
@@ -8,38 +8,38 @@ public struct Key: Hashable, Sendable {
         case function(Int)
     }
 
-    /// What was held down with it. Shift counts only where the character does not tell already.
+    /// The modifier keys held down. Shift is included only if the character does not imply it.
     public struct Modifiers: OptionSet, Hashable, Sendable {
         /// The modifiers as bits.
         public let rawValue: UInt8
-        /// The modifiers of these bits.
+        /// Creates a set from bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
         /// The control key.
         public static let control = Modifiers(rawValue: 1)
-        /// The alt key, or Escape right before the key.
+        /// The alt key, or Escape directly before the key.
         public static let alt = Modifiers(rawValue: 2)
         /// The shift key.
         public static let shift = Modifiers(rawValue: 4)
     }
 
-    /// Which key it is.
+    /// The key without modifiers.
     public var code: Code
-    /// What was held down with it.
+    /// The modifier keys held down.
     public var modifiers: Modifiers
 
-    /// A key with what is held down.
+    /// Creates a key press.
     public init(_ code: Code, _ modifiers: Modifiers = []) {
         self.code = code
         self.modifiers = modifiers
     }
 
-    /// The character of an unmodified character key: what goes into an input line.
+    /// The character of an unmodified character key, as inserted into an input line.
     public var typed: Character? {
         if case .character(let character) = code, modifiers.isEmpty { return character }
         return nil
     }
 
-    /// How the key is written for the user: `^S`, `Alt-x`, `F5`, `Enter`.
+    /// The key as shown to the user: `^S`, `Alt-x`, `F5`, `Enter`.
     public var label: String {
         var prefix = ""
         if modifiers.contains(.alt) { prefix += "Alt-" }
@@ -74,18 +74,18 @@ public struct Key: Hashable, Sendable {
     }
 }
 
-/// Keys pressed one after the other, as commands are bound to them.
+/// Keys pressed one after the other, to which a command is bound.
 ///
-/// The notation is vim's: characters stand for themselves, other keys stand in angle brackets with `C-`, `M-` and `S-`
+/// The notation is vim's. Characters represent themselves; other keys are in angle brackets, with `C-`, `M-` and `S-`
 /// for control, alt and shift: `za`, `<C-s>`, `<Enter>`, `<S-Tab>`, `<lt>` for `<`.
 public struct KeySequence: Hashable, Sendable {
-    /// The keys in their order.
+    /// The keys in order.
     public var keys: [Key]
 
-    /// A sequence of these keys.
+    /// Creates a sequence of keys.
     public init(keys: [Key]) { self.keys = keys }
 
-    /// Reads the notation. An angle bracket that begins no known name stands for itself.
+    /// Parses the notation. An angle bracket that begins no known name represents itself.
     public init(_ notation: String) {
         var keys: [Key] = []
         var rest = Substring(notation)
@@ -103,9 +103,9 @@ public struct KeySequence: Hashable, Sendable {
         self.keys = keys
     }
 
-    /// Reads the notation as a configuration has it.
+    /// Parses the notation in a configuration file.
     ///
-    /// - Returns: `nil` where it is empty, or a name in angle brackets is not known.
+    /// - Returns: `nil` if it is empty, or contains an unknown name in angle brackets.
     public init?(checking notation: String) {
         self.init(notation)
         let bracketed = notation.contains("<") && notation.contains(">") && notation.count > 2
@@ -114,7 +114,7 @@ public struct KeySequence: Hashable, Sendable {
         }
     }
 
-    /// The notation that ``init(_:)`` reads back.
+    /// The notation, as parsed by ``init(_:)``.
     public var notation: String {
         keys.map { key in
             var prefix = ""
@@ -127,7 +127,7 @@ public struct KeySequence: Hashable, Sendable {
         }.joined()
     }
 
-    /// How the sequence is written for the user.
+    /// The sequence as shown to the user.
     public var label: String { keys.map(\.label).joined() }
 
     private static let names: [String: Key.Code] = {

@@ -1,22 +1,22 @@
-/// Turns what a terminal sends into events.
+/// Converts the terminal's input to events.
 ///
-/// Design note. Curses has already decoded the function keys it knows; what remains are characters, key numbers, and
-/// escape sequences that it does not know. An escape followed at once by another character is Alt with that character;
-/// `ESC [` begins a control sequence, which is swallowed whole unless it is one of ours, so that a late answer of the
-/// terminal, a focus report or an unknown key never appears as typed text. A sequence may arrive in two pieces:
-/// `isWaiting` tells the screen to wait a little before it calls `flush()`.
+/// Design note. Curses has decoded the function keys that it knows. The rest are characters, key numbers and unknown
+/// escape sequences. An escape directly followed by another character is Alt with that character. `ESC [` begins a
+/// control sequence, which is skipped unless it is known, so that a late reply of the terminal, a focus report or an
+/// unknown key never appears as typed text. A sequence may arrive in two parts: if `isWaiting`, the screen waits
+/// briefly before it calls `flush()`.
 public struct KeyReader {
-    /// One unit as the screen reads it.
+    /// One unit of input from the screen.
     public enum Unit: Hashable, Sendable {
         case scalar(UInt32)
         case key(Key)
         case mouse(MouseEvent)
     }
 
-    /// What was understood.
+    /// The result of reading a unit.
     public enum Output: Hashable, Sendable {
         case event(Event)
-        /// An answer of the terminal to a question: the control sequence without `ESC [`.
+        /// A reply of the terminal: the control sequence without `ESC [`.
         case reply(String)
     }
 
@@ -30,10 +30,10 @@ public struct KeyReader {
     private var state = State.ground
     private var pasted: String?
 
-    /// A reader in its first state: no sequence has begun.
+    /// Creates a reader in its initial state, outside of any sequence.
     public init() {}
 
-    /// Whether a control sequence has begun whose rest may be on its way. After a lone escape curses has waited already.
+    /// True if the rest of a control sequence may follow. After a lone escape, curses has already waited.
     public var isWaiting: Bool {
         switch state {
         case .ground, .escape: false
@@ -41,7 +41,7 @@ public struct KeyReader {
         }
     }
 
-    /// Takes one unit in.
+    /// Reads one unit.
     public mutating func read(_ unit: Unit) -> [Output] {
         switch unit {
         case .mouse(let event): return flush() + [.event(.mouse(event))]
@@ -55,7 +55,7 @@ public struct KeyReader {
         }
     }
 
-    /// Ends a sequence that did not go on: a lone escape is the Escape key.
+    /// Ends an incomplete sequence. A lone escape is the Escape key.
     public mutating func flush() -> [Output] {
         defer { state = .ground }
         if case .escape = state, pasted == nil { return [.event(.key(Key(.escape)))] }
@@ -74,7 +74,7 @@ public struct KeyReader {
             state = .ground
             return finish(control: text + String(scalar))
         case .operatingSystem(let sawEscape):
-            // Ends with BEL or ESC \.
+            // Terminated by BEL or ESC \.
             if scalar.value == 7 || (sawEscape && scalar == "\\") {
                 state = .ground
             } else {
@@ -102,7 +102,7 @@ public struct KeyReader {
             state = .control("")
             return []
         case _ where pasted != nil:
-            // In pasted text an escape begins nothing but the paste's end.
+            // In pasted text, an escape can only begin the end of the paste.
             state = .ground
             return readInGround(scalar)
         case "]", "P", "_", "^":
@@ -134,13 +134,13 @@ public struct KeyReader {
         }
     }
 
-    /// Terminals send the line breaks of a paste as the Enter key does.
+    /// Returns the text with `\n` as line break, where terminals send that of the Enter key.
     private static func lines(of text: String) -> String {
         text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
     }
 
-    /// The key of a sequence that curses does not know, because the terminal sends what another one's description says:
-    /// `1~` and `H` are both Home, `1;5C` is the right arrow with control.
+    /// The key of a sequence unknown to curses, because the terminal sends sequences of another terminal type: `1~` and
+    /// `H` are both Home, `1;5C` is the right arrow with control.
     private static func key(control: String) -> Key? {
         guard let last = control.last else { return nil }
         let numbers = control.dropLast().split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }

@@ -1,56 +1,56 @@
 import CTerminalRestore
 import Foundation
 
-/// What an event loop runs: it acts on events and paints its state.
+/// The program that an event loop runs: it handles events and draws its state.
 public protocol TerminalProgram: AnyObject {
     func handle(_ event: Event)
 
-    /// Paints the whole state. Called only when something happened since the last time.
+    /// Draws the whole state. Called only after something has changed.
     func draw(in canvas: Canvas)
 
-    /// Whether the state changed without an event: a callback on the main queue did it.
+    /// True if the state changed without an event, in a callback on the main queue.
     var needsDisplay: Bool { get }
 
-    /// When `wake` shall be called next: for what changes by itself with time, or is done piece by piece between keys.
-    /// `nil` is never.
+    /// The time of the next call of `wake`, for state that changes over time and for work split into pieces between
+    /// keys; `nil` for never.
     var nextWake: ContinuousClock.Instant? { get }
 
-    /// Does what was due. What changes the screen sets `needsDisplay`.
+    /// Does the work that is due. Sets `needsDisplay` if the screen changes.
     func wake()
 
     var isFinished: Bool { get }
 }
 
-/// Waits for keys, signals and work of the main queue, and shows a frame when something changed.
+/// Waits for keys, signals and work on the main queue, and shows a frame after each change.
 ///
-/// Design note. The main thread owns the terminal and is the main queue, as on a phone: `DispatchQueue.main` blocks and
-/// main-actor work run between keys. It waits in one `poll` for the terminal, for signals, which come as bytes through a
-/// pipe, and for the main queue's descriptor; while nothing happens it does not run at all. All pending input is read
-/// before a frame is drawn, so that a held key never lags behind, and frames are at least a sixtieth of a second apart: those
-/// that keys ask for from each other, so that a key does not wait for the frame after one that another program's change asked for.
-/// Keys go first: work of the main queue, such as changes of other programs that are merged, waits until what the keys
-/// did is on the screen, for one turn at most, so that held keys do not keep the changes away.
+/// Design note. The main thread owns the terminal and runs the main queue: `DispatchQueue.main` blocks and main-actor
+/// work run between keys. One `poll` waits for the terminal, for signals, which arrive as bytes in a pipe, and for the
+/// main queue's descriptor; an idle loop does not run at all. All pending input is read before a frame is drawn, so
+/// that a held key never lags. Frames are at least a sixtieth of a second apart. Frames after input count separately,
+/// so that a key does not wait for the frame after another program's change. Input has precedence: work on the main
+/// queue, such as merging other programs' changes, waits until the result of the keys is on the screen, but for one
+/// turn at most, so that held keys do not block it.
 public final class EventLoop {
     private let screen: any Screen
     private static let frameInterval = Duration.milliseconds(16)
     private var needsFrame = true
     private var lastFrame = ContinuousClock.now - EventLoop.frameInterval
-    /// Whether the next frame shows what input did, and when the last such frame was shown.
+    /// True if the next frame shows the result of input, and the time of the last such frame.
     private var showsInput = false
     private var lastInputFrame = ContinuousClock.now - EventLoop.frameInterval
-    /// Whether the main queue was left to wait for keys.
+    /// True if work on the main queue was postponed in favour of keys.
     private var hasPutOff = false
-    /// What was read and not handled yet: work that goes on within the handling of a key takes up the keys behind it.
+    /// Events that were read and not handled yet. Work during the handling of a key reads the keys that follow it.
     private var events: ArraySlice<Event> = []
-    /// Where signals come as bytes; -1 while the loop does not run.
+    /// The descriptor of the signal pipe; -1 while the loop does not run.
     private var signals: Int32 = -1
-    /// Whether the process shall be stopped as soon as no work is in the middle of something.
+    /// True if the process has to be stopped as soon as no work is in progress.
     private var stopsLater = false
 
-    /// A loop over that screen.
+    /// Creates a loop for a screen.
     public init(screen: any Screen) { self.screen = screen }
 
-    /// Runs until the program is finished. On the main thread.
+    /// Runs until the program is finished. Main thread only.
     public func run(_ program: any TerminalProgram) {
         signals = terminal_signals_begin()
         defer {
@@ -58,7 +58,7 @@ public final class EventLoop {
             signals = -1
         }
         while !program.isFinished {
-            // Asked first: a program that has something to do at once answers with the time at which it was asked.
+            // Before the frame: a program that has work to do at once returns the time of this call.
             if let wake = program.nextWake, wake <= .now { program.wake() }
             needsFrame = needsFrame || program.needsDisplay
             if needsFrame, .now >= nextFrame { showFrame(of: program) }
@@ -70,20 +70,20 @@ public final class EventLoop {
                 stopsLater = false
                 stop(program)
             }
-            // What is to be done again and again is asked for anew each time, and so would never be due above.
+            // Such a program returns a new time in each call, so that its work would never be due above.
             if let wake, isLater, wake <= .now, !program.isFinished { program.wake() }
         }
     }
 
-    /// Looks at the keys, and shows a frame that is due, for work of the program that goes on meanwhile on this thread. Work of the
-    /// main queue waits until that is over, and so does a stop of the process.
+    /// Handles keys and shows a frame that is due, during work of the program on this thread. Work on the main queue
+    /// and a stop of the process wait until that work is finished.
     public func attend(_ program: any TerminalProgram) {
         if wait(0, program: program, isAttending: true) { needsFrame = true }
         needsFrame = needsFrame || program.needsDisplay
         if needsFrame, .now >= nextFrame { showFrame(of: program) }
     }
 
-    /// When the next frame may be shown.
+    /// The earliest time of the next frame.
     private var nextFrame: ContinuousClock.Instant { (showsInput ? lastInputFrame : lastFrame) + Self.frameInterval }
 
     private func showFrame(of program: any TerminalProgram) {
@@ -101,7 +101,7 @@ public final class EventLoop {
         screen.present(grid)
     }
 
-    /// Waits until something happens, and acts on it. Answers whether anything did.
+    /// Waits for events and handles them. Returns true if there were any.
     private func wait(_ milliseconds: Int32, program: any TerminalProgram, isAttending: Bool = false) -> Bool {
         let input = screen.inputDescriptor ?? -1
         let mainQueue = isAttending ? -1 : terminal_main_queue_descriptor()
@@ -118,7 +118,7 @@ public final class EventLoop {
                 hasPutOff = true
                 return true
             }
-            // What the keys did is seen before other work begins, which may take its time.
+            // The result of the keys is shown before other work begins, which may take long.
             if hasPutOff, needsFrame || program.needsDisplay { showFrame(of: program) }
             hasPutOff = false
             terminal_main_queue_drain()
@@ -130,7 +130,7 @@ public final class EventLoop {
         return happened
     }
 
-    /// Acts on what was read. Answers whether there was anything.
+    /// Handles the events that were read. Returns true if there were any.
     private func handleEvents(_ program: any TerminalProgram) -> Bool {
         guard !events.isEmpty else { return false }
         while !program.isFinished, let event = events.popFirst() { program.handle(event) }
@@ -151,7 +151,7 @@ public final class EventLoop {
         program.handle(.resize(screen.size))
     }
 
-    /// Acts on the signals that came; of several changes of size only the last counts.
+    /// Handles the signals received; of several size changes only the last counts.
     private func handleSignals(_ program: any TerminalProgram, isAttending: Bool) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = read(signals, &buffer, buffer.count)
@@ -161,7 +161,7 @@ public final class EventLoop {
             program.handle(.terminate(signal: number))
         }
         if numbers.contains(SIGTSTP) {
-            // What is in the middle of something may have a store locked.
+            // Work in progress may have locked a store.
             if isAttending { stopsLater = true } else { stop(program) }
         } else if numbers.contains(SIGCONT) {
             screen.invalidate()

@@ -1,22 +1,22 @@
 import CTerminalRestore
 import Foundation
 
-/// The terminal for as long as the program runs: taken at the start and given back on every way out.
+/// The terminal while the program runs: acquired at the start and restored at every exit.
 ///
-/// Standard error is collected meanwhile, since it would be written over the screen; `close()` prints it.
+/// Standard error is collected in the meantime, as it would overwrite the screen; `close()` prints it.
 public final class TerminalSession {
-    /// The screen of the terminal.
+    /// The terminal's screen.
     public let screen: CursesScreen
     private let savedErrors: Int32
     private let errorLog: Int32
     private var isClosed = false
 
-    /// Takes the terminal, and arms the handlers that give it back after a crash or `exit`.
+    /// Acquires the terminal, and installs the handlers that restore it after a crash or `exit`.
     ///
-    /// - Throws: ``TerminalError`` where the terminal is not known, or its cursor cannot be placed.
+    /// - Throws: ``TerminalError`` if the terminal type is unknown, or cannot position the cursor.
     // SAFETY: the C code copies the bytes during the call.
     public init(options: CursesScreen.Options = CursesScreen.Options()) throws {
-        // The modes to return to are those from before curses.
+        // The modes to restore are those before curses changes them.
         terminal_restore_remember(STDIN_FILENO)
         screen = try CursesScreen(options: options)
         signal(SIGPIPE, SIG_IGN)
@@ -31,12 +31,12 @@ public final class TerminalSession {
 
     deinit { close() }
 
-    /// Makes sure that there is a terminal, before anything is done for it.
+    /// Checks that there is a terminal, before the program starts any work.
     ///
-    /// - Throws: ``TerminalError`` when standard input or output is something else.
+    /// - Throws: ``TerminalError`` if standard input or output is not a terminal.
     public static func requireTerminal() throws { try CursesScreen.requireTerminal() }
 
-    /// Gives the terminal back and prints what was written to standard error meanwhile.
+    /// Restores the terminal, and prints the collected standard error.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -50,7 +50,7 @@ public final class TerminalSession {
         Foundation.close(savedErrors)
     }
 
-    /// A file that has no name and vanishes with the process.
+    /// Creates an unnamed file, which is deleted when the process ends.
     private static func makeLog() -> Int32 {
         guard let file = tmpfile() else { return -1 }
         defer { fclose(file) }

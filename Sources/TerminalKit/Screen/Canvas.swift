@@ -1,16 +1,16 @@
 import Foundation
 
-/// A rectangle of a frame to paint in, with its own origin. Nothing is drawn outside it.
+/// A rectangle of a frame to draw in, with its own origin. Drawing is clipped to it.
 public struct Canvas {
     private let grid: CellGrid
     /// The rectangle in the frame's coordinates.
     public let frame: Rect
-    /// How text is measured on this screen.
+    /// The text measurement of the screen.
     public let text: TextWidth
-    /// The signs that the screen can show.
+    /// The symbols that the screen can show.
     public let symbols: Symbols
 
-    /// A canvas over a whole frame.
+    /// Creates a canvas for a whole frame.
     public init(grid: CellGrid, text: TextWidth) {
         self.init(
             grid: grid, frame: Rect(x: 0, y: 0, width: grid.size.width, height: grid.size.height), text: text,
@@ -24,14 +24,14 @@ public struct Canvas {
         self.symbols = symbols
     }
 
-    /// The extent of the rectangle.
+    /// The size of the rectangle.
     public var size: Size { frame.size }
-    /// How many columns there are.
+    /// The number of columns.
     public var width: Int { frame.width }
-    /// How many lines there are.
+    /// The number of lines.
     public var height: Int { frame.height }
 
-    /// The part of this canvas under `rect`, which is given in this canvas's coordinates.
+    /// The part of this canvas in a rectangle, given in this canvas's coordinates.
     public func part(x: Int, y: Int, width: Int, height: Int) -> Canvas {
         let rect = Rect(x: frame.minX + x, y: frame.minY + y, width: width, height: height)
         return Canvas(grid: grid, frame: rect.intersection(frame), text: text, symbols: symbols)
@@ -42,7 +42,7 @@ public struct Canvas {
         for y in 0..<height { fillLine(y, style: style) }
     }
 
-    /// Blanks a line from `x` on.
+    /// Blanks a line, starting at `x`.
     public func fillLine(_ y: Int, from x: Int = 0, style: Style) {
         guard (0..<height).contains(y) else { return }
         for column in max(0, x)..<max(max(0, x), width) {
@@ -50,9 +50,9 @@ public struct Canvas {
         }
     }
 
-    /// Writes text from `x` on, cut with an ellipsis where it reaches `limit` columns or the edge.
+    /// Writes text, starting at `x`. Truncates it with an ellipsis at `limit` columns or at the edge.
     ///
-    /// - Returns: the columns written.
+    /// - Returns: The number of columns written.
     @discardableResult
     public func write(_ string: String, x: Int, y: Int, style: Style = .text, limit: Int? = nil) -> Int {
         guard (0..<height).contains(y), x >= 0, x < width else { return 0 }
@@ -66,7 +66,7 @@ public struct Canvas {
         return column - x
     }
 
-    /// Gives the cells of a line another style and keeps their text.
+    /// Changes the style of cells in a line and keeps their text.
     public func restyle(x: Int, y: Int, count: Int, _ change: (Style) -> Style) {
         guard (0..<height).contains(y) else { return }
         for column in max(0, x)..<max(max(0, x), min(width, x + count)) {
@@ -75,12 +75,12 @@ public struct Canvas {
         }
     }
 
-    /// A horizontal rule.
+    /// Draws a horizontal line.
     public func rule(y: Int, style: Style = .border) {
         for x in 0..<width { write(symbols.horizontal, x: x, y: y, style: style) }
     }
 
-    /// A frame along the edge, with a title in its upper side.
+    /// Draws a frame along the edge, with a title in its top line.
     public func box(title: String = "", style: Style = .border) {
         guard width >= 2, height >= 2 else { return }
         for x in 1..<(width - 1) {
@@ -98,16 +98,16 @@ public struct Canvas {
         if !title.isEmpty, width > 6 { write(" \(title) ", x: 2, y: 0, style: .heading, limit: width - 4) }
     }
 
-    /// Puts a picture over some cells. One that does not lie in the canvas as a whole is left out.
+    /// Draws a picture over some cells. Does nothing if it does not fit into the canvas.
     ///
-    /// - Parameter png: the bytes of a PNG file.
+    /// - Parameter png: The contents of a PNG file.
     public func place(png: Data, x: Int, y: Int, width: Int, height: Int) {
         guard x >= 0, y >= 0, width > 0, height > 0, x + width <= self.width, y + height <= self.height else { return }
         let rect = Rect(x: frame.minX + x, y: frame.minY + y, width: width, height: height)
         grid.pictures.append(Picture(png: png, frame: rect))
     }
 
-    /// Shows the terminal's cursor at a place of this canvas.
+    /// Shows the terminal's cursor at a position of this canvas.
     public func showCursor(x: Int, y: Int) {
         guard (0..<height).contains(y) else { return }
         grid.cursor = Point(x: frame.minX + min(max(0, x), max(0, width - 1)), y: frame.minY + y)

@@ -1,12 +1,12 @@
 import CNcursesw
 
-/// What curses' key numbers mean.
+/// The meaning of curses' key numbers.
 enum CursesKeys {
-    /// The key of a number from `get_wch`; `nil` for one that has no meaning here.
+    /// The key with a number from `get_wch`; `nil` if it is unknown.
     static func key(_ code: Int32) -> Key? {
         if let key = plain[code] { return key }
         if code > KEY_F0, code <= KEY_F0 + 12 { return Key(.function(Int(code - KEY_F0))) }
-        // Keys with modifiers have numbers that differ from build to build; their terminfo names do not.
+        // The numbers of keys with modifiers differ between builds; their terminfo names do not.
         guard let name = keyname(code) else { return nil }
         return modified(String(cString: name))
     }
@@ -26,7 +26,7 @@ enum CursesKeys {
         "kPRV": .pageUp, "kDC": .delete, "kIC": .insert,
     ]
 
-    /// `kRIT5` is the right arrow with control: the number is one more than the sum of shift 1, alt 2, control 4.
+    /// `kRIT5` is the right arrow with control: the digit is 1 plus shift 1, alt 2 and control 4.
     private static func modified(_ name: String) -> Key? {
         guard let digit = name.last?.wholeNumberValue, digit >= 2, let code = names[String(name.dropLast())] else {
             return names[name].map { Key($0, .shift) }

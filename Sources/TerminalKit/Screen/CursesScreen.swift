@@ -2,27 +2,27 @@ import CNcursesw
 import CTerminalRestore
 import Foundation
 
-/// The terminal that the program was started in, through ncurses.
+/// The terminal in which the program was started, controlled through ncurses.
 ///
-/// Design note. Frames are whole grids; lines that differ from the last frame are given to curses, which sends the least
-/// that changes the terminal accordingly. Every glyph is checked against the C library's width, because curses counts
-/// with that: a glyph on which the two disagree becomes question marks of the right width, and the line stays straight.
-/// Only one thread may use it, and only one can exist at a time.
+/// Design note. Each frame is a whole grid. The lines that differ from the last frame are passed to curses, which sends
+/// the minimal changes. Each glyph is compared with the width in the C library, which curses uses: if the two differ,
+/// the glyph is replaced by question marks of the right width, so that the line stays aligned. Only one thread may use
+/// a screen, and only one screen can exist at a time.
 public final class CursesScreen: Screen {
-    /// What the user may choose.
+    /// The user's settings for the screen.
     public struct Options {
-        /// Whether the mouse is the program's, not the terminal's.
+        /// True if the program gets mouse events, not the terminal.
         public var usesMouse = true
-        /// By default unless `NO_COLOR` is set to something.
+        /// True by default, unless `NO_COLOR` has a value.
         public var usesColors = (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
-        /// How the roles look.
+        /// The appearance of the roles.
         public var theme = Theme.terminal
 
-        /// The usual settings.
+        /// Creates the default settings.
         public init() {}
     }
 
-    /// How the screen measures text.
+    /// The text measurement of the screen.
     public let text: TextWidth
     /// Standard input.
     public var inputDescriptor: Int32? { STDIN_FILENO }
@@ -30,26 +30,26 @@ public final class CursesScreen: Screen {
     private let theme: CursesTheme
     private var modes: TerminalModes
     private let shellModes: termios
-    /// Whether pictures can be shown.
+    /// True if pictures can be shown.
     public var showsPictures: Bool { isKitty || sixels != nil }
     private let isKitty = KittyGraphics.isKnown(to: ProcessInfo.processInfo.environment)
     private var graphics = KittyGraphics()
-    /// There once the terminal has said that it draws them.
+    /// Set when the terminal has replied that it supports sixels.
     private var sixels: SixelGraphics?
     private var reader = KeyReader()
     private var shown: CellGrid?
     private var isClosed = false
-    /// Called with the lines of each frame when the terminal has it, as they were written: for tests, which compare them with
-    /// what an emulator makes of the bytes.
+    /// Called after each frame with its lines as they were written, for tests that compare them with an emulator's
+    /// screen.
     public var onFrame: (([String]) -> Void)?
 
-    /// Takes the terminal.
+    /// Acquires the terminal.
     ///
-    /// - Throws: ``TerminalError`` when standard input or output is no terminal or one that cannot place the cursor.
+    /// - Throws: ``TerminalError`` if standard input or output is not a terminal, or it cannot position the cursor.
     public init(options: Options = Options()) throws {
         try Self.requireTerminal()
         text = TextWidth(Self.chooseRepertoire())
-        // Curses would believe these instead of the terminal after a resize.
+        // After a resize, curses would use these instead of the terminal's size.
         unsetenv("LINES")
         unsetenv("COLUMNS")
         var before = termios()
@@ -75,10 +75,10 @@ public final class CursesScreen: Screen {
         modes.ask()
     }
 
-    /// The text that puts the terminal in order, for a crash handler.
+    /// The text that restores the terminal, for a crash handler.
     var resetText: String { modes.reset }
 
-    /// Gives the terminal back. Nothing may be presented afterwards.
+    /// Restores the terminal. No frame may be presented afterwards.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -91,12 +91,12 @@ public final class CursesScreen: Screen {
         delscreen(handle)
     }
 
-    /// Hands text to the clipboard of the terminal, also through a connection to another machine (OSC 52).
+    /// Copies text to the terminal's clipboard, also over a remote connection (OSC 52).
     ///
-    /// - Returns: whether the terminal may understand it.
+    /// - Returns: `true` if the terminal may support it.
     public func copy(_ text: String) -> Bool { modes.copy(text) }
 
-    /// The present extent.
+    /// The current size.
     public var size: Size { Size(width: Int(ncurses_columns()), height: Int(ncurses_lines())) }
 
     // MARK: Setting up
@@ -105,26 +105,26 @@ public final class CursesScreen: Screen {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw TerminalError.notATerminal }
     }
 
-    /// Unicode where the locale is UTF-8, or where the environment sets no locale; ASCII where it sets another one.
+    /// Unicode if the locale is UTF-8, or if the environment sets no locale; ASCII for any other locale.
     private static func chooseRepertoire() -> TextWidth.Repertoire {
         setlocale(LC_CTYPE, "")
         func isUnicode() -> Bool { String(cString: nl_langinfo(Int32(CODESET))) == "UTF-8" }
         if isUnicode() { return .unicode }
         let environment = ProcessInfo.processInfo.environment
         let wanted = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        // A locale that says UTF-8 and is not installed means UTF-8 all the same.
+        // A UTF-8 locale that is not installed also means UTF-8.
         let isUnicodeWanted = wanted.isEmpty || ["UTF-8", "UTF8"].contains { wanted.uppercased().hasSuffix($0) }
         if isUnicodeWanted, setlocale(LC_CTYPE, "C.UTF-8") != nil, isUnicode() { return .unicode }
         return .ascii
     }
 
-    // SAFETY: the array of a `termios` has a place for each of the system's constants.
+    // SAFETY: the array in `termios` has an element for each of the system's constants.
     private static func configureInput(usesMouse: Bool) {
         set_escdelay(25)
         cbreak()
         noecho()
         nonl()
-        // Ctrl-S, Ctrl-Q, Ctrl-C, Ctrl-V, Ctrl-O and Ctrl-\ are keys here; Ctrl-Z still stops.
+        // Ctrl-S, Ctrl-Q, Ctrl-C, Ctrl-V, Ctrl-O and Ctrl-\ are read as keys; Ctrl-Z still stops the process.
         var modes = termios()
         tcgetattr(STDIN_FILENO, &modes)
         modes.c_iflag &= ~tcflag_t(IXON)
@@ -166,7 +166,7 @@ public final class CursesScreen: Screen {
             wmove(ncurses_stdscr(), Int32(cursor.y), Int32(cursor.x))
             curs_set(1)
         } else {
-            // A hidden cursor stays where the last change left it.
+            // A hidden cursor stays at the last change.
             leaveok(ncurses_stdscr(), true)
             curs_set(0)
         }
@@ -183,7 +183,7 @@ public final class CursesScreen: Screen {
         onFrame?((0..<frame.size.height).map { writtenText(of: frame.line($0)) })
     }
 
-    /// What a line is on the terminal: question marks for glyphs of a doubtful width, as `draw` writes them.
+    /// The text of a line as `draw` writes it, with question marks for glyphs of disputed width.
     private func writtenText(of line: ArraySlice<CellGrid.Cell>) -> String {
         line.map { cell in
             let scalars = cell.text.unicodeScalars.map { wchar_t(bitPattern: $0.value) }
@@ -192,7 +192,7 @@ public final class CursesScreen: Screen {
         }.joined()
     }
 
-    /// How many pixels a cell has; as on the first terminals that drew sixels where the system does not know.
+    /// The size of a cell in pixels; if the system does not know it, that of the first sixel terminals.
     private var cellSize: Size {
         var extent = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &extent) == 0, extent.ws_row > 0, extent.ws_col > 0,
@@ -215,7 +215,7 @@ public final class CursesScreen: Screen {
     }
 
     private func put(_ scalars: [wchar_t], x: Int, y: Int, look: CursesTheme.Look) {
-        // The last cell of the last line answers ERR because the cursor cannot go on; the cell is written all the same.
+        // Returns ERR for the last cell of the last line, as the cursor cannot advance, although the cell is written.
         _ = ncurses_put(Int32(y), Int32(x), scalars + [0], look.attributes, look.pair)
     }
 
@@ -225,7 +225,7 @@ public final class CursesScreen: Screen {
         return ncurses_width(first) == width && scalars.dropFirst().allSatisfy { ncurses_width($0) == 0 }
     }
 
-    /// Draws everything anew with the next frame.
+    /// Redraws everything with the next frame.
     public func invalidate() {
         shown = nil
         graphics.forget()
@@ -233,7 +233,7 @@ public final class CursesScreen: Screen {
         clearok(ncurses_stdscr(), true)
     }
 
-    /// Learns the terminal's extent again.
+    /// Updates the size from the terminal.
     public func updateSize() {
         var extent = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &extent) == 0, extent.ws_row > 0, extent.ws_col > 0 else { return }
@@ -242,7 +242,7 @@ public final class CursesScreen: Screen {
         shown = nil
     }
 
-    /// Gives the terminal back, stops the process, and takes the terminal again when it continues.
+    /// Restores the terminal, stops the process, and acquires the terminal again when the process continues.
     public func suspend() {
         modes.leave()
         endwin()
@@ -253,7 +253,7 @@ public final class CursesScreen: Screen {
         invalidate()
     }
 
-    /// Gives the terminal back while `body` runs, and takes it again: for another program that needs it.
+    /// Restores the terminal for another program while `body` runs, and acquires it again.
     public func lend(_ body: () -> Void) {
         modes.leave()
         def_prog_mode()
@@ -269,7 +269,7 @@ public final class CursesScreen: Screen {
 
     // MARK: Input
 
-    /// All that the user did since the last call, without waiting.
+    /// The user's input since the last call. Does not wait.
     public func readEvents() -> [Event] {
         var events: [Event] = []
         while true {

@@ -1,6 +1,6 @@
 import CNcursesw
 
-/// How roles look on the terminal: a theme's colours where it has them, attributes elsewhere.
+/// The appearance of roles on the terminal: a theme's colours, or attributes if it has none.
 struct CursesTheme {
     /// The attributes and the colour pair of a style.
     struct Look {
@@ -10,7 +10,7 @@ struct CursesTheme {
 
     private let looks: [Look]
 
-    /// Call after `newterm`. Colour pairs exist only where the terminal has colours and the user wants them.
+    /// Call this after `newterm`. Colour pairs are used only if the terminal has colours and the user wants them.
     init(_ theme: Theme = .terminal, usesColors: Bool) {
         let hasColors = usesColors && has_colors() && start_color() == OK && ncurses_colors() >= 8
         if hasColors { use_default_colors() }
@@ -35,7 +35,7 @@ struct CursesTheme {
 
     func look(of style: Style) -> Look {
         var look = looks[Int(style.role.rawValue)]
-        // The bar is the inverse of what lies under it, so it is seen on any theme and without colours.
+        // The selection inverts the cells, so it is visible with any theme and without colours.
         if style.isSelected { look.attributes ^= ncurses_attribute_reverse() }
         return look
     }
@@ -49,7 +49,7 @@ struct CursesTheme {
         return result
     }
 
-    /// What tells roles apart without colours.
+    /// The attributes that distinguish roles without colours.
     private static func attributes(of role: Role) -> attr_t {
         switch role {
         case .text: 0

@@ -1,20 +1,20 @@
 import CZlib
 import Foundation
 
-/// The pixels of a PNG file, for terminals that take no files.
+/// The decoded pixels of a PNG file, for terminals that do not accept files.
 ///
-/// Design note. zlib inflates, the rest is small: chunks, filters, Adam7. What is damaged or larger than a screen could
-/// show reads as no image. Checksums of chunks are not compared: a wrong pixel does no harm.
+/// Design note. zlib decompresses; this decodes chunks, filters and Adam7. A damaged file, or one too large for a
+/// screen, is not read. Checksums of chunks are not verified: a wrong pixel is harmless.
 struct PNGImage {
     let width: Int
     let height: Int
     /// Red, green, blue and opacity of each pixel, line by line.
     let pixels: [UInt8]
 
-    /// So many pixels are decoded at most.
+    /// The maximum number of pixels.
     private static let greatest = 8 << 20
 
-    /// What the first chunk says.
+    /// The contents of the first chunk.
     private struct Header {
         let width: Int
         let height: Int
@@ -41,7 +41,7 @@ struct PNGImage {
             }
         }
 
-        /// Samples of a pixel.
+        /// The number of samples per pixel.
         var channels: Int {
             switch colorType {
             case 2: 3
@@ -51,7 +51,7 @@ struct PNGImage {
             }
         }
 
-        /// Where the pixels of each pass lie: the first column and line, and the steps.
+        /// The first column and line of each pass, and the distances between its pixels.
         var passes: [(x: Int, y: Int, dx: Int, dy: Int)] {
             isInterlaced
                 ? [
@@ -62,7 +62,7 @@ struct PNGImage {
         func bytesPerLine(_ columns: Int) -> Int { (columns * channels * depth + 7) / 8 }
     }
 
-    /// Reads a file; `nil` where it is damaged, too large or no PNG.
+    /// Decodes a file; `nil` if it is damaged, too large or not a PNG.
     init?(_ file: Data) {
         let bytes = [UInt8](file)
         guard bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) else { return nil }
@@ -99,7 +99,7 @@ struct PNGImage {
         )
     }
 
-    /// The lines of all passes, each behind the number of its filter.
+    /// The decompressed lines of all passes, each after the number of its filter.
     private static func inflated(_ packed: [UInt8], _ header: Header) -> [UInt8]? {
         var count = 0
         for pass in header.passes {
@@ -141,7 +141,7 @@ struct PNGImage {
         return result
     }
 
-    /// A line says how it differs from the pixel before and the line above.
+    /// Reverses the filter of a line, which encodes differences from the previous pixel and the line above.
     private static func undo(filter: UInt8, of line: inout [UInt8], above: [UInt8], step: Int) {
         guard filter != 0 else { return }
         for index in line.indices {

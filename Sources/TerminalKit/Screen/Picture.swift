@@ -1,29 +1,29 @@
 import Foundation
 
-/// A picture in a frame, for terminals that can show some: it covers whole cells.
+/// A picture that covers whole cells of a frame, for terminals that can show pictures.
 public struct Picture: Hashable, Sendable {
     /// The bytes of a PNG file.
     public let png: Data
-    /// Where it stands, in cells of the frame.
+    /// The position and size in cells of the frame.
     public let frame: Rect
 
-    /// A picture over the cells of `frame`.
+    /// Creates a picture over the cells of `frame`.
     public init(png: Data, frame: Rect) {
         self.png = png
         self.frame = frame
     }
 }
 
-/// Pictures in the protocol of kitty, which other terminals have too: the bytes go to the terminal in pieces of base64.
+/// Pictures in kitty's protocol, which other terminals support too. Files are sent in base64, in pieces.
 struct KittyGraphics {
-    /// Larger ones take too long over a slow line.
+    /// The maximum size in bytes: larger files take too long over a slow connection.
     static let greatestPicture = 2 << 20
     private static let piece = 4096
     private var shown: [Picture] = []
 
-    /// Whether a terminal says that it knows the protocol.
+    /// True if the environment belongs to a terminal that supports the protocol.
     static func isKnown(to environment: [String: String]) -> Bool {
-        // Inside a multiplexer the terminal beneath does not get the bytes.
+        // A multiplexer does not pass the bytes to the outer terminal.
         guard environment["TMUX"] == nil, environment["STY"] == nil else { return false }
         let type = environment["TERM"] ?? ""
         let program = (environment["TERM_PROGRAM"] ?? "").lowercased()
@@ -31,11 +31,11 @@ struct KittyGraphics {
             || ["wezterm", "ghostty"].contains(program)
     }
 
-    /// What is to be sent so that exactly `pictures` are on the screen; empty where they are already.
+    /// The text to send so that exactly `pictures` are on the screen; empty if they already are.
     mutating func text(toShow pictures: [Picture]) -> String {
         guard pictures != shown else { return "" }
         shown = pictures
-        // All pictures of ours go, and those that are wanted come: the cursor stays where it was.
+        // Deletes all pictures of this program and sends the new ones. The cursor position is saved and restored.
         var text = "\u{1B}7\u{1B}_Ga=d,d=A,q=2\u{1B}\\"
         for picture in pictures where picture.png.count <= Self.greatestPicture {
             text += "\u{1B}[\(picture.frame.minY + 1);\(picture.frame.minX + 1)H" + Self.transmission(of: picture)
@@ -43,7 +43,7 @@ struct KittyGraphics {
         return text + "\u{1B}8"
     }
 
-    /// Nothing of ours is on the screen any more.
+    /// Resets the state after the screen was cleared.
     mutating func forget() { shown = [] }
 
     private static func transmission(of picture: Picture) -> String {

@@ -1,29 +1,29 @@
-/// A terminal, or a test's substitute for one: it shows frames and delivers what the user does.
+/// A terminal, or a substitute in tests: shows frames and returns the user's input.
 ///
-/// Used by one thread only.
+/// For a single thread.
 public protocol Screen: AnyObject {
-    /// The present extent.
+    /// The current size.
     var size: Size { get }
-    /// What the terminal can draw.
+    /// The text measurement, for the characters that the terminal can show.
     var text: TextWidth { get }
-    /// Whether pictures can be shown.
+    /// True if pictures can be shown.
     var showsPictures: Bool { get }
-    /// The descriptor that becomes readable when there is input; `nil` where there is none to wait for.
+    /// The descriptor that becomes readable when there is input; `nil` if there is none to wait for.
     var inputDescriptor: Int32? { get }
 
-    /// Shows a frame. Only what differs from the one before is sent.
+    /// Shows a frame. Sends only the differences from the previous one.
     func present(_ frame: CellGrid)
 
-    /// All that the user did since the last call, without waiting.
+    /// The user's input since the last call. Does not wait.
     func readEvents() -> [Event]
 
-    /// Draws everything anew with the next frame.
+    /// Redraws everything with the next frame.
     func invalidate()
 
-    /// Learns the terminal's extent again after it may have changed.
+    /// Updates the size after the terminal may have changed it.
     func updateSize()
 
-    /// Gives the terminal back, stops the process as the shell expects, and takes the terminal again when it continues.
+    /// Restores the terminal, stops the process as the shell expects, and reacquires the terminal when it continues.
     func suspend()
 }
 

@@ -1,20 +1,20 @@
-/// A screen in memory: keys go in from a script, frames come out as text.
+/// A screen in memory, for tests: input is scripted, and frames are available as text.
 public final class ScriptedScreen: Screen {
-    /// The present extent.
+    /// The current size.
     public private(set) var size: Size
-    /// How the screen measures text.
+    /// The text measurement of the screen.
     public let text: TextWidth
-    /// None: events come from the script.
+    /// `nil`: events are scripted.
     public var inputDescriptor: Int32? { nil }
-    /// Whether pictures can be shown.
+    /// True if pictures can be shown.
     public var showsPictures = false
-    /// The frame shown last.
+    /// The last frame.
     public private(set) var frame: CellGrid
-    /// How many frames were shown.
+    /// The number of frames shown.
     public private(set) var frameCount = 0
     private var pending: [Event] = []
 
-    /// A blank screen of that extent.
+    /// Creates a blank screen.
     public init(width: Int, height: Int, repertoire: TextWidth.Repertoire = .unicode) {
         size = Size(width: width, height: height)
         text = TextWidth(repertoire)
@@ -27,7 +27,7 @@ public final class ScriptedScreen: Screen {
         frameCount += 1
     }
 
-    /// The events that were sent since the last call.
+    /// The events sent since the last call.
     public func readEvents() -> [Event] {
         defer { pending = [] }
         return pending
@@ -48,12 +48,12 @@ public final class ScriptedScreen: Screen {
         for key in KeySequence(keys).keys { pending.append(.key(key)) }
     }
 
-    /// Adds text as it is typed, every character a key.
+    /// Adds text as typed, one key per character.
     public func send(text: String) {
         for character in text { pending.append(.key(Key(.character(character)))) }
     }
 
-    /// Changes the extent, as a user does who drags the window's corner.
+    /// Changes the size, as when the user resizes the window.
     public func resize(width: Int, height: Int) {
         size = Size(width: width, height: height)
         pending.append(.resize(size))
@@ -72,7 +72,7 @@ public final class ScriptedScreen: Screen {
         }
     }
 
-    /// The frame as text: its lines, and beneath them the styles, a letter for each cell, selected ones in brackets.
+    /// The frame as text: its lines, followed by the styles with one letter per cell and selected cells in brackets.
     public func dump(styles: Bool = true) -> String {
         var result = lines.joined(separator: "\n") + "\n"
         guard styles else { return result }

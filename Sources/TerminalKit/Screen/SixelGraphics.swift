@@ -1,35 +1,35 @@
 import Foundation
 
-/// Pictures as sixels, which xterm, foot, mlterm, Konsole, Windows Terminal and others draw: six lines of pixels at a time,
-/// each colour by itself.
+/// Pictures as sixels, which xterm, foot, mlterm, Konsole, Windows Terminal and others support: six lines of pixels at
+/// a time, one colour after the other.
 ///
-/// Design note. The terminal says by its answer to DA1 (attribute 4) that it draws them. It knows no files, so a PNG is
-/// decoded, brought to the size of its cells, and to the 216 colours of a cube of 6×6×6, with a pattern that makes the
-/// steps between them fine. A picture goes away when its cells are written again.
+/// Design note. The terminal reports support in its reply to DA1 (attribute 4). It does not accept files, so a PNG is
+/// decoded, scaled to its cells and reduced to 216 colours, a cube of 6×6×6, with a dither pattern for the levels
+/// between. Writing to a picture's cells removes it.
 struct SixelGraphics {
-    /// Larger ones take too long over a slow line.
+    /// The maximum size in bytes: larger files take too long over a slow connection.
     static let greatestPicture = 2 << 20
     private var shown: [Picture] = []
-    /// The codes of the pictures that are shown, for cells of that size: they are sent again when their lines change.
+    /// The encoded pictures for the current cell size, to be sent again when their lines change.
     private var codes: [Picture: String] = [:]
     private var cell = Size(width: 0, height: 0)
 
-    /// Whether an answer to DA1, without its introducer, says that the terminal draws sixels: `?62;4;22c`.
+    /// True if a reply to DA1, without its introducer, reports sixel support, as `?62;4;22c`; `nil` for other replies.
     static func isKnown(by reply: String) -> Bool? {
         guard reply.hasPrefix("?"), reply.hasSuffix("c") else { return nil }
         return reply.dropFirst().dropLast().split(separator: ";").dropFirst().contains("4")
     }
 
-    /// The lines of the screen that must be written again so that pictures go which are no longer wanted.
+    /// The lines of the screen to be rewritten in order to remove pictures that are no longer shown.
     func lines(toClearFor pictures: [Picture]) -> [Range<Int>] {
         shown.filter { !pictures.contains($0) }.map { $0.frame.minY..<$0.frame.maxY }
     }
 
-    /// What is to be sent so that `pictures` are on the screen. The cursor stays where it was.
+    /// The text to send so that `pictures` are on the screen. Keeps the cursor position.
     ///
     /// - Parameters:
-    ///   - isDamaged: whether lines of the screen were written since, so that a picture in them is drawn again.
-    ///   - cell: how many pixels a cell has.
+    ///   - isDamaged: True if these lines were rewritten since, so that pictures in them have to be drawn again.
+    ///   - cell: The size of a cell in pixels.
     mutating func text(toShow pictures: [Picture], isDamaged: (Range<Int>) -> Bool, cell: Size) -> String {
         let missing = pictures.filter { !shown.contains($0) || isDamaged($0.frame.minY..<$0.frame.maxY) }
         shown = pictures
@@ -45,21 +45,21 @@ struct SixelGraphics {
         return text.isEmpty ? "" : "\u{1B}7" + text + "\u{1B}8"
     }
 
-    /// Nothing of ours is on the screen any more.
+    /// Resets the state after the screen was cleared.
     mutating func forget() { shown = [] }
 
     // MARK: Encoding
 
-    /// The thresholds of a pattern of 4×4 pixels, from 0 to 15.
+    /// The thresholds of a dither pattern of 4×4 pixels, from 0 to 15.
     private static let pattern = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5]
 
-    /// The picture over its cells; empty where its file cannot be read.
+    /// The picture encoded at the size of its cells; empty if the file cannot be decoded.
     private static func code(of picture: Picture, cell: Size) -> String {
         guard picture.png.count <= greatestPicture, let image = PNGImage(picture.png) else { return "" }
         return code(of: image, width: picture.frame.width * cell.width, height: picture.frame.height * cell.height)
     }
 
-    /// The image in at most `width`×`height` pixels, in its own proportions.
+    /// The image in at most `width`×`height` pixels, with its own aspect ratio.
     static func code(of image: PNGImage, width: Int, height: Int) -> String {
         let scale = min(Double(width) / Double(image.width), Double(height) / Double(image.height))
         let columns = max(1, min(width, Int(Double(image.width) * scale)))
@@ -84,12 +84,12 @@ struct SixelGraphics {
         return text + "\u{1B}\\"
     }
 
-    /// The place in the cube of the mean colour of what a pixel of the screen covers; `nil` where that is transparent.
+    /// The index in the colour cube for a screen pixel, from the mean colour of the image there; `nil` if transparent.
     private static func place(of image: PNGImage, _ x: Int, _ y: Int, _ columns: Int, _ rows: Int) -> Int? {
         func covered(_ index: Int, _ count: Int, _ all: Int) -> StrideTo<Int> {
             let start = index * all / count
             let end = max(start + 1, (index + 1) * all / count)
-            // Of large pictures a few pixels of each square say enough.
+            // A few pixels per square are enough for large pictures.
             return stride(from: start, to: end, by: max(1, (end - start) / 4))
         }
         var sums = (0, 0, 0, 0)
@@ -111,7 +111,7 @@ struct SixelGraphics {
         return level(sums.0) * 36 + level(sums.1) * 6 + level(sums.2)
     }
 
-    /// Columns as characters, with counts before those that repeat. Empty ones at the end are left out.
+    /// Encodes columns as characters, with counts for repeated ones. Leaves out empty columns at the end.
     private static func repeated(_ bits: [UInt8]) -> String {
         var result = ""
         var index = 0

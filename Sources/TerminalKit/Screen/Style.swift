@@ -1,5 +1,4 @@
-/// What a piece of the screen means. How it looks is the theme's matter: colours where there are some, attributes
-/// elsewhere.
+/// The meaning of a part of the screen. The theme determines its appearance: colours if available, else attributes.
 public enum Role: UInt8, CaseIterable, Sendable {
     case text
     case muted
@@ -17,7 +16,7 @@ public enum Role: UInt8, CaseIterable, Sendable {
     case edited
     case link
 
-    /// One letter, for dumps of the screen.
+    /// The letter for dumps of the screen.
     public var letter: Character {
         switch self {
         case .text: "."
@@ -39,14 +38,14 @@ public enum Role: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// How a cell is drawn.
+/// The style of a cell.
 public struct Style: Hashable, Sendable {
-    /// What the cell means.
+    /// The meaning of the cell.
     public var role: Role
-    /// The cursor's bar.
+    /// True under the cursor's bar.
     public var isSelected: Bool
 
-    /// The style of a role, under the cursor's bar or not.
+    /// Creates the style of a role, under the cursor's bar or not.
     public init(_ role: Role, selected: Bool = false) {
         self.role = role
         self.isSelected = selected

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why there is no terminal to work with. One line each, saying what to do.
+/// The reason why there is no usable terminal. One line each, with the remedy.
 public enum TerminalError: Error, LocalizedError, CustomStringConvertible {
     case notATerminal
     case cannotPlaceCursor(type: String)

@@ -1,13 +1,13 @@
 import CNcursesw
 import Foundation
 
-/// The modes of the terminal beyond those that curses sets, and the text that undoes everything.
+/// The terminal modes that curses does not set, and the text that undoes them.
 struct TerminalModes {
     private let descriptor: Int32
     private let type: String
-    /// Whether the terminal follows xterm closely enough for its private modes to be harmless.
+    /// True if the terminal is similar enough to xterm for its private modes to be harmless.
     let isXtermLike: Bool
-    /// Whether the terminal said that it can show a frame at once.
+    /// True if the terminal has reported that it supports synchronized updates.
     var synchronizesUpdates = false
 
     init(type: String, descriptor: Int32) {
@@ -21,18 +21,18 @@ struct TerminalModes {
         isXtermLike = families.contains { type.hasPrefix($0) }
     }
 
-    /// What a program that was killed may have left on: mouse reports of every kind, and reports of focus.
+    /// Turns off all mouse reports and focus reports, which a killed program may have left on.
     private static let reportsOff = "\u{1B}[?1000l\u{1B}[?1002l\u{1B}[?1003l\u{1B}[?1006l\u{1B}[?1004l"
 
-    /// Ends the reports that a program before this one asked for. Called before curses asks for its own.
+    /// Turns off the reports requested by a previous program. Called before curses requests its own.
     func clearForeignReports() { if isXtermLike { send(Self.reportsOff) } }
 
-    /// Bracketed paste.
+    /// Turns bracketed paste on.
     func enter() { if isXtermLike { send("\u{1B}[?2004h") } }
 
     func leave() { if isXtermLike { send("\u{1B}[?2004l" + Self.reportsOff) } }
 
-    /// Asks for synchronized updates, and what the terminal is (DA1); the answers come as input, whenever they come.
+    /// Queries synchronized updates and the terminal's identity (DA1). The replies arrive as input, at any time.
     func ask() { if isXtermLike { send("\u{1B}[?2026$p\u{1B}[c") } }
 
     func copy(_ text: String) -> Bool {
@@ -41,15 +41,15 @@ struct TerminalModes {
         return true
     }
 
-    /// What puts text on the clipboard (OSC 52). Within tmux it is sent to tmux, and once more to the terminal around it,
-    /// as tmux keeps or passes it by two settings of its own; screen only passes.
+    /// The sequence that copies text to the clipboard (OSC 52). tmux gets it once for itself and once for the outer
+    /// terminal, because two of its settings control storing and passing; screen only passes it.
     static func copying(_ text: String, type: String, isInTmux: Bool) -> String {
         let sequence = "\u{1B}]52;c;" + Data(text.utf8).base64EncodedString() + "\u{07}"
         if isInTmux {
             return sequence + "\u{1B}Ptmux;" + sequence.replacing("\u{1B}", with: "\u{1B}\u{1B}") + "\u{1B}\\"
         }
         guard type.hasPrefix("screen") else { return sequence }
-        // Screen takes strings of up to 768 bytes.
+        // Screen accepts strings of up to 768 bytes.
         var result = ""
         var rest = sequence[...]
         while !rest.isEmpty {
@@ -63,13 +63,13 @@ struct TerminalModes {
 
     func endFrame() { if synchronizesUpdates { send("\u{1B}[?2026l") } }
 
-    /// Empties the line on which the shell goes on, where there is no screen beneath ours to return to.
+    /// Clears the line in which the shell continues, if the terminal has no alternate screen.
     func clearLastLine() {
         guard ncurses_capability("rmcup") == nil, let clear = ncurses_capability("el") else { return }
         send("\r" + Self.withoutPadding(String(cString: clear)))
     }
 
-    /// A capability without the times to wait that terminals once needed: `$<2>`.
+    /// Removes the delays from a capability, which old terminals needed: `$<2>`.
     private static func withoutPadding(_ capability: String) -> String {
         var text = capability
         while let start = text.range(of: "$<"), let end = text.range(of: ">", range: start.upperBound..<text.endIndex) {
@@ -78,7 +78,7 @@ struct TerminalModes {
         return text
     }
 
-    /// Everything that puts the terminal in order, for the moment when nothing else can run any more.
+    /// The text that restores the terminal, for use when no other code can run.
     var reset: String {
         var text = isXtermLike ? "\u{1B}[?2026l\u{1B}[?2004l" + Self.reportsOff : ""
         for name in ["sgr0", "rmkx", "cnorm", "rmcup"] {
@@ -87,8 +87,8 @@ struct TerminalModes {
         return text + "\r\n"
     }
 
-    /// Writes to the terminal beside curses.
-    // SAFETY: `write` reads the bytes during the call, while the slice holds them.
+    /// Writes to the terminal directly, bypassing curses.
+    // SAFETY: `write` reads the bytes during the call, while the slice retains them.
     func send(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

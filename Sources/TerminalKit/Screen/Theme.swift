@@ -1,36 +1,36 @@
-/// How the roles look on a terminal that has colours.
+/// The appearance of the roles on a terminal with colours.
 public struct Theme: Hashable, Sendable {
-    /// What is done to letters beside their colour.
+    /// The typographic emphasis of text.
     public struct Emphasis: OptionSet, Hashable, Sendable {
         /// The emphases as bits.
         public let rawValue: UInt8
-        /// The emphases of these bits.
+        /// Creates a set from bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
-        /// Heavier letters.
+        /// Bold text.
         public static let bold = Emphasis(rawValue: 1)
-        /// Paler letters.
+        /// Dim text.
         public static let dim = Emphasis(rawValue: 2)
-        /// A line under the letters.
+        /// Underlined text.
         public static let underline = Emphasis(rawValue: 4)
-        /// The two colours exchanged.
+        /// Exchanged foreground and background.
         public static let reverse = Emphasis(rawValue: 8)
 
-        /// The names that a configuration uses, in order.
+        /// The names in a configuration file, in order.
         public static let names: [(name: String, emphasis: Emphasis)] = [
             ("bold", .bold), ("dim", .dim), ("underline", .underline), ("reverse", .reverse),
         ]
     }
 
-    /// How one role looks. A colour that is `nil` is the theme's own; there, the terminal's.
+    /// The appearance of one role. A colour that is `nil` is the theme's, or the terminal's if the theme has none.
     public struct Look: Hashable, Sendable {
-        /// The colour of the letters.
+        /// The text colour.
         public var foreground: ThemeColor?
-        /// The colour behind the letters.
+        /// The background colour.
         public var background: ThemeColor?
-        /// What is done to the letters beside their colour.
+        /// The emphasis of the text.
         public var emphasis: Emphasis
 
-        /// A look; what is left out is the theme's own.
+        /// Creates a look. Omitted colours are the theme's.
         public init(_ foreground: ThemeColor? = nil, on background: ThemeColor? = nil, _ emphasis: Emphasis = []) {
             self.foreground = foreground
             self.background = background
@@ -38,11 +38,11 @@ public struct Theme: Hashable, Sendable {
         }
     }
 
-    /// The name that a configuration uses.
+    /// The name in a configuration file.
     public let name: String
-    /// The colours of plain text; `nil` is the terminal's own.
+    /// The colour of plain text; `nil` for the terminal's.
     public let foreground: ThemeColor?
-    /// The colour behind plain text; `nil` is the terminal's own.
+    /// The background colour of plain text; `nil` for the terminal's.
     public let background: ThemeColor?
     private var looks: [Role: Look]
 
@@ -53,7 +53,7 @@ public struct Theme: Hashable, Sendable {
         self.looks = looks
     }
 
-    /// How a role looks, with the theme's own colours where the role has none.
+    /// The look of a role, with the theme's colours if the role has none.
     public subscript(role: Role) -> Look {
         get {
             var look = looks[role] ?? Look()
@@ -64,20 +64,20 @@ public struct Theme: Hashable, Sendable {
         set { looks[role] = newValue }
     }
 
-    /// The themes that there are; the first one is used unless another is asked for.
+    /// The available themes. The first one is the default.
     public static let all: [Theme] = [terminal, dark, light, highContrast]
 
-    /// The theme of that name; `nil` where there is none.
+    /// The theme with that name; `nil` if there is none.
     public static func named(_ name: String) -> Theme? { all.first { $0.name == name } }
 
-    /// The terminal's own background, and colours that can be read on a light and on a dark one.
+    /// The terminal's own background, with colours that are readable on light and dark ones.
     public static let terminal = Theme(
         "terminal", nil, on: nil,
         signs(
             muted: ThemeColor(244, basic: nil), heading: ThemeColor(31, basic: 6), warm: ThemeColor(172, basic: 3),
             bad: ThemeColor(1), good: ThemeColor(34, basic: 2), moved: ThemeColor(33, basic: 4), edited: ThemeColor(5)))
 
-    /// Light letters on a dark background.
+    /// Light text on a dark background.
     public static let dark = Theme(
         "dark", ThemeColor(252, basic: 7), on: ThemeColor(234, basic: 0),
         signs(
@@ -85,7 +85,7 @@ public struct Theme: Hashable, Sendable {
             bad: ThemeColor(203, basic: 1), good: ThemeColor(114, basic: 2), moved: ThemeColor(111, basic: 6),
             edited: ThemeColor(177, basic: 5)))
 
-    /// Dark letters on a light background.
+    /// Dark text on a light background.
     public static let light = Theme(
         "light", ThemeColor(235, basic: 0), on: ThemeColor(255, basic: 7),
         signs(
@@ -93,7 +93,7 @@ public struct Theme: Hashable, Sendable {
             bad: ThemeColor(124, basic: 1), good: ThemeColor(28, basic: 2), moved: ThemeColor(25, basic: 4),
             edited: ThemeColor(90, basic: 5)))
 
-    /// White on black, nothing dimmed, and all signs in bold.
+    /// White on black, without dim text, all marks in bold.
     public static let highContrast: Theme = {
         let white = ThemeColor(15, basic: 7)
         var theme = Theme(
@@ -106,7 +106,7 @@ public struct Theme: Hashable, Sendable {
         return theme
     }()
 
-    /// The looks of all roles from the few colours in which themes differ.
+    /// The looks of all roles, from the few colours in which themes differ.
     private static func signs(
         muted: ThemeColor, heading: ThemeColor, warm: ThemeColor, bad: ThemeColor, good: ThemeColor, moved: ThemeColor,
         edited: ThemeColor
@@ -127,11 +127,11 @@ extension Theme.Look {
     }
 }
 
-/// A colour of the palette of 256, and the one of eight that replaces it on a terminal without them.
+/// A colour of the palette of 256, and its replacement on a terminal with 8 colours.
 public struct ThemeColor: Hashable, Sendable {
-    /// The place in the palette.
+    /// The index in the palette.
     public let index: Int
-    /// The place among the eight; `nil` is the terminal's own colour.
+    /// The index among the 8 colours; `nil` for the terminal's own colour.
     public let basic: Int?
 
     init(_ index: Int, basic: Int?) {
@@ -141,9 +141,9 @@ public struct ThemeColor: Hashable, Sendable {
 
     init(_ index: Int) { self.init(index, basic: Self.nearest(to: Self.rgb(index), among: 0..<8)) }
 
-    /// Reads `red`, `bright-red`, a number from 0 to 255, or `#ff8800`, which becomes the nearest of the palette.
+    /// Parses `red`, `bright-red`, a number from 0 to 255, or `#ff8800`, which becomes the nearest palette colour.
     ///
-    /// - Returns: `nil` for what is none of these.
+    /// - Returns: `nil` for any other text.
     public init?(_ text: String) {
         let text = text.lowercased()
         let bright = "bright-"
@@ -155,14 +155,14 @@ public struct ThemeColor: Hashable, Sendable {
             self.init(index)
         } else if text.count == 7, text.hasPrefix("#"), let value = UInt32(text.dropFirst(), radix: 16) {
             let rgb = (Int(value >> 16 & 0xFF), Int(value >> 8 & 0xFF), Int(value & 0xFF))
-            // The first sixteen are what each terminal makes of them.
+            // Terminals define the first sixteen colours differently.
             self.init(Self.nearest(to: rgb, among: 16..<256), basic: Self.nearest(to: rgb, among: 0..<8))
         } else {
             return nil
         }
     }
 
-    /// As a configuration writes it.
+    /// The colour in a configuration file.
     public var text: String {
         switch index {
         case 0..<8: Self.names[index]
@@ -174,7 +174,7 @@ public struct ThemeColor: Hashable, Sendable {
     /// The names of the first eight colours, in the order of the palette.
     public static let names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
 
-    /// What a place of the palette looks like with xterm's colours.
+    /// The RGB value of an index of the palette, in xterm's colours.
     private static func rgb(_ index: Int) -> (Int, Int, Int) {
         switch index {
         case 0..<8: return bits(index, 205)

@@ -1,4 +1,4 @@
-/// Whole numbers as people read them.
+/// Whole numbers with thousands separators.
 public enum GroupedNumber {
     /// `1,234,567`
     public static func text(_ number: Int) -> String {

@@ -1,8 +1,8 @@
-/// The signs that views draw, in the terminal's repertoire.
+/// The symbols that views draw, for the terminal's repertoire.
 public struct Symbols: Hashable, Sendable {
-    /// A section that is unfolded.
+    /// An unfolded section.
     public let foldOpen: String
-    /// A section that is folded.
+    /// A folded section.
     public let foldClosed: String
     /// A horizontal line.
     public let horizontal: String
@@ -16,48 +16,48 @@ public struct Symbols: Hashable, Sendable {
     public let bottomLeft: String
     /// A corner of a box.
     public let bottomRight: String
-    /// Sorted ascending.
+    /// Ascending sort order.
     public let ascending: String
-    /// Sorted descending.
+    /// Descending sort order.
     public let descending: String
-    /// A row that came.
+    /// An inserted row.
     public let inserted: String
-    /// A row that moved.
+    /// A moved row.
     public let moved: String
-    /// A row that changed.
+    /// An updated row.
     public let updated: String
-    /// The item that the cursor is on.
+    /// The item under the cursor.
     public let pointer: String
     /// The destination of a to-one relationship.
     public let toOne: String
-    /// A choice that is on.
+    /// A selected choice.
     public let checked: String
-    /// A choice that is off.
+    /// A choice that is not selected.
     public let unchecked: String
-    /// Between pieces of one line.
+    /// A separator between parts of a line.
     public let separator: String
     /// More columns on the left.
     public let moreLeft: String
     /// More columns on the right.
     public let moreRight: String
-    /// A row that went.
+    /// A removed row.
     public let removed: String
-    /// A piece of a bar.
+    /// A segment of a bar.
     public let bar: String
 
-    /// The signs of Unicode.
+    /// The Unicode symbols.
     public static let unicode = Symbols(
         foldOpen: "▾", foldClosed: "▸", horizontal: "─", vertical: "│", topLeft: "┌", topRight: "┐", bottomLeft: "└",
         bottomRight: "┘", ascending: "↑", descending: "↓", inserted: "+", moved: "↕", updated: "~", pointer: "›",
         toOne: "→", checked: "✓", unchecked: "·", separator: "·", moreLeft: "‹", moreRight: "›", removed: "−", bar: "■")
 
-    /// The signs of ASCII alone.
+    /// The ASCII symbols.
     public static let ascii = Symbols(
         foldOpen: "-", foldClosed: "+", horizontal: "-", vertical: "|", topLeft: "+", topRight: "+", bottomLeft: "+",
         bottomRight: "+", ascending: "^", descending: "v", inserted: "+", moved: "%", updated: "~", pointer: ">",
         toOne: ">", checked: "x", unchecked: ".", separator: "|", moreLeft: "<", moreRight: ">", removed: "x", bar: "#")
 
-    /// The signs of a repertoire.
+    /// The symbols of a repertoire.
     public init(_ repertoire: TextWidth.Repertoire) { self = repertoire == .unicode ? .unicode : .ascii }
 
     private init(

@@ -1,34 +1,34 @@
 import Foundation
 
-/// Measures, cuts and pads text by the columns it takes on the screen.
+/// Measures, truncates and pads text by its width in screen columns.
 ///
-/// Terminals, C libraries and Unicode disagree about clusters, so text is first turned into glyphs whose width they all
-/// agree on: an emoji sequence becomes its first emoji, a variation selector is dropped, and what would not be seen
-/// (controls, bidirectional controls, a mark without a base) becomes something that is.
+/// Terminals, C libraries and Unicode disagree about clusters, so text is first converted to glyphs of undisputed
+/// width. An emoji sequence becomes its first emoji, a variation selector is dropped, and invisible characters
+/// (controls, bidirectional controls, a mark without a base) are replaced by visible ones.
 public struct TextWidth: Hashable, Sendable {
-    /// What the terminal can draw.
+    /// The characters that the terminal can show.
     public enum Repertoire: Hashable, Sendable {
         case unicode
-        /// Only ASCII: letters lose their marks, and what has no ASCII letter becomes `?`.
+        /// Only ASCII: letters lose their marks, and characters without an ASCII equivalent become `?`.
         case ascii
     }
 
-    /// On which side text stands in a wider field.
+    /// The side on which text is aligned in a wider field.
     public enum Alignment: Hashable, Sendable {
         case left
         case right
     }
 
-    /// What the terminal can draw.
+    /// The characters that the terminal can show.
     public let repertoire: Repertoire
 
-    /// The measure of a terminal with that repertoire.
+    /// Creates a measurement for a terminal with that repertoire.
     public init(_ repertoire: Repertoire = .unicode) { self.repertoire = repertoire }
 
-    /// The mark put where text was cut.
+    /// The mark at the end of truncated text.
     public var ellipsis: String { repertoire == .unicode ? "…" : "~" }
 
-    /// The glyphs that show `text`, in order.
+    /// Converts `text` to glyphs, in order.
     public func glyphs(_ text: String) -> [Glyph] {
         var result: [Glyph] = []
         result.reserveCapacity(text.utf8.count)
@@ -36,7 +36,7 @@ public struct TextWidth: Hashable, Sendable {
         return result
     }
 
-    /// The first glyphs of `text`, and whether they are all and fit in `columns`. Looks at no more of a long text.
+    /// The first glyphs of `text`, and true if they are all and fit into `columns`. Reads no more of a long text.
     private func glyphs(_ text: some Sequence<Character>, upTo columns: Int) -> (glyphs: [Glyph], isWhole: Bool) {
         var result: [Glyph] = []
         var (used, counted) = (0, 0)
@@ -51,19 +51,19 @@ public struct TextWidth: Hashable, Sendable {
         return (result, true)
     }
 
-    /// The columns that `text` takes, or `limit` if they are more.
+    /// The width of `text` in columns, at most `limit`.
     public func width(_ text: some Sequence<Character>, upTo limit: Int) -> Int {
         let (glyphs, isWhole) = glyphs(text, upTo: limit)
         return isWhole ? glyphs.reduce(0) { $0 + $1.width } : limit
     }
 
-    /// The columns that `text` takes. Plain ASCII is counted without looking at clusters.
+    /// The width of `text` in columns. Counts plain ASCII without segmenting it.
     public func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
         return glyphs(text).reduce(0) { $0 + $1.width }
     }
 
-    /// `text` cut to at most `columns`, with an ellipsis in the last one where something is missing.
+    /// Returns `text` truncated to at most `columns`, with an ellipsis in the last one if it was too long.
     public func truncated(_ text: String, to columns: Int) -> String {
         guard columns > 0 else { return "" }
         let (glyphs, isWhole) = glyphs(text, upTo: columns)
@@ -78,7 +78,7 @@ public struct TextWidth: Hashable, Sendable {
         return result + ellipsis
     }
 
-    /// `text` cut or filled with spaces to exactly `columns`.
+    /// Returns `text` truncated or filled with spaces to exactly `columns`.
     public func padded(_ text: String, to columns: Int, alignment: Alignment = .left) -> String {
         let cut = truncated(text, to: columns)
         let fill = String(repeating: " ", count: max(0, columns - width(cut)))
@@ -144,7 +144,7 @@ public struct TextWidth: Hashable, Sendable {
         }
     }
 
-    /// Letters and signs that Unicode does not decompose to ASCII but that are usually transcribed so.
+    /// ASCII transcriptions of letters and symbols that Unicode does not decompose to ASCII.
     private static let asciiReplacements: [Character: String] = [
         "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ł": "l",
         "Ł": "L", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "…": "~", "–": "-", "—": "-", "‘": "'",
@@ -157,15 +157,15 @@ public struct TextWidth: Hashable, Sendable {
 // MARK: - Scalars
 
 extension TextWidth {
-    /// The columns of a scalar that takes some.
+    /// The width of a scalar that has one.
     static func width(of scalar: Unicode.Scalar) -> Int { WideRanges.contain(scalar) ? 2 : 1 }
 
-    /// Whether a scalar takes no column of its own.
+    /// True if a scalar takes no column of its own.
     static func isZeroWidth(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x300 { return false }
         if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FF).contains(scalar.value) { return true }
         if isMark(scalar) { return true }
-        // Arabic and Syriac signs above a number are format characters that do take a column.
+        // Arabic and Syriac number signs are format characters, but take a column.
         if [0x0600...0x0605, 0x06DD...0x06DD, 0x070F...0x070F, 0x0890...0x0891, 0x08E2...0x08E2]
             .contains(where: { $0.contains(scalar.value) })
         {
@@ -174,7 +174,7 @@ extension TextWidth {
         return scalar.properties.generalCategory == .format
     }
 
-    /// Whether a scalar is drawn onto the one before it.
+    /// True if a scalar is drawn onto the previous one.
     static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FF).contains(scalar.value) { return true }
         guard scalar.value >= 0x300, !scalar.properties.isVariationSelector else { return false }
@@ -184,8 +184,8 @@ extension TextWidth {
         }
     }
 
-    /// The visible replacement of a scalar that would change the terminal's state or the order of the line instead of
-    /// being seen.
+    /// The visible replacement of a scalar that is invisible, or would change the terminal's state or the text
+    /// direction.
     static func picture(of scalar: Unicode.Scalar) -> Unicode.Scalar? {
         switch scalar.value {
         case 0x00..<0x20: return Unicode.Scalar(0x2400 + scalar.value)
@@ -196,7 +196,7 @@ extension TextWidth {
         }
     }
 
-    /// The first emoji of a sequence of several scalars; `nil` where the cluster is no emoji sequence.
+    /// The first emoji of a sequence of several scalars; `nil` if the cluster is not an emoji sequence.
     private static func leadingEmoji(of scalars: [Unicode.Scalar]) -> Unicode.Scalar? {
         guard scalars.count > 1, let first = scalars.first else { return nil }
         let isEmoji = first.properties.isEmoji && !(0x1F1E6...0x1F1FF).contains(first.value)
@@ -212,19 +212,19 @@ extension TextWidth {
 // MARK: - Lines
 
 extension TextWidth {
-    /// `text` broken between words into lines of at most `columns`. A word that is longer is broken where a line ends.
+    /// Returns `text` broken between words into lines of at most `columns`. Longer words are broken too.
     public func wrapped(_ text: String, to columns: Int) -> [String] { Array(WrappedLines(text, to: columns, self)) }
 }
 
-/// A text broken between words into lines, each when it is asked for: a long text costs what is shown of it.
+/// A text broken between words into lines, one at a time: the cost depends on the lines read, not on the text's length.
 public struct WrappedLines: Sequence, IteratorProtocol {
     private let columns: Int
     private let measure: TextWidth
     private let breaksAtNewlines: Bool
-    /// The text behind the lines given so far; `nil` at the end.
+    /// The rest of the text after the lines returned so far; `nil` at the end.
     private var rest: Substring?
 
-    /// - Parameter breaksAtNewlines: Whether a line also ends where the text has a line break.
+    /// - Parameter breaksAtNewlines: True if line breaks in the text also end lines.
     public init(_ text: String, to columns: Int, _ measure: TextWidth, breaksAtNewlines: Bool = false) {
         self.columns = Swift.max(1, columns)
         self.measure = measure
@@ -232,12 +232,12 @@ public struct WrappedLines: Sequence, IteratorProtocol {
         rest = text[...]
     }
 
-    /// True once all lines were given.
+    /// True if all lines were returned.
     public var isAtEnd: Bool { rest == nil }
 
     /// The next line.
     public mutating func next() -> String? {
-        // The space at which the line before was broken is not shown.
+        // The space at which the previous line was broken is skipped.
         guard let text = rest?.drop(while: { $0 == " " }) else { return nil }
         var (used, place) = (0, text.startIndex)
         var space: Substring.Index?
@@ -249,7 +249,7 @@ public struct WrappedLines: Sequence, IteratorProtocol {
             if used > columns {
                 if character == " " { return line(text[..<place], before: text[behind...]) }
                 if let space { return line(text[..<space], before: text[text.index(after: space)...]) }
-                // A cluster that is wider than a line has one of its own.
+                // A cluster wider than a line has its own line.
                 guard place == text.startIndex else { return line(text[..<place], before: text[place...]) }
                 return line(text[..<behind], before: behind == text.endIndex ? nil : text[behind...])
             }

@@ -1,9 +1,9 @@
-/// The code points that take two columns: East Asian Width W and F, the emoji with emoji presentation among them.
+/// Code points that take two columns: East Asian Width W and F, including emoji with emoji presentation.
 ///
-/// Zero-width marks inside the ranges are recognised before the table is asked. Code points that are not assigned
-/// yet follow their neighbours.
+/// Zero-width marks inside the ranges are handled before this table is used. Unassigned code points have the width of
+/// their neighbours.
 enum WideRanges {
-    /// Whether `scalar` takes two columns. A binary search in a hundred ranges.
+    /// True if `scalar` takes two columns. A binary search in a hundred ranges.
     static func contain(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
         guard value >= 0x1100 else { return false }
