@@ -1,17 +1,17 @@
 import Translation
 
-/// A box in the middle of the screen that asks for one of a few keys.
+/// A box in the middle of the screen with a question and a few keys for the answers.
 public final class Dialog: Layer {
     /// One answer.
     public struct Choice {
-        /// The keys that give the answer.
+        /// The keys of the answer.
         public var keys: [Key]
-        /// What the answer is called.
+        /// The label of the answer.
         public var label: String
-        /// Called when the answer is given, after the dialog is finished.
+        /// Called when the user chooses the answer, after the dialog is finished.
         public var action: () -> Void
 
-        /// - Parameter keys: in the notation of ``KeySequence``; each key alone gives the answer.
+        /// - Parameter keys: Keys in the notation of ``KeySequence``; each one alone chooses the answer.
         public init(_ keys: String, _ label: String, action: @escaping () -> Void = {}) {
             self.keys = KeySequence(keys).keys
             self.label = tr(label)
@@ -21,24 +21,24 @@ public final class Dialog: Layer {
 
     /// The title of the box.
     public let title: String
-    /// What is asked.
+    /// The text of the question.
     public let lines: [TextPane.Line]
-    /// The answers; Escape gives the last one.
+    /// The answers; Escape chooses the last one.
     public let choices: [Choice]
-    /// Whether the layer is to be taken off the screen.
+    /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
-    /// Whether the last key was no answer: the answers then stand out.
+    /// True if the last key was not an answer: then the answers are highlighted.
     private var wasMisunderstood = false
 
-    /// - Parameter choices: Escape takes the last one, so that it must be the harmless one. Enter answers nothing, lest a
-    ///   key pressed once too often does harm.
+    /// - Parameter choices: The answers. Escape chooses the last one, so it must be harmless. Enter chooses none, so
+    ///   that an accidental key press has no effect.
     public init(title: String, lines: [TextPane.Line], choices: [Choice]) {
         self.title = tr(title)
         self.lines = lines.map(\.translated)
         self.choices = choices
     }
 
-    /// Acts on an event; `false` when it means nothing here.
+    /// Handles an event. Returns `false` if it is not handled.
     public func handle(_ event: Event) -> Bool {
         guard case .key(let key) = event else { return true }
         let cancels = key == Key(.escape) || key == Key(.character("c"), .control)
@@ -51,10 +51,10 @@ public final class Dialog: Layer {
         return true
     }
 
-    /// The keys that mean something now.
+    /// The keys of the answers.
     public var footer: String? { choices.map { "\($0.keys[0].label) \($0.label)" }.joined(separator: "  ") }
 
-    /// Paints the present state.
+    /// Draws the current state.
     public func draw(in canvas: Canvas) {
         let limit = max(1, canvas.width - 4)
         let content = lines.flatMap { wrapped($0, to: limit, text: canvas.text) }
@@ -69,7 +69,7 @@ public final class Dialog: Layer {
             x: (canvas.width - inner - 4) / 2, y: (canvas.height - height) / 2, width: inner + 4, height: height)
         box.clear()
         box.box(title: title)
-        // The answers are seen whatever else has no room.
+        // The answers have precedence over lines that do not fit.
         let first = max(1, height - 1 - answers.count)
         let room = content.count + 2 <= first ? content.count : first - 1
         for (row, line) in content.prefix(room).enumerated() {
@@ -92,14 +92,14 @@ public final class Dialog: Layer {
 
     // MARK: Layout
 
-    /// The columns between two answers.
+    /// The number of columns between two answers.
     private static let gap = 3
 
     private static func width(of choice: Choice, text: TextWidth) -> Int {
         text.width(choice.keys[0].label) + 1 + text.width(choice.label)
     }
 
-    /// The answers in as many rows as they need.
+    /// Arranges the answers in as few rows as possible.
     private func rows(of choices: [Choice], to limit: Int, text: TextWidth) -> [[Choice]] {
         var rows: [[Choice]] = []
         var used = 0
@@ -116,7 +116,7 @@ public final class Dialog: Layer {
         return rows
     }
 
-    /// A line that is too long, broken between words. Lines in several pieces are not broken.
+    /// Breaks a line that is too long between words. Lines with several runs are not broken.
     private func wrapped(_ line: TextPane.Line, to limit: Int, text: TextWidth) -> [TextPane.Line] {
         guard line.runs.count == 1, let run = line.runs.first, text.width(run.text) > limit else { return [line] }
         return text.wrapped(run.text, to: limit).map { TextPane.Line($0, role: run.role) }

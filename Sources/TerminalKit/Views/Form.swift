@@ -2,41 +2,41 @@ import Translation
 
 /// One field of a form.
 public struct FormField {
-    /// How a field is edited.
+    /// The way in which a field is edited.
     public enum Kind: Hashable {
         case text
         case number
-        /// One line of text with a form of its own, such as a UUID: nothing to step through, no editor for long texts.
+        /// One line of text in a certain format, such as a UUID: neither stepped nor edited in another program.
         case line
         case date
-        /// Yes, no, and where it is optional nothing: Space goes through them.
+        /// Yes, no, and nothing if it is optional. Space cycles through them.
         case boolean
-        /// A value chosen elsewhere: Space or a letter asks the form's owner.
+        /// A value chosen elsewhere: Space or a letter calls ``Form/onPick``.
         case reference
-        /// One of a few values: Space or a letter asks the form's owner.
+        /// One of a few values: Space or a letter calls ``Form/onPick``.
         case choice
         case readOnly
 
-        /// Whether the value is typed in the field itself.
+        /// True if the value is typed in the field itself.
         var isTyped: Bool { [.text, .number, .line, .date].contains(self) }
     }
 
-    /// Tells fields apart.
+    /// The identity of the field.
     public let id: String
-    /// What the field is called.
+    /// The label of the field.
     public var label: String
-    /// How the field is edited.
+    /// The way in which the field is edited.
     public var kind: Kind
-    /// Whether the field may have no value, which is something else than an empty text.
+    /// True if the field may have no value, which differs from an empty text.
     public var isOptional: Bool
-    /// The value as text; `nil` is no value.
+    /// The value as text; `nil` for no value.
     public var value: String?
-    /// What is wrong with the value.
+    /// The error in the value.
     public var error: String?
-    /// What may stand here, shown while the field has the cursor.
+    /// A description of valid values, shown while the field has the cursor.
     public var hint: String
 
-    /// A field without an error.
+    /// Creates a field without an error.
     public init(
         id: String, label: String, kind: Kind = .text, value: String? = nil, isOptional: Bool = true, hint: String = ""
     ) {
@@ -49,11 +49,11 @@ public struct FormField {
     }
 }
 
-/// A form of typed fields. Errors stand beside the field that they are about.
+/// A form of typed fields. Errors are shown next to their fields.
 public final class Form: Layer {
     /// The title of the form.
     public let title: String
-    /// The fields, with their values as they are now.
+    /// The fields with their current values.
     public private(set) var fields: [FormField] {
         get {
             takeTyped()
@@ -61,12 +61,12 @@ public final class Form: Layer {
         }
         set { taken = newValue }
     }
-    /// The fields without what was typed last in the one with the cursor, if ``isTyped``: no key puts a long text together.
+    /// The fields, if ``isTyped`` without the latest text of the current one: keys do not assemble long texts.
     private var taken: [FormField]
     private var isTyped = false
-    /// The length that the text in the field with the cursor had at first.
+    /// The initial length of the text in the field with the cursor.
     private var lengthAtFirst = 0
-    /// Whether the layer is to be taken off the screen.
+    /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
     /// A message about the form as a whole.
     public var message: String?
@@ -77,23 +77,23 @@ public final class Form: Layer {
     private var viewOrigin = Point(x: 0, y: 0)
     private let original: [String?]
 
-    /// Asked when a field is left or the form accepted: what is wrong with the value, if anything.
+    /// Called when a field is left or the form is accepted. Returns the error in the value, if any.
     public var validate: (FormField) -> String? = { _ in nil }
-    /// Takes the values. The second argument says that they shall be saved at once. Answers errors by field, and a
-    /// message for the form as a whole under the empty name; no errors closes the form.
+    /// Accepts the values; the second argument is true if they have to be saved immediately. Returns errors by field,
+    /// and under the empty name a message about the form. Without errors the form closes.
     public var onAccept: ([FormField], Bool) -> [String: String] = { _, _ in [:] }
-    /// Asks for the value of a reference field.
+    /// Chooses the value of a reference or choice field.
     public var onPick: (Form, FormField) -> Void = { _, _ in }
-    /// The text of a value one step further, or back: asked at Shift with an arrow.
+    /// Returns the text of the next or previous value. Called for Shift with an arrow.
     public var onStep: (FormField, Int) -> String? = { _, _ in nil }
-    /// Asks for a date in a calendar, or for a text in another program, which then set the field.
+    /// Chooses a date in a calendar, which then sets the field.
     public var onCalendar: (Form, FormField) -> Void = { _, _ in }
-    /// Asks for a text in another program, which then sets the field.
+    /// Edits a text in another program, which then sets the field.
     public var onEditOutside: (Form, FormField) -> Void = { _, _ in }
-    /// Asked on Escape when something was changed: calls the closure to close the form for good.
+    /// Called at Escape if something was changed. Calls the closure to close the form.
     public var onDiscard: (@escaping () -> Void) -> Void = { close in close() }
 
-    /// A form with the cursor in the field `focus`, or in the first that can be edited.
+    /// Creates a form with the cursor in the field `focus`, or in the first editable one.
     public init(title: String, fields: [FormField], focus: String? = nil) {
         self.title = title
         taken = fields
@@ -102,12 +102,12 @@ public final class Form: Layer {
         loadEditor()
     }
 
-    /// Whether a field has another value than at first.
+    /// True if a field has a different value than at first.
     public var isChanged: Bool {
         isTyped && editor.characters.count != lengthAtFirst || fields.map(\.value) != original
     }
 
-    /// Sets a field from outside: what was picked.
+    /// Sets a field from outside, to a value that was chosen.
     public func setValue(_ value: String?, of id: String) {
         guard let index = fields.firstIndex(where: { $0.id == id }) else { return }
         fields[index].value = value
@@ -117,7 +117,7 @@ public final class Form: Layer {
 
     // MARK: Keys
 
-    /// Acts on an event; `false` when it means nothing here.
+    /// Handles an event. Returns `false` if it is not handled.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key): return handle(key)
@@ -189,7 +189,7 @@ public final class Form: Layer {
             let before = editor.revision
             var isEditing = false
             edit { isEditing = $0.handle(key) }
-            // Backspace in an empty text makes it no value, as the placeholder then says.
+            // Backspace in an empty text removes the value, and the placeholder is shown.
             if isEditing, editor.revision == before, editor.characters.isEmpty { clear() }
             return isEditing
         }
@@ -280,7 +280,7 @@ public final class Form: Layer {
 
     // MARK: Painting
 
-    /// Paints the present state.
+    /// Draws the current state.
     public func draw(in canvas: Canvas) {
         canvas.clear()
         viewHeight = max(1, canvas.height - 4)
@@ -340,7 +340,7 @@ public final class Form: Layer {
         canvas.write(keyHints(upTo: canvas.width - 1, canvas.text), x: 1, y: y, style: .muted)
     }
 
-    /// The keys in one line; where it is narrow, those that others stand for too give way.
+    /// The key hints in one line. If it is too narrow, less important ones are omitted.
     private func keyHints(upTo width: Int, _ text: TextWidth) -> String {
         let hints = [
             tr("Enter accept"), tr("Tab next field"), tr("^N no value"), tr("^S save"), tr("Esc cancel"), footerOfField,
@@ -360,7 +360,7 @@ public final class Form: Layer {
 }
 
 extension Form {
-    /// The keys that the field with the cursor has beside those of the form.
+    /// The keys of the field with the cursor, in addition to those of the form.
     private var footerOfField: String {
         guard !taken.isEmpty else { return "" }
         switch taken[cursor].kind {
@@ -374,7 +374,7 @@ extension Form {
 }
 
 extension Canvas {
-    /// A Boolean as it is shown in forms.
+    /// A Boolean as displayed in forms.
     func booleanText(_ value: String?) -> String {
         value == "yes" ? symbols.checked + " " + tr("yes") : symbols.unchecked + " " + tr("no")
     }

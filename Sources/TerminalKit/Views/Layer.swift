@@ -1,49 +1,49 @@
 import Translation
 
-/// Something that lies on the screen: a screen of the program, a question, a list to pick from. The topmost gets the keys.
+/// A part of the screen: a program's screen, a question, a list of choices. The topmost layer gets the keys.
 public protocol Layer: AnyObject {
-    /// Paints the present state. A layer that covers only a part leaves the rest alone.
+    /// Draws the current state. A layer that covers only a part does not draw the rest.
     func draw(in canvas: Canvas)
 
-    /// Acts on an event. Answers `false` when it means nothing here.
+    /// Handles an event. Returns `false` if it is not handled.
     func handle(_ event: Event) -> Bool
 
-    /// Set by the layer when its work is over: it is taken off the stack.
+    /// True when the layer has finished its task and has to be removed.
     var isFinished: Bool { get }
 
-    /// Whether the layer has text that Escape would drop.
+    /// True if the layer has text that Escape would discard.
     var isChanged: Bool { get }
 
-    /// What the last line of the screen says while the layer is on top; `nil` where the layer paints that line itself.
+    /// The text in the last line of the screen while the layer is on top; `nil` if the layer draws that line itself.
     var footer: String? { get }
 }
 
 extension Layer {
-    /// `false`: Escape drops nothing.
+    /// `false`: Escape discards nothing.
     public var isChanged: Bool { false }
 
-    /// Nothing: the layer paints the last line itself.
+    /// `nil`: the layer draws the last line itself.
     public var footer: String? { nil }
 }
 
-/// The layers on the screen, from the bottom up.
+/// The layers on the screen, in order from the bottom.
 public final class LayerStack {
-    /// The layers, from the bottom up.
+    /// The layers, in order from the bottom.
     public private(set) var layers: [any Layer] = []
 
-    /// A stack without layers.
+    /// Creates a stack without layers.
     public init() {}
 
-    /// The layer that gets the keys; `nil` where there is none.
+    /// The layer that gets the keys; `nil` if there is none.
     public var top: (any Layer)? { layers.last }
 
-    /// Puts a layer on top.
+    /// Adds a layer on top.
     public func push(_ layer: any Layer) { layers.append(layer) }
 
-    /// Hands an event to the topmost layer.
+    /// Passes an event to the topmost layer.
     ///
-    /// Alt with a key that means nothing is taken as Escape and the key: over a slow line they arrive as one. Text that would be
-    /// dropped by Escape stays, and a question that Escape asks is not answered by the key.
+    /// Alt with an unhandled key is treated as Escape followed by the key: over a slow connection they arrive as one.
+    /// This does not apply if Escape would discard text, and the key does not answer a question that Escape asks.
     @discardableResult
     public func handle(_ event: Event) -> Bool {
         defer { removeFinished() }
@@ -60,19 +60,19 @@ public final class LayerStack {
         return escaped || handled
     }
 
-    /// Takes a layer off, wherever it lies.
+    /// Removes a layer at any position.
     public func remove(_ layer: any Layer) { layers.removeAll { $0 === layer } }
 
-    /// Takes all layers off.
+    /// Removes all layers.
     public func removeAll() { layers = [] }
 
-    /// Takes off the layers whose work is over.
+    /// Removes the layers that are finished.
     public func removeFinished() { layers.removeAll { $0.isFinished } }
 
-    /// Paints the layers from the bottom up, and the footer of the topmost.
+    /// Draws the layers from the bottom up, and the footer of the topmost.
     public func draw(in canvas: Canvas) {
         for layer in layers { layer.draw(in: canvas) }
-        // The keys of the layers beneath mean nothing now.
+        // The keys of the lower layers have no effect now.
         guard let footer = top?.footer, layers.count > 1, canvas.height > 1 else { return }
         canvas.fillLine(canvas.height - 1, style: .text)
         canvas.write(tr(footer), x: 0, y: canvas.height - 1, style: .muted)

@@ -1,32 +1,32 @@
-/// One line of text being edited, with the keys that every shell has.
+/// A one-line text editor, with the usual keys of shells.
 public struct LineEditor: Hashable, Sendable {
-    /// The text, character by character.
+    /// The characters of the text.
     public private(set) var characters: [Character]
-    /// Before which character the next one goes.
+    /// The index at which the next character is inserted.
     public private(set) var cursor: Int
-    /// Grows with each change of the text.
+    /// Increases with each change of the text.
     private(set) var revision = 0
-    /// The first character shown when the text is wider than its field.
+    /// The first visible character if the text is wider than its field.
     private var first = 0
 
-    /// An editor with the cursor behind the text.
+    /// Creates an editor with the cursor at the end of the text.
     public init(_ text: String = "") {
         characters = Array(text)
         cursor = characters.count
     }
 
-    /// The text. Setting it puts the cursor behind it.
+    /// The text. Setting it moves the cursor to its end.
     public var text: String {
         get { String(characters) }
         set { self = LineEditor(newValue) }
     }
 
-    /// The text left of the cursor.
+    /// The text before the cursor.
     public var textBeforeCursor: String { String(characters[..<cursor]) }
 
-    /// Puts text at the cursor. A combining mark joins the character before.
+    /// Inserts text at the cursor. A combining mark joins the previous character.
     ///
-    /// - Parameter keepsLines: whether line breaks and tabs stay; else they become spaces.
+    /// - Parameter keepsLines: True to keep line breaks and tabs, false to replace them by spaces.
     public mutating func insert(_ text: String, keepsLines: Bool = false) {
         let flat = keepsLines ? Array(text) : text.map { $0.isNewline || $0 == "\t" ? " " : $0 }
         let start = max(0, cursor - 1)
@@ -36,7 +36,7 @@ public struct LineEditor: Hashable, Sendable {
         revision += 1
     }
 
-    /// Replaces the characters of a range and leaves the cursor behind the new ones.
+    /// Replaces the characters of a range and moves the cursor to the end of the new ones.
     public mutating func replace(_ range: Range<Int>, with text: String) {
         let clamped = range.clamped(to: 0..<characters.count)
         characters.replaceSubrange(clamped, with: Array(text))
@@ -44,7 +44,7 @@ public struct LineEditor: Hashable, Sendable {
         revision += 1
     }
 
-    /// Acts on a key. Answers `false` for keys that are no editing keys.
+    /// Handles a key. Returns `false` if it is not an editing key.
     public mutating func handle(_ key: Key) -> Bool {
         if let character = key.typed {
             insert(String(character))
@@ -68,7 +68,7 @@ public struct LineEditor: Hashable, Sendable {
         return true
     }
 
-    /// Paints the line in one line of a canvas and scrolls so that the cursor is seen.
+    /// Draws the text in one line of a canvas, scrolled to make the cursor visible.
     public mutating func draw(
         in canvas: Canvas, x: Int, y: Int, width: Int, style: Style, showsCursor: Bool
     ) {
@@ -85,10 +85,10 @@ public struct LineEditor: Hashable, Sendable {
         if showsCursor { canvas.showCursor(x: x + self.column(of: cursor, from: first, canvas.text), y: y) }
     }
 
-    /// The columns that the text takes, or `limit` if they are more.
+    /// The width of the text in columns, at most `limit`.
     public func width(upTo limit: Int, _ text: TextWidth) -> Int { text.width(characters, upTo: limit) }
 
-    /// In which column of its field a character stands, as `draw` shows it: nothing is left of the first one.
+    /// The column of a character in its field, as drawn by `draw`; 0 for characters scrolled out at the left.
     func column(ofCharacter index: Int, width: Int, text: TextWidth) -> Int {
         let first = firstShown(width: width, text: text)
         return index < first ? 0 : column(of: min(index, characters.count), from: first, text)
@@ -98,7 +98,7 @@ public struct LineEditor: Hashable, Sendable {
         text.width(String(characters[first..<index]))
     }
 
-    /// The first character shown, so that the cursor is seen. Looks at no more of the text than fits.
+    /// The first visible character that keeps the cursor visible. Reads no more of the text than fits.
     private func firstShown(width: Int, text: TextWidth) -> Int {
         guard cursor > first else { return cursor }
         var (index, used) = (cursor, 0)

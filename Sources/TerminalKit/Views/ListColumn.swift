@@ -1,21 +1,21 @@
 /// A column of a list.
 public struct ListColumn: Hashable, Sendable {
-    /// Tells columns apart.
+    /// The identity of the column.
     public var id: String
     /// The text above the column.
     public var title: String
-    /// On which side of the column texts stand.
+    /// The alignment of the texts.
     public var alignment: TextWidth.Alignment
-    /// How much the column matters: where space is short, the greatest number goes first.
+    /// The importance of the column. If space is short, the column with the greatest number is omitted first.
     public var priority: Int
-    /// Whether the column may be cut to less than its text.
+    /// True if the column may be narrower than its text.
     public var isFlexible: Bool
-    /// Below this a flexible column is left out rather than cut further.
+    /// The minimum width of a flexible column. If it does not fit, the column is omitted.
     public var leastWidth: Int
-    /// The width that the user gave the column; `nil` is as wide as its texts.
+    /// The width set by the user; `nil` for the width of the texts.
     public var width: Int?
 
-    /// A column; see the properties for the parameters.
+    /// Creates a column. The parameters have the meaning of the properties.
     public init(
         id: String, title: String, alignment: TextWidth.Alignment = .left, priority: Int = 0, isFlexible: Bool = true,
         leastWidth: Int = 12, width: Int? = nil
@@ -30,19 +30,19 @@ public struct ListColumn: Hashable, Sendable {
     }
 }
 
-/// Decides which columns are shown and how wide.
+/// Decides which columns are shown, and how wide they are.
 enum ColumnFit {
-    /// Columns between two columns.
+    /// The space between two columns.
     static let gap = 2
-    /// So much of the column with the focus is seen at the least.
+    /// The minimum visible width of the focused column.
     private static let beginning = 6
 
-    /// The widths by column; `nil` for a column that is left out.
+    /// Returns the width of each column; `nil` for an omitted one.
     ///
     /// - Parameters:
-    ///   - natural: what each column would like.
-    ///   - pinned: columns that stay as long as there is room: the first and those that are frozen.
-    ///   - focused: the column that stays whatever happens, beside the first one.
+    ///   - natural: The preferred width of each column.
+    ///   - pinned: Columns that are omitted last: the first and the frozen ones.
+    ///   - focused: The column that, like the first one, is always shown.
     static func widths(
         of columns: [ListColumn], natural: [Int], available: Int, pinned: Set<Int>, focused: Int
     ) -> [Int?] {
@@ -50,7 +50,7 @@ enum ColumnFit {
         let natural = columns.indices.map { columns[$0].width ?? natural[$0] }
         func least(_ index: Int) -> Int {
             guard columns[index].isFlexible, columns[index].width == nil else { return min(natural[index], available) }
-            // On a wide screen what matters gets its width before what matters less is shown at all.
+            // On a wide screen an important column gets its width before less important ones are shown at all.
             let least = columns[index].leastWidth
             return min(natural[index], index == 0 ? min(least, available / 2) : max(least, available / 8))
         }
@@ -59,7 +59,7 @@ enum ColumnFit {
         }
         let dropOrder = columns.indices.filter { !pinned.contains($0) && $0 != focused }
             .sorted { (columns[$0].priority, $0) > (columns[$1].priority, $1) }
-        // More columns may be frozen than leave room for the beginning of the one with the focus: then the last give way.
+        // If the frozen columns leave no space for the minimum of the focused one, the last of them are omitted.
         let frozen = pinned.filter { $0 != 0 && $0 != focused }.sorted(by: >)
         for index in dropOrder where total(least) > available { shown.remove(index) }
         for index in frozen where total({ $0 == focused ? min(least($0), beginning) : least($0) }) > available {
@@ -68,7 +68,7 @@ enum ColumnFit {
 
         var widths = columns.indices.map { shown.contains($0) ? least($0) : 0 }
         var spare = available - total { widths[$0] }
-        // What is left goes to the columns that lack most in order of how much they matter.
+        // The rest of the space is distributed in order of importance, up to the preferred widths.
         for index in shown.sorted(by: { (columns[$0].priority, $0) < (columns[$1].priority, $1) }) where spare > 0 {
             let extra = min(spare, natural[index] - widths[index])
             widths[index] += extra

@@ -1,10 +1,10 @@
-/// The lines of a sectioned list: which line shows which header or row, with some sections folded.
+/// The mapping between the lines of a sectioned list and its headers and rows, if some sections are folded.
 ///
-/// Line numbers are found by a running total of the sections: made in one pass over the section counts, searched in
-/// O(log sections). Rows are never touched.
+/// Uses a running total of the sections, built in one pass over their row counts and searched in O(log sections). Never
+/// reads rows.
 struct ListLines {
     let hasHeaders: Bool
-    /// The line where each section begins, and after the last one the number of lines.
+    /// The first line of each section, followed by the number of lines.
     private(set) var starts: [Int] = [0]
     private(set) var rowCounts: [Int] = []
     private(set) var isFolded: [Bool] = []
@@ -29,7 +29,7 @@ struct ListLines {
     var sectionCount: Int { rowCounts.count }
     var rowCount: Int { rowCounts.reduce(0, +) }
 
-    /// The section header or row that a line shows. The line must exist.
+    /// The section header or row in a line, which must exist.
     func position(atLine line: Int) -> ListPosition {
         var low = 0
         var high = rowCounts.count - 1
@@ -37,12 +37,12 @@ struct ListLines {
             let middle = (low + high + 1) / 2
             if starts[middle] <= line { low = middle } else { high = middle - 1 }
         }
-        // A section without header and without rows takes no line and is never found: the next one starts there too.
+        // A section without header and rows has no line and is never found: the next one has the same start.
         let offset = line - starts[low] - (hasHeaders ? 1 : 0)
         return offset < 0 ? .header(low) : .row(ListPath(section: low, row: offset))
     }
 
-    /// The line of a position; of its section's header where the section is folded.
+    /// The line of a position, or of its section's header if the section is folded.
     func line(of position: ListPosition) -> Int {
         switch position {
         case .header(let section): return starts[min(section, rowCounts.count)]
@@ -53,7 +53,7 @@ struct ListLines {
         }
     }
 
-    /// Whether a position exists and is not hidden in a fold.
+    /// True if a position exists and is not in a folded section.
     func shows(_ position: ListPosition) -> Bool {
         guard position.section < rowCounts.count else { return false }
         switch position {

@@ -1,33 +1,33 @@
-/// What a sectioned list shows. Only what is on the screen is asked for, except for the row counts.
+/// The contents of a sectioned list. The list reads only visible contents, and the row counts.
 public protocol ListSource: AnyObject {
     var sectionCount: Int { get }
     /// The title in the section's header.
     func title(ofSection section: Int) -> String
-    /// What tells sections apart while the list changes: a fold belongs to it. The title, unless the source knows better.
+    /// The identity of a section while the list changes, to which folds belong. By default the title.
     func key(ofSection section: Int) -> String
     func rowCount(inSection section: Int) -> Int
     func text(ofColumn column: Int, at row: ListPath) -> String
-    /// What is worth noting about a row now.
+    /// The mark of a row that currently needs attention.
     func mark(at row: ListPath) -> RowMark?
-    /// How many rows the header of a section counts: all of them, unless the source knows better.
+    /// The number of rows shown in the header of a section. By default the count of its rows.
     func count(ofSection section: Int) -> Int
-    /// What is said of a section beside its count, and how long a bar stands beside it, from 0 to 1.
+    /// A note shown after the count of a section, and the length of a bar next to it, from 0 to 1.
     func note(ofSection section: Int) -> (text: String, share: Double?)?
-    /// Whether the user marked the row.
+    /// True if the user marked the row.
     func isMarked(at row: ListPath) -> Bool
 }
 
 extension ListSource {
-    /// No row is marked.
+    /// `false`: no row is marked.
     public func isMarked(at row: ListPath) -> Bool { false }
 
-    /// All rows of the section.
+    /// The number of rows in the section.
     public func count(ofSection section: Int) -> Int { rowCount(inSection: section) }
 
-    /// Nothing is said.
+    /// `nil`: there is no note.
     public func note(ofSection section: Int) -> (text: String, share: Double?)? { nil }
 
-    /// The title.
+    /// The title of the section.
     public func key(ofSection section: Int) -> String { title(ofSection: section) }
 }
 
@@ -38,26 +38,26 @@ public struct ListPath: Hashable, Comparable, Sendable {
     /// The number of the row in its section, counted from 0.
     public var row: Int
 
-    /// The row at that place.
+    /// Creates a path from section and row.
     public init(section: Int, row: Int) {
         self.section = section
         self.row = row
     }
 
-    /// Whether a row stands above another.
+    /// True if the left row is above the right one.
     public static func < (left: ListPath, right: ListPath) -> Bool {
         (left.section, left.row) < (right.section, right.row)
     }
 }
 
-/// Why a row stands out for a while.
+/// The reason why a row is highlighted for a while.
 public enum RowMark: Hashable, Sendable {
     case inserted, moved, updated
     /// Changed and not saved yet.
     case edited
     /// Changed and not saved yet, and changed by another program too.
     case contested
-    /// Gone from the list a moment ago.
+    /// Recently removed from the list.
     case removed
 
     var role: Role {
@@ -83,12 +83,12 @@ public enum RowMark: Hashable, Sendable {
     }
 }
 
-/// Where a list's cursor stands.
+/// The position of a list's cursor.
 public enum ListPosition: Hashable, Sendable {
     case header(Int)
     case row(ListPath)
 
-    /// The section that the position is in.
+    /// The section of the position.
     public var section: Int {
         switch self {
         case .header(let section): section

@@ -1,28 +1,28 @@
 import Translation
 
-/// What a picker shows. Only visible items are asked for.
+/// The contents of a picker. The picker reads only visible items.
 public protocol PickerSource: AnyObject {
-    /// How many items match the filter.
+    /// The number of items that match the filter.
     var count: Int { get }
     func text(at index: Int) -> String
-    /// A remark at the right of the item.
+    /// A remark shown at the right of the item.
     func detail(at index: Int) -> String
-    /// Narrows the items to those that have `text`: at once, or beside the keys, and ``isReading`` says so meanwhile.
+    /// Filters the items by `text`, either at once, or in the background while ``isReading`` is true.
     func filter(_ text: String)
-    /// Whether the items are being looked for.
+    /// True while a search is in progress.
     var isReading: Bool { get }
-    /// Where the cursor goes when they are found.
+    /// The position of the cursor after the search.
     var placeAfterReading: Int { get }
-    /// Called on the main thread when they are found. Set by the picker.
+    /// Called on the main thread after the search. Set by the picker.
     var onRead: () -> Void { get set }
 }
 
 extension PickerSource {
-    /// Items that are found at once are never looked for.
+    /// `false`: items are found at once.
     public var isReading: Bool { false }
     /// The first item.
     public var placeAfterReading: Int { 0 }
-    /// Never called where items are found at once.
+    /// Never called, as items are found at once.
     public var onRead: () -> Void {
         get { {} }
         set {}
@@ -32,12 +32,12 @@ extension PickerSource {
 /// A picker's items in an array.
 public final class ArrayPickerSource: PickerSource {
     private let items: [(text: String, detail: String)]
-    /// What each item is found by, in lower case.
+    /// The lower-case text by which each item is found.
     private let keywords: [String]
-    /// The numbers of the items that match, in the original list.
+    /// The indices of the matching items in the original list.
     public private(set) var matching: [Int]
 
-    /// - Parameter aliases: further names under which the items are found, in their order.
+    /// - Parameter aliases: Additional names of the items, in the same order.
     public init(_ items: [(text: String, detail: String)], aliases: [String] = []) {
         self.items = items
         keywords = items.indices.map { index in
@@ -47,15 +47,15 @@ public final class ArrayPickerSource: PickerSource {
         matching = Array(items.indices)
     }
 
-    /// How many items match.
+    /// The number of matching items.
     public var count: Int { matching.count }
-    /// The name of an item that matches.
+    /// The name of a matching item.
     public func text(at index: Int) -> String { items[matching[index]].text }
-    /// The remark of an item that matches.
+    /// The remark of a matching item.
     public func detail(at index: Int) -> String { items[matching[index]].detail }
 
-    /// Narrows the items to those in which every word of `text` stands: first those that begin with it, then those of which
-    /// a word of the name does, then the others, each in their order.
+    /// Restricts the items to those that contain every word of `text`. First are items that begin with it, then those
+    /// with a word in the name that does, then the others, each in the original order.
     public func filter(_ text: String) {
         let text = text.lowercased()
         let words = text.split(separator: " ")
@@ -65,7 +65,7 @@ public final class ArrayPickerSource: PickerSource {
         matching = ranked.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map(\.index)
     }
 
-    /// How well an item's name fits: 0 best. The text behind a colon describes it.
+    /// The rank of an item's name: 0 is best. Text after a colon is a description and does not count.
     private func rank(of index: Int, for text: String) -> Int {
         let name = items[index].text.lowercased().prefix { $0 != ":" }
         if name.hasPrefix(text) { return 0 }
@@ -74,33 +74,33 @@ public final class ArrayPickerSource: PickerSource {
     }
 }
 
-/// A list to pick one item from, narrowed by typing.
+/// A list in which the user picks one item, filtered by typing.
 public final class Picker: Layer {
     /// The title of the list.
     public let title: String
     /// The items.
     public let source: any PickerSource
-    /// Whether the layer is to be taken off the screen.
+    /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
     private var editor = LineEditor()
     private var cursor = 0
     private var top = 0
     private var height = 1
     private var listOrigin = Point(x: 0, y: 0)
-    /// Called with the index in the source of the item picked.
+    /// Called with the picked item's index in the source.
     private let onPick: (Int) -> Void
     private let onCancel: () -> Void
-    /// Whether the item under the cursor is taken as soon as the items are found.
+    /// True if the item under the cursor is picked as soon as the search finishes.
     private var picksWhenRead = false
 
-    /// A picker with the cursor on the item `selected`.
+    /// Creates a picker with the cursor on the item `selected`.
     ///
     /// - Parameters:
-    ///   - title: the title of the list.
-    ///   - source: the items.
-    ///   - selected: the item that the cursor is on at first.
-    ///   - onCancel: called when nothing is picked.
-    ///   - onPick: called with the index in the source of the item that is picked.
+    ///   - title: The title of the list.
+    ///   - source: The items.
+    ///   - selected: The item that initially has the cursor.
+    ///   - onCancel: Called if nothing is picked.
+    ///   - onPick: Called with the picked item's index in the source.
     public init(
         title: String, source: any PickerSource, selected: Int = 0, onCancel: @escaping () -> Void = {},
         onPick: @escaping (Int) -> Void
@@ -119,9 +119,9 @@ public final class Picker: Layer {
         if picksWhenRead { pick() }
     }
 
-    /// A picker over an array, whose `onPick` gets the item's number in it.
+    /// Creates a picker for an array. Its `onPick` gets the index in the array.
     ///
-    /// - Parameter aliases: further names under which the items are found.
+    /// - Parameter aliases: Additional names of the items.
     public convenience init(
         title: String, items: [(text: String, detail: String)], aliases: [String] = [], selected: Int = 0,
         onPick: @escaping (Int) -> Void
@@ -130,7 +130,7 @@ public final class Picker: Layer {
         self.init(title: title, source: source, selected: selected) { onPick(source.matching[$0]) }
     }
 
-    /// Acts on an event; `false` when it means nothing here.
+    /// Handles an event. Returns `false` if it is not handled.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key): return handle(key)
@@ -177,7 +177,7 @@ public final class Picker: Layer {
     }
 
     private func pick() {
-        // What is shown is not what was typed yet.
+        // The items shown do not match the typed text yet.
         picksWhenRead = source.isReading
         guard source.count > 0, !picksWhenRead else { return }
         isFinished = true
@@ -193,10 +193,10 @@ public final class Picker: Layer {
 
     private func move(by step: Int) { cursor = max(0, min(source.count - 1, cursor + step)) }
 
-    /// The keys that mean something now.
+    /// The keys that are available now.
     public var footer: String? { tr("type to narrow  Enter pick  Esc cancel") }
 
-    /// Paints the present state.
+    /// Draws the current state.
     public func draw(in canvas: Canvas) {
         let width = min(canvas.width, max(50, min(canvas.width * 2 / 3, 90)))
         let boxHeight = min(canvas.height, max(7, min(source.count + 5, canvas.height * 3 / 4)))

@@ -1,29 +1,29 @@
 import Translation
 
-/// A line of input at the bottom of the screen, with history, completion and a message beneath it.
+/// An input line at the bottom of the screen, with history, completion and a message below.
 public final class Prompt: Layer {
-    /// What may stand for the word before the cursor.
+    /// The possible completions of the word before the cursor.
     public struct Completion: Sendable {
         /// The characters to replace.
         public var range: Range<Int>
-        /// The texts that may take the place of the characters.
+        /// The texts that can replace the characters.
         public var candidates: [String]
 
-        /// Candidates for the characters of a range.
+        /// Creates completions for a range of characters.
         public init(range: Range<Int>, candidates: [String]) {
             self.range = range
             self.candidates = candidates
         }
     }
 
-    /// What is wrong with the text, and at which character.
+    /// An error in the text, and its position.
     public struct Problem: Hashable {
-        /// What is wrong, in one line.
+        /// The error, in one line.
         public var text: String
-        /// The character at which it is wrong; `nil` where it is the whole.
+        /// The character at the error; `nil` if the whole text is wrong.
         public var position: Int?
 
-        /// A problem with the text, at a character or as a whole.
+        /// Creates a problem with the text, at a character or as a whole.
         public init(_ text: String, at position: Int? = nil) {
             self.text = tr(text)
             self.position = position
@@ -34,29 +34,29 @@ public final class Prompt: Layer {
     public let label: String
     /// The input.
     public var editor: LineEditor
-    /// Whether the layer is to be taken off the screen.
+    /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
-    /// What is wrong with the input, shown beneath it.
+    /// The error in the input, shown below it.
     public var problem: Problem?
-    /// A remark shown while there is no problem.
+    /// A hint shown while there is no error.
     public var hint: String
     private let history: [String]
     private var historyIndex: Int
     private var draft = ""
     private var completing: (completion: Completion, index: Int)?
-    /// The remark before candidates took its place, and the text for which they are shown.
+    /// The hint that a list of candidates replaced, and the text to which these belong.
     private var listed: (text: String, hint: String)?
 
-    /// Asked at Tab.
+    /// Returns completions. Called at Tab.
     public var complete: ((_ text: String, _ cursor: Int) -> Completion?)?
     /// Called whenever the text changes.
     public var onChange: ((String) -> Void)?
-    /// Called at Enter. A problem keeps the prompt open and is shown under its place.
+    /// Called at Enter. If it returns a problem, the prompt stays open and shows it at its position.
     public var onAccept: ((String) -> Problem?)?
     /// Called at Escape.
     public var onCancel: (() -> Void)?
 
-    /// A prompt with a text to begin with, and earlier inputs to go back to.
+    /// Creates a prompt with an initial text, and with previous inputs as history.
     public init(label: String, text: String = "", history: [String] = [], hint: String = "") {
         self.label = tr(label)
         self.editor = LineEditor(text)
@@ -65,7 +65,7 @@ public final class Prompt: Layer {
         self.hint = tr(hint)
     }
 
-    /// Acts on an event; `false` when it means nothing here.
+    /// Handles an event. Returns `false` if it is not handled.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .paste(let text):
@@ -117,7 +117,7 @@ public final class Prompt: Layer {
         onChange?(editor.text)
     }
 
-    /// Shows candidates beneath the text, until that changes.
+    /// Shows candidates below the text until the text changes.
     private func list(_ candidates: some Sequence<String>) {
         listed = (editor.text, listed?.hint ?? hint)
         hint = candidates.prefix(12).joined(separator: "  ")
@@ -145,7 +145,7 @@ public final class Prompt: Layer {
         if let found = complete?(editor.text, editor.cursor) { apply(found, by: step) }
     }
 
-    /// Takes up candidates that ``complete`` could not give at once, where the text is still the one they are for.
+    /// Applies candidates that ``complete`` could not return at once, if the text is still the same.
     public func offer(_ found: Completion, for text: String) {
         guard !isFinished, completing == nil, editor.text == text else { return }
         apply(found, by: 1)
@@ -154,7 +154,7 @@ public final class Prompt: Layer {
     private func apply(_ found: Completion, by step: Int) {
         guard let first = found.candidates.first else { return }
         let common = Self.commonBeginning(of: found.candidates)
-        // What all have in common first; then what there is; then one after the other.
+        // Completes the common prefix first, then lists the candidates, then cycles through them.
         if step > 0, found.candidates.count > 1, common.count > found.range.count || listed?.text != editor.text {
             if common.count >= found.range.count { edit { $0.replace(found.range, with: common) } }
             return list(found.candidates)
@@ -165,7 +165,7 @@ public final class Prompt: Layer {
         listFrom(index, of: found)
     }
 
-    /// What all candidates begin with, as the first of them spells it.
+    /// The common prefix of all candidates, in the first one's spelling.
     private static func commonBeginning(of candidates: [String]) -> String {
         candidates.dropFirst().reduce(candidates.first ?? "") { common, candidate in
             String(zip(common, candidate).prefix { $0.lowercased() == $1.lowercased() }.map(\.0))
@@ -177,7 +177,7 @@ public final class Prompt: Layer {
         list(completion.candidates[index...] + completion.candidates[..<index])
     }
 
-    /// Paints the last lines of the canvas: the text, and beneath it what is to be said about it.
+    /// Draws the last lines of the canvas: the text, and the notes below it.
     public func draw(in canvas: Canvas) {
         let labelWidth = min(canvas.text.width(label), max(1, canvas.width / 2))
         let notes = notes(width: canvas.width, inputStart: labelWidth, text: canvas.text).prefix(
@@ -191,7 +191,7 @@ public final class Prompt: Layer {
         }
     }
 
-    /// The lines beneath the text; at least one.
+    /// The lines below the text; at least one.
     private func notes(width: Int, inputStart: Int, text: TextWidth) -> [(text: String, x: Int)] {
         guard let problem else { return [(hint, text.width(hint) + inputStart <= width ? inputStart : 0)] }
         let whole = text.wrapped(problem.text, to: max(1, width)).map { (text: $0, x: 0) }

@@ -1,47 +1,47 @@
-/// A list in sections that can be folded, with the header of the current one stuck to the top.
+/// A list in foldable sections, with a sticky header for the current one.
 ///
-/// Design note. The list owns no rows: it knows the source's row counts (`ListLines`), the cursor, the first line shown
-/// and what is folded. A frame asks the source for the visible rows only. The cursor rests on rows, and on the headers
-/// of folded or empty sections. Where the first visible line is a row, the sticky header covers that line, so the cursor
-/// is kept off it.
+/// Design note. The list has no rows of its own: it stores the source's row counts (`ListLines`), the cursor, the first
+/// visible line and the folded sections. A frame reads only the visible rows from the source. The cursor can be on
+/// rows, and on the headers of folded or empty sections. If the first visible line is a row, the sticky header covers
+/// it, so the cursor is never there.
 public final class SectionedList {
-    /// Kept alive by the list.
+    /// The contents, retained by the list.
     public let source: any ListSource
-    /// The columns, from left to right.
+    /// The columns, in order from the left.
     public var columns: [ListColumn] {
         didSet { if columns != oldValue { measured = [] } }
     }
-    /// Whether sections have headers; a list that is not grouped has none.
+    /// True if sections have headers. A list that is not grouped has none.
     public var hasHeaders = true
-    /// What is drawn after a column's title: the sort order.
+    /// The text after a column's title, which shows the sort order.
     public var titleSuffix: (ListColumn) -> String = { _ in "" }
-    /// So many columns at the left are always shown.
+    /// The number of columns at the left that are always shown.
     public var frozenColumns = 0
-    /// The column that has the focus.
+    /// The focused column.
     public var focusedColumn = 0
-    /// Whether the bar covers the cursor's whole line. Without it the bar covers what names the record, which are the
-    /// frozen columns or the first one, and the cell that has the focus: a step then sends half as many bytes.
+    /// True if the bar covers the cursor's whole line. Otherwise it covers the columns that name the record (the frozen
+    /// ones or the first) and the focused cell, so that a step sends half as many bytes.
     public var barCoversLine = false
-    /// The rows of a range that is not chosen yet: a line stands at their left.
+    /// The rows of a range that is not complete yet, shown by a line at the left.
     public var range: ClosedRange<ListPath>?
     /// Text to highlight in the rows.
     public var highlight = ""
     /// The keys of the folded sections.
     public private(set) var folded: Set<String> = []
-    /// Where the cursor is; `nil` in an empty list.
+    /// The position of the cursor; `nil` in an empty list.
     public internal(set) var cursor: ListPosition?
 
     var lines = ListLines(hasHeaders: true)
     var top = 0
-    /// The lines beneath the column titles, as of the last frame.
+    /// The number of lines below the column titles in the last frame.
     var viewHeight = 10
     var viewOrigin = Point(x: 0, y: 0)
-    /// The widest text seen in each column: it only grows, so that columns do not dance while scrolling.
+    /// The widest text seen in each column. Only grows, so that columns keep their positions while scrolling.
     var measured: [Int] = []
-    /// Where columns stood in the last frame, for the mouse.
+    /// The positions of columns in the last frame, for the mouse.
     var columnSpans: [(column: Int, span: Range<Int>)] = []
 
-    /// A list without rows until its source was read: call `reload(cursor:screenLine:)`.
+    /// Creates a list without rows. Call `reload(cursor:screenLine:)` to read the source.
     public init(source: any ListSource, columns: [ListColumn]) {
         self.source = source
         self.columns = columns
@@ -49,11 +49,11 @@ public final class SectionedList {
 
     // MARK: Following the source
 
-    /// Reads the sections' counts again. One pass over the sections.
+    /// Reads the row counts again, in one pass over the sections.
     ///
     /// - Parameters:
-    ///   - cursor: where the cursor's record stands now; without one, the cursor keeps its place or the nearest.
-    ///   - screenLine: the screen line on which to keep it.
+    ///   - cursor: The new position of the cursor's record. If `nil`, the cursor keeps its position or the nearest one.
+    ///   - screenLine: The screen line at which the cursor stays.
     public func reload(cursor newCursor: ListPosition? = nil, screenLine: Int? = nil) {
         let line = screenLine ?? self.screenLine
         relayout()
@@ -63,7 +63,7 @@ public final class SectionedList {
         clampTop()
     }
 
-    /// Forgets widths, folds and the place: another list is about to be shown.
+    /// Resets widths, folds and position, before another list is shown.
     public func reset() {
         folded = []
         measured = []
@@ -74,12 +74,12 @@ public final class SectionedList {
         settleCursor()
     }
 
-    /// On which line of the view the cursor stands.
+    /// The line of the cursor in the view.
     public var screenLine: Int? { cursor.map { lines.line(of: $0) - top } }
 
-    /// How many sections there were when the source was last read.
+    /// The number of sections at the last reload.
     public var sectionCount: Int { lines.sectionCount }
-    /// How many rows there were when the source was last read.
+    /// The number of rows at the last reload.
     public var rowCount: Int { lines.rowCount }
 
     /// The number of the cursor's row among all rows, counted from 1.
@@ -92,7 +92,7 @@ public final class SectionedList {
         lines = ListLines(source: source, hasHeaders: hasHeaders, folded: folded)
     }
 
-    /// Puts the cursor on something that exists and is shown.
+    /// Moves the cursor to a visible position if it is not at one.
     private func settleCursor() {
         guard lines.count > 0 else {
             cursor = nil
@@ -116,13 +116,13 @@ public final class SectionedList {
         cursor = stop(atLine: min(lines.line(of: current), lines.count - 1), direction: 1)
     }
 
-    /// Whether the cursor may rest there.
+    /// True if the cursor may be at the position.
     func isStop(_ position: ListPosition) -> Bool {
         guard case .header(let section) = position else { return true }
         return lines.isFolded[section] || lines.rowCounts[section] == 0
     }
 
-    /// The nearest resting place at a line or beyond it in `direction`, else on the other side.
+    /// The nearest possible cursor position from a line on in `direction`, or else in the other direction.
     func stop(atLine line: Int, direction: Int) -> ListPosition? {
         for step in [direction, -direction] {
             var candidate = max(0, min(line, lines.count - 1))
@@ -139,20 +139,20 @@ public final class SectionedList {
 
     func clampTop() { top = max(0, min(top, lines.count - viewHeight)) }
 
-    /// Whether the line at the top is hidden beneath a sticky header.
+    /// True if a sticky header hides the line at the top.
     func hasStickyHeader(atTop line: Int) -> Bool {
         guard hasHeaders, line > 0, line < lines.count else { return false }
         return lines.position(atLine: line).path != nil
     }
 
-    /// Scrolls so that the cursor is seen, beneath the sticky header.
+    /// Scrolls to make the cursor visible, below the sticky header.
     public func revealCursor() {
         clampTop()
         guard let cursor else { return }
         let line = lines.line(of: cursor)
         if line >= top + viewHeight { top = line - viewHeight + 1 }
         if line < top { top = line }
-        // The header of the section comes into view together with its first row.
+        // Scrolling to the first row of a section also shows its header.
         if line == top, line > 0, cursor.path != nil, hasHeaders { top = line - 1 }
         clampTop()
         if line == top, hasStickyHeader(atTop: top) { top -= 1 }
@@ -160,10 +160,10 @@ public final class SectionedList {
 
     // MARK: Folding
 
-    /// Whether the rows of a section are hidden.
+    /// True if the rows of a section are hidden.
     public func isFolded(section: Int) -> Bool { section < lines.sectionCount && lines.isFolded[section] }
 
-    /// Folds or unfolds one section; the cursor goes to its header or first row.
+    /// Folds or unfolds a section. If the cursor is in it, it moves to the header or the first row.
     public func setFolded(_ fold: Bool, section: Int) {
         guard hasHeaders, section < lines.sectionCount else { return }
         let key = source.key(ofSection: section)
@@ -194,7 +194,7 @@ public final class SectionedList {
         revealCursor()
     }
 
-    /// Folds exactly the sections with these keys: when a list is shown again.
+    /// Folds exactly the sections with these keys, when a list is shown again.
     public func restoreFolds(_ keys: Set<String>) {
         folded = keys
         relayout()

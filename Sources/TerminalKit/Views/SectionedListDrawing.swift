@@ -1,12 +1,12 @@
 import Foundation
 
-// Painting the list.
+// Drawing the list.
 
 extension SectionedList {
-    /// The column where text begins: before it stand the mark and a space.
+    /// The first column of text, after the mark and a space.
     private static let margin = 2
 
-    /// Paints the column titles and the visible lines.
+    /// Draws the column titles and the visible lines.
     public func draw(in canvas: Canvas) {
         guard canvas.height > 1 else { return }
         viewHeight = canvas.height - 1
@@ -48,22 +48,22 @@ extension SectionedList {
         let all = widths(room)
         let used = all.compactMap(\.self).reduce(-ColumnFit.gap) { $0 + $1 + ColumnFit.gap }
         let note = canvas.text.width(Self.hiddenNote(all, canvas)) + 1
-        // Columns that are left out are told of, where that takes no large part of the line.
+        // The number of omitted columns is shown if the line is wide enough for it.
         guard all.contains(nil), used + note > room, canvas.width >= Self.leastWidthForNote else { return all }
         return widths(room - note)
     }
 
-    /// A text makes its column so wide at most.
+    /// The maximum width that a column gets from its texts.
     private static let greatestWidth = 60
 
-    /// On narrower screens the columns take all of the line.
+    /// On narrower screens, columns use the whole line.
     private static let leastWidthForNote = 40
 
     private static func hiddenNote(_ widths: [Int?], _ canvas: Canvas) -> String {
         "+\(widths.count { $0 == nil })" + canvas.symbols.moreRight
     }
 
-    /// So many columns at the left name the record.
+    /// The number of columns at the left that name the record.
     private var namingColumns: Int { max(1, frozenColumns) }
 
     private func drawTitles(_ widths: [Int?], in canvas: Canvas) {
@@ -103,10 +103,10 @@ extension SectionedList {
         while x < canvas.width { x += max(1, canvas.write(canvas.symbols.horizontal, x: x, y: y, style: border)) }
     }
 
-    /// So many columns has the bar of a section whose share is the greatest.
+    /// The maximum number of columns of a section's bar.
     private static let barWidth = 20
 
-    /// A bar as long as the share that a section has. Answers the columns written.
+    /// Draws a bar as long as the section's share. Returns the number of columns written.
     private func drawBar(_ share: Double?, in canvas: Canvas, x: Int, y: Int, style: Style) -> Int {
         guard let share, share.isFinite, share > 0, x + 4 < canvas.width else { return 0 }
         let length = max(1, Int((min(1, share) * Double(min(Self.barWidth, canvas.width - x - 2))).rounded()))
@@ -130,7 +130,7 @@ extension SectionedList {
         for (index, column) in columns.enumerated() {
             guard let width = widths[index] else { continue }
             let cell = canvas.text.padded(texts[index], to: width, alignment: column.alignment)
-            // The gaps between naming columns belong to the bar.
+            // The bar covers the gaps between naming columns.
             let isNaming = index < namingColumns
             let isLastNaming = index == namingColumns - 1
             let bar = isNaming && !isLastNaming ? cell + String(repeating: " ", count: ColumnFit.gap) : cell
@@ -140,7 +140,7 @@ extension SectionedList {
         }
     }
 
-    /// Marks where the searched text stands in a cell.
+    /// Highlights the searched text in a cell.
     private func highlight(_ cell: String, x: Int, y: Int, in canvas: Canvas) {
         guard !highlight.isEmpty else { return }
         let needle = canvas.text.glyphs(highlight).map { Self.folded($0.text) }
@@ -157,7 +157,7 @@ extension SectionedList {
         }
     }
 
-    /// A glyph without case and marks, as searches compare it.
+    /// Returns a glyph without case and marks, for comparison in searches.
     private static func folded(_ text: String) -> String {
         guard text.utf8.count > 1 else { return text.lowercased() }
         let base = text.decomposedStringWithCanonicalMapping.unicodeScalars.first

@@ -1,14 +1,14 @@
 // Moving the cursor.
 
 extension SectionedList {
-    /// Moves by visible lines, over headers.
+    /// Moves the cursor by visible lines, skipping headers.
     public func move(by count: Int) {
         guard let cursor, lines.count > 0, count != 0 else { return }
         let direction = count > 0 ? 1 : -1
         if abs(count) == 1 {
             let next = lines.line(of: cursor) + direction
             guard (0..<lines.count).contains(next), let stop = stop(atLine: next, direction: direction) else { return }
-            // At the very top the search turns round: stay.
+            // At the top, `stop` searches in the other direction: do not move.
             if (lines.line(of: stop) - lines.line(of: cursor)) * direction > 0 { self.cursor = stop }
         } else {
             self.cursor = stop(atLine: lines.line(of: cursor) + count, direction: direction)
@@ -16,14 +16,14 @@ extension SectionedList {
         revealCursor()
     }
 
-    /// Moves by `pages` views; half pages are 0.5.
+    /// Moves the cursor by `pages` views; half a page is 0.5.
     public func move(byPages pages: Double) {
         let step = Int(Double(max(1, viewHeight - 2)) * pages)
         top += step
         move(by: step == 0 ? (pages > 0 ? 1 : -1) : step)
     }
 
-    /// Scrolls the view; the cursor stays unless it would leave it.
+    /// Scrolls the view. The cursor moves only if it would leave the view.
     public func scroll(by count: Int) {
         top += count
         clampTop()
@@ -34,20 +34,20 @@ extension SectionedList {
         if line >= top + viewHeight { self.cursor = stop(atLine: top + viewHeight - 1, direction: -1) }
     }
 
-    /// Puts the cursor on the first line.
+    /// Moves the cursor to the first line.
     public func moveToStart() {
         cursor = stop(atLine: 0, direction: 1)
         revealCursor()
     }
 
-    /// Puts the cursor on the last line.
+    /// Moves the cursor to the last line.
     public func moveToEnd() {
         cursor = stop(atLine: lines.count - 1, direction: -1)
         revealCursor()
     }
 
-    /// Goes to the first row of the section `step` sections further; upwards first to the start of its own. Where there
-    /// is none any more, to the end of the list or to its start.
+    /// Moves the cursor to the first row of the section `step` sections on; upwards, first to the start of its own
+    /// section. If there is no such section, moves to the end or the start of the list.
     public func moveBySection(_ step: Int) {
         guard let cursor else { return }
         var section = cursor.section + step
@@ -61,7 +61,7 @@ extension SectionedList {
         }
     }
 
-    /// Goes to a section's first row, or its header where it is folded, and shows it at the top.
+    /// Moves the cursor to a section's first row, or to its header if it is folded, and scrolls it to the top.
     public func moveToSection(_ section: Int) {
         guard section >= 0, section < lines.sectionCount else { return }
         let header = ListPosition.header(section)
@@ -71,7 +71,7 @@ extension SectionedList {
         revealCursor()
     }
 
-    /// Goes to a row and unfolds its section.
+    /// Moves the cursor to a row and unfolds its section.
     public func moveToRow(_ path: ListPath) {
         if isFolded(section: path.section) { setFolded(false, section: path.section) }
         guard lines.shows(.row(path)) else { return }
@@ -86,7 +86,7 @@ extension SectionedList {
 
     // MARK: Mouse
 
-    /// The section header or row at a place of the screen, as of the last frame.
+    /// The section header or row at a screen position in the last frame.
     public func position(at point: Point) -> ListPosition? {
         let row = point.y - viewOrigin.y
         guard (0..<viewHeight).contains(row), top + row < lines.count else { return nil }
@@ -94,13 +94,13 @@ extension SectionedList {
         return lines.position(atLine: top + row)
     }
 
-    /// The column whose title stands under a place of the screen.
+    /// The column whose title is at a screen position.
     public func columnTitle(at point: Point) -> Int? {
         guard point.y == viewOrigin.y - 1 else { return nil }
         return columnSpans.first { $0.span.contains(point.x - viewOrigin.x) }?.column
     }
 
-    /// Where the cursor's row stands in a column, as of the last frame; `nil` where that was not shown.
+    /// The rectangle of the cursor's cell in a column in the last frame; `nil` if it was not visible.
     public func cursorCell(ofColumn id: String) -> Rect? {
         guard let line = screenLine, (0..<viewHeight).contains(line), let width = shownWidth(ofColumn: id),
             let span = columnSpans.first(where: { columns[$0.column].id == id })?.span
@@ -108,13 +108,13 @@ extension SectionedList {
         return Rect(x: viewOrigin.x + span.lowerBound, y: viewOrigin.y + line, width: width, height: 1)
     }
 
-    /// How wide a column was in the last frame; `nil` for one that was not shown.
+    /// The width of a column in the last frame; `nil` if it was not visible.
     public func shownWidth(ofColumn id: String) -> Int? {
         columnSpans.first { columns.indices.contains($0.column) && columns[$0.column].id == id }
             .map { $0.span.count - ColumnFit.gap }
     }
 
-    /// Puts the cursor where the mouse was pressed; on the header of an open section, nothing moves.
+    /// Moves the cursor to a clicked position. Ignores the header of an unfolded section.
     public func setCursor(_ position: ListPosition) {
         if isStop(position) { cursor = position }
     }

@@ -1,18 +1,18 @@
-/// One line at the bottom or top: pieces from the left, and pieces from the right. The pieces at the left behind the first give
-/// way first.
+/// A status line at the bottom or top, with pieces aligned left and right. If space is short, the left pieces after the
+/// first one are cut first.
 public struct StatusLine {
-    /// The pieces from the left.
+    /// The pieces at the left.
     public var left: [(text: String, role: Role)]
-    /// The pieces at the right, which keep their room.
+    /// The pieces at the right, which are never cut.
     public var right: [(text: String, role: Role)]
 
-    /// A line of these pieces.
+    /// Creates a line from pieces.
     public init(left: [(String, Role)] = [], right: [(String, Role)] = []) {
         self.left = left.map { (text: $0.0, role: $0.1) }
         self.right = right.map { (text: $0.0, role: $0.1) }
     }
 
-    /// Paints the line over the whole width at `y`.
+    /// Draws the line in the whole width at `y`.
     public func draw(in canvas: Canvas, y: Int, style: Style = .status) {
         canvas.fillLine(y, style: style)
         let rightWidth = right.reduce(0) { $0 + canvas.text.width($1.text) }

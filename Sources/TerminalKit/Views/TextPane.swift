@@ -1,40 +1,40 @@
 import Translation
 
-/// Lines of text to read and scroll: help, a message, a log.
+/// Scrollable lines of text: help, a message, a log.
 public final class TextPane: Layer {
-    /// One line in pieces of different roles.
+    /// A line, in runs of different roles.
     public struct Line: Sendable {
-        /// The pieces, from the left.
+        /// The runs, in order from the left.
         public var runs: [(text: String, role: Role)]
 
-        /// A line of one piece.
+        /// Creates a line with one run.
         public init(_ text: String, role: Role = .text) { runs = [(text, role)] }
-        /// The same line in the user's language, where it is one text.
+        /// The line in the user's language, if it has one run.
         var translated: Line { runs.count == 1 ? Line(tr(runs[0].text), role: runs[0].role) : self }
 
-        /// A line of several pieces.
+        /// Creates a line with several runs.
         public init(runs: [(String, Role)]) { self.runs = runs.map { (text: $0.0, role: $0.1) } }
     }
 
     /// The title of the pane.
     public let title: String
-    /// The lines to read.
+    /// The lines to show.
     public var lines: [Line]
-    /// Whether the layer is to be taken off the screen.
+    /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
     private var top = 0
     private var height = 1
-    /// Keys beside Escape and `q` that close the pane: the one that opened it.
+    /// Keys in addition to Escape and `q` that close the pane: those that opened it.
     private let closingKeys: [Key]
 
-    /// A pane with its first line on top.
+    /// Creates a pane scrolled to the top.
     public init(title: String, lines: [Line], closingKeys: [Key] = []) {
         self.title = tr(title)
         self.lines = lines
         self.closingKeys = closingKeys
     }
 
-    /// Acts on an event; `false` when it means nothing here.
+    /// Handles an event. Returns `false` if it is not handled.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key): return handle(key)
@@ -66,7 +66,7 @@ public final class TextPane: Layer {
         return true
     }
 
-    /// Paints the present state.
+    /// Draws the current state.
     public func draw(in canvas: Canvas) {
         canvas.clear()
         height = max(1, canvas.height - 2)
