@@ -1,9 +1,9 @@
 import Foundation
 
-/// Makes an attribute's value of what a record says, strictly by the attribute's type: numbers and Booleans also from their
-/// text, nothing rounded, nothing guessed.
+/// Conversion of a record's value to an attribute's type, strictly: texts of numbers and Booleans are accepted too, but
+/// nothing is rounded or guessed.
 enum AttributeReading {
-    /// - Throws: ``ImportProblem`` when it is of the wrong type or out of the type's range.
+    /// - Throws: ``ImportProblem`` if the value is of the wrong type or out of the type's range.
     static func slotValue(
         _ value: ImportValue, for attribute: NSAttributeDescription, dates: ImportDateFormat? = nil
     ) throws -> SlotValue {
@@ -70,10 +70,10 @@ enum AttributeReading {
         return try finite(found(DecimalDigits.isNumber(text) ? Double(text) : nil, attribute), attribute)
     }
 
-    /// An infinite number as text, in the one spelling in which records are written.
+    /// Parses an infinite number, in the only spelling used in records.
     private static func infinity(_ text: String) -> Double? { ["inf", "-inf"].contains(text) ? Double(text) : nil }
 
-    /// A date that no calendar has, as seconds since 2001, in the spelling in which records are written.
+    /// Parses a date outside any calendar, as seconds since 2001, in the spelling used in records.
     private static func farDate(_ text: String) -> Date? {
         guard let seconds = infinity(text) ?? (DecimalDigits.isNumber(text) ? Double(text) : nil),
             abs(seconds) >= 1e15
@@ -157,7 +157,7 @@ enum AttributeReading {
     }
 }
 
-/// How an attribute's dates are written, as its user info says under `dateFormat`.
+/// The format of an attribute's dates, from `dateFormat` in its user info.
 final class ImportDateFormat {
     let pattern: String
     private let formatter: DateFormatter?
@@ -176,7 +176,7 @@ final class ImportDateFormat {
         self.formatter = formatter
     }
 
-    /// Seconds since 1970, as a number or its text.
+    /// The pattern for seconds since 1970, as a number or its text.
     static let seconds = "UnixTime"
 
     func date(from text: String) -> Date? {
@@ -186,16 +186,16 @@ final class ImportDateFormat {
     }
 }
 
-/// The digits of a number as it is written, so that two texts can be compared whatever their size: from the first to the last
-/// that is not 0, and the power of ten of the last one.
+/// The significant digits of a decimal number, in order to compare texts of any length: the digits from the first to
+/// the last that is not 0, and the power of ten of the last one.
 private struct DecimalDigits: Equatable {
     private let isNegative: Bool
     private let digits: [UInt8]
     private let exponent: Int
 
-    /// Whether a text is a decimal number: no hexadecimal one, and no name of one that is none.
+    /// True if the text is a decimal number: not hexadecimal, infinite or NaN.
     static func isNumber(_ text: String) -> Bool {
-        // Decimal's own reader stops at the first character that it does not know.
+        // Decimal's own parser stops at the first unknown character.
         text.utf8.allSatisfy { "+-.eE0123456789".utf8.contains($0) } && Double(text) != nil
     }
 
@@ -204,7 +204,7 @@ private struct DecimalDigits: Equatable {
     init(_ text: String) {
         let parts = text.lowercased().split(separator: "e", maxSplits: 1)
         let mantissa = parts.first ?? ""
-        // A larger one belongs to no number that anything holds.
+        // No number type has a larger exponent.
         let largest = 1_000_000_000
         var exponent = parts.count > 1 ? max(-largest, min(largest, Int(parts[1]) ?? largest)) : 0
         if let point = mantissa.utf8.firstIndex(of: UInt8(ascii: ".")) {
@@ -222,6 +222,6 @@ private struct DecimalDigits: Equatable {
 }
 
 extension NSAttributeType {
-    /// The type's name as Xcode's model editor shows it. An addition to Apple's interface.
+    /// The type's name in Xcode's model editor. An addition to Apple's interface.
     public var editorName: String { typeName }
 }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Dates as ISO 8601 text, both ways, exact to the nanosecond and without a formatter or calendar object.
+/// Conversion of dates from and to ISO 8601 text, exact to the nanosecond, without formatter or calendar objects.
 ///
-/// Days are counted with the proleptic Gregorian calendar in eras of 400 years (146,097 days), with years beginning in March
-/// so that the leap day is the last of a year.
+/// Days are counted in the proleptic Gregorian calendar, in eras of 400 years (146,097 days). Years begin in March, so
+/// that the leap day is the last of a year.
 enum ISO8601Text {
     private static let daysFromCommonEraToReference = 730_791  // 0000-03-01 to 2001-01-01
     private static let secondsInDay = 86_400
 
-    /// `date` in UTC: `1930-07-14T00:00:00Z`, with as many decimals as the value has, nine at most. Years beyond four
-    /// digits and before the year 0 have a sign.
+    /// Returns `date` in UTC: `1930-07-14T00:00:00Z`, with the decimals of the value, at most nine. Years with more
+    /// than four digits, or before the year 0, have a sign.
     ///
-    /// - Parameter omitsMidnight: leaves out a time of 00:00:00, for people.
+    /// - Parameter omitsMidnight: True to omit a time of 00:00:00, for display.
     static func text(of date: Date, omitsMidnight: Bool = false) -> String {
         let interval = date.timeIntervalSinceReferenceDate
         guard interval.isFinite, abs(interval) < 1e15 else { return String(describing: interval) }
@@ -27,7 +27,7 @@ enum ISO8601Text {
         return date + "T" + time + fractionText(of: interval, seconds: seconds, nanoseconds) + "Z"
     }
 
-    /// The date that `text` names, or `nil`. A date without a time is midnight; a time without a zone is UTC.
+    /// Parses `text`; `nil` if it is not a date. A date without a time is midnight, a time without a zone is UTC.
     static func date(from text: String) -> Date? {
         var scanner = DigitScanner(text)
         let sign = scanner.takeSign()
@@ -94,7 +94,7 @@ enum ISO8601Text {
 
     // MARK: Fractions
 
-    /// The decimals that name `interval` and no other value: the fewest of up to nine.
+    /// The shortest decimals, at most nine, that identify `interval` exactly.
     private static func fractionText(of interval: Double, seconds: Int, _ nanoseconds: Int) -> String {
         if nanoseconds == 0 { return "" }
         let digits = padded(nanoseconds, 9)
@@ -108,7 +108,7 @@ enum ISO8601Text {
         return "." + digits
     }
 
-    /// `seconds` and the decimals `fraction` as the nearest value there is.
+    /// The representable value nearest to `seconds` plus the decimals `fraction`.
     private static func interval(seconds: Int, fraction: String) -> Double {
         let digits = fraction.prefix(18)
         guard !digits.isEmpty, let numerator = Int128(digits) else { return Double(seconds) }
@@ -130,7 +130,7 @@ enum ISO8601Text {
 }
 
 extension Int {
-    /// A number of nanoseconds rounded to `count` decimals of a second.
+    /// Rounds nanoseconds to `count` decimals of a second.
     fileprivate func roundedDecimals(_ count: Int) -> Int {
         var unit = 1
         for _ in count..<9 { unit *= 10 }
@@ -138,7 +138,7 @@ extension Int {
     }
 }
 
-/// Takes ASCII digits and marks from the front of a text.
+/// Parses ASCII digits and marks at the beginning of a text.
 private struct DigitScanner {
     private var rest: Substring.UTF8View
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The words of a model's user info that direct imports, as well-known helper libraries read them.
+/// The keys in a model's user info that control imports, as in well-known helper libraries.
 enum ImportWord {
     static let relatedByAttribute = "relatedByAttribute"
     static let mappedKeyName = "mappedKeyName"
@@ -22,7 +22,7 @@ enum ImportWord {
         }
     }
 
-    /// The key paths under which a property stands in records, the first one first; empty where its user info names none.
+    /// The key paths of a property in records, in order of precedence; empty if its user info has none.
     static func keyPaths(of property: NSPropertyDescription) -> [String] {
         let words = [mappedKeyName] + (1...lastAlternative).map { "\(mappedKeyName).\($0)" }
         return words.compactMap { text($0, in: property.userInfo) }
@@ -30,9 +30,9 @@ enum ImportWord {
 }
 
 extension NSEntityDescription {
-    /// The attributes by whose values records of this entity are told apart when they are imported: those that
-    /// `relatedByAttribute` in the entity's or a parent's user info names (several with commas between them), or else those of
-    /// the first uniqueness constraint; empty where there are none. An addition to Apple's interface.
+    /// The attributes whose values identify records of this entity in an import: those listed (separated by commas)
+    /// under `relatedByAttribute` in the user info of the entity or an ancestor, or else those of the first uniqueness
+    /// constraint. Empty if there are none. An addition to Apple's interface.
     public var importKey: [NSAttributeDescription] {
         var next: NSEntityDescription? = self
         while let current = next {
@@ -62,9 +62,9 @@ extension NSEntityDescription {
 }
 
 extension NSRelationshipDescription {
-    /// The attributes of the destination by whose values records name it: those that `relatedByAttribute` in the
-    /// relationship's user info names, or else the destination's ``NSEntityDescription/importKey``. An addition to Apple's
-    /// interface.
+    /// The attributes of the destination whose values identify it in records: those listed under `relatedByAttribute`
+    /// in the relationship's user info, or else the destination's ``NSEntityDescription/importKey``. An addition to
+    /// Apple's interface.
     public var importKey: [NSAttributeDescription] {
         guard let destinationEntity else { return [] }
         if let names = ImportWord.text(ImportWord.relatedByAttribute, in: userInfo) {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The attributes by which objects are looked up, and the entity above which there are none that have them. One for all who
-/// look up by the same.
+/// The attributes by which objects are looked up, and the topmost entity that has them. Shared by all look-ups by the
+/// same attributes.
 final class ImportKey {
     let number: Int
     let entity: NSEntityDescription
@@ -13,7 +13,7 @@ final class ImportKey {
         self.attributes = attributes
     }
 
-    /// Whether a store has an index of the attributes, because they are unique together.
+    /// True if a store has an index of the attributes, because they are unique together.
     var isUnique: Bool {
         let names = Set(attributes.map(\.name))
         return entity.uniquenessConstraints.contains { constraint in
@@ -21,7 +21,7 @@ final class ImportKey {
         }
     }
 
-    /// The values of the key in an object; `nil` where one has none.
+    /// The values of the key in an object; `nil` if one of them is null.
     func identity(of object: NSManagedObject) -> ImportIdentity? {
         var parts: [SlotValue] = []
         for attribute in attributes {
@@ -34,11 +34,11 @@ final class ImportKey {
     }
 }
 
-/// All keys of an importer.
+/// The keys of an importer.
 final class ImportKeys {
     private(set) var all: [ImportKey] = []
 
-    /// The key of these attributes; `nil` without any.
+    /// The key for these attributes; `nil` if there are none.
     func key(_ attributes: [NSAttributeDescription], of entity: NSEntityDescription?) -> ImportKey? {
         guard var root = entity, !attributes.isEmpty else { return nil }
         while let parent = root.superentity, attributes.allSatisfy({ parent.attributesByName[$0.name] != nil }) {
@@ -51,7 +51,7 @@ final class ImportKeys {
     }
 }
 
-/// The values of a key, which tell objects apart.
+/// The values of a key, which identify an object.
 enum ImportIdentity: Hashable {
     case one(SlotValue)
     case several([SlotValue])
@@ -64,7 +64,7 @@ enum ImportIdentity: Hashable {
     }
 }
 
-/// The objects that the records of a batch name, found by one fetch for each key.
+/// The objects to which the records of a batch refer, found by one fetch per key.
 struct ImportLookUp {
     private struct Table {
         var wanted: [ImportIdentity] = []
@@ -73,10 +73,10 @@ struct ImportLookUp {
     }
 
     private let keys: ImportKeys
-    /// By the keys' numbers.
+    /// Indexed by the keys' numbers.
     private var tables: [Table]
 
-    /// SQLite takes 32,766 values in a statement, and expressions that are not too deep.
+    /// SQLite limits a statement to 32,766 values, and the depth of expressions.
     private static let most = 10_000
     private static let mostAlternatives = 400
 
@@ -85,7 +85,7 @@ struct ImportLookUp {
         tables = keys.all.map { _ in Table() }
     }
 
-    /// Room for keys that came since.
+    /// Adds tables for keys that were added since.
     private mutating func makeRoom(_ key: ImportKey) {
         while tables.count <= key.number { tables.append(Table()) }
     }
@@ -100,14 +100,14 @@ struct ImportLookUp {
         tables[key.number].found[identity, default: []].append(object)
     }
 
-    /// The object of `entity`, or of a descendant, that has this identity.
+    /// The object of `entity`, or of a descendant, with this identity.
     func object(_ identity: ImportIdentity, _ key: ImportKey, of entity: NSEntityDescription) -> NSManagedObject? {
         guard key.number < tables.count, let objects = tables[key.number].found[identity] else { return nil }
         return objects.first { ($0.entity === entity || $0.entity.isKindOf(entity: entity)) && !$0.isDeleted }
     }
 
-    /// Fetches what is wanted and not there yet.
-    /// - Throws: what the context's fetch throws.
+    /// Fetches the wanted objects that were not fetched yet.
+    /// - Throws: The errors of the context's fetch.
     mutating func fetch(from context: NSManagedObjectContext) throws {
         for (key, index) in zip(keys.all, tables.indices) {
             let wanted = tables[index].wanted
@@ -126,9 +126,9 @@ struct ImportLookUp {
         }
     }
 
-    /// What finds those objects, a part of them with each. Of a key of several attributes, the one with the most values is
-    /// asked for by all that go with each combination of the others. Only where many parts are needed and no index finds them
-    /// does a part find what has any of the values in each attribute, which each row answers at once.
+    /// Predicates that together find these objects. Of several attributes, the one with the most values is listed for
+    /// each combination of the others. If that takes several predicates and there is no index, they list the values of
+    /// each attribute separately instead: fast to evaluate, but they find additional objects.
     private static func predicates(_ key: ImportKey, _ identities: [ImportIdentity]) -> [NSPredicate] {
         guard key.attributes.count > 1 else {
             return pieces(of: identities, most).map { isIn($0.map { $0.part(0) }, key.attributes[0]) }

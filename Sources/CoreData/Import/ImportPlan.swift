@@ -1,4 +1,4 @@
-/// How records of one entity are read: which key stands for which property.
+/// The mapping from the keys in records of one entity to its properties.
 final class ImportPlan {
     enum Kind {
         case attribute(NSAttributeDescription, slot: Int, dates: ImportDateFormat?)
@@ -10,11 +10,11 @@ final class ImportPlan {
     struct Rule {
         let name: String
         let kind: Kind
-        /// The keys that lead to its value in a record; the first path that is there counts.
+        /// The key paths of its value in a record; the first that exists is used.
         let paths: [[String]]
-        /// Whether a record that says nothing of the attribute gives it its default value.
+        /// True if the attribute gets its default value from a record without its key.
         let usesDefault: Bool
-        /// The destination's key of a relationship.
+        /// The key that identifies the destination of a relationship.
         let related: ImportKey?
 
         var isRelationship: Bool {
@@ -25,15 +25,15 @@ final class ImportPlan {
 
     let entity: NSEntityDescription
     let rules: [Rule]
-    /// The places of the rules of attributes, and of those of relationships.
+    /// The indices of the rules for attributes, and of those for relationships.
     let attributes: [Int]
     let relationships: [Int]
-    /// What tells the records apart; `nil` where nothing does.
+    /// The key that identifies records; `nil` if there is none.
     let key: ImportKey?
     private var rulesOfKeys: [Int: [Int]] = [:]
     private var lastShape: ImportShape?
 
-    /// - Parameter isMapped: whether the user info's words count.
+    /// - Parameter isMapped: True to use the mapping in the user info.
     init(_ entity: NSEntityDescription, isMapped: Bool, keys: ImportKeys) {
         self.entity = entity
         let layout = entity.layout
@@ -41,7 +41,7 @@ final class ImportPlan {
         let mapped = isMapped ? properties.map(ImportWord.keyPaths) : properties.map { _ in [] }
         let taken = Set(mapped.joined())
         let rules = zip(properties, mapped).compactMap { property, paths -> Rule? in
-            // A property's own name is not another's.
+            // A property's own name is not used if it is mapped to another property.
             let own = paths.contains(property.name) || taken.contains(property.name) ? [] : [property.name]
             guard let kind = Self.kind(of: property, in: layout) else { return nil }
             return Rule(
@@ -71,7 +71,7 @@ final class ImportPlan {
         }
     }
 
-    /// Where the properties stand in records that have these keys. Records that follow one another often have the same.
+    /// The positions of the properties in records with these keys. Consecutive records often have the same keys.
     func shape(of fields: ImportFields) -> ImportShape {
         if let lastShape, lastShape.fits(fields) { return lastShape }
         let shape = ImportShape(fields, rules: rules)
@@ -79,7 +79,7 @@ final class ImportPlan {
         return shape
     }
 
-    /// The values of a key in a record; `nil` where one is missing, null or of the wrong type.
+    /// The values of a key in a record; `nil` if one is missing, null or of the wrong type.
     func identity(of fields: ImportFields, _ shape: ImportShape, by key: ImportKey) -> ImportIdentity? {
         let rules = rules(of: key)
         if rules.count == 1 { return part(rules[0], fields, shape).map(ImportIdentity.one) }
@@ -110,17 +110,17 @@ final class ImportPlan {
 
 typealias ImportFields = [(key: String, value: ImportValue)]
 
-/// Where the properties stand in records with the same keys in the same order.
+/// The positions of the properties in records with the same keys in the same order.
 final class ImportShape {
     private let keys: [String]
-    /// For each rule the fields in which its value may stand, each with the keys that lead on from there.
+    /// For each rule, the fields that may contain its value, each with the rest of the key path.
     private let places: [[(field: Int, rest: [String])]]
-    /// The first key that stands for no property.
+    /// The first key without a property.
     let unknownKey: String?
 
     init(_ fields: ImportFields, rules: [ImportPlan.Rule]) {
         keys = fields.map(\.key)
-        // Of a key that stands there twice the last value counts.
+        // Of duplicate keys, the last one is used.
         let fieldsByKey = Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { $1 })
         places = rules.map { rule in
             rule.paths.compactMap { path in
@@ -137,7 +137,7 @@ final class ImportShape {
         return true
     }
 
-    /// What a record says of a property; `nil` where it says nothing.
+    /// The record's value of a property; `nil` if the record does not contain one.
     func value(of rule: Int, in fields: ImportFields) -> ImportValue? {
         for (field, rest) in places[rule] {
             if rest.isEmpty { return fields[field].value }

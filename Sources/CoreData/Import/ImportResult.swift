@@ -1,22 +1,22 @@
-/// What became of records that were imported. An addition to Apple's interface.
+/// The objects and outcomes of an import. An addition to Apple's interface.
 public struct ImportResult {
-    /// What became of one record.
+    /// The outcome for one record.
     public enum Outcome: Sendable {
-        /// Nothing in the context and its stores had its key, or it has none: there is a new object.
+        /// A new object was created: none in the context and its stores has the record's key, or the record has none.
         case inserted
-        /// An object has other values now, or a part of it has.
+        /// The values of an object, or of a part of it, were changed.
         case updated
-        /// The object had all that the record says.
+        /// The object already had all values of the record.
         case unchanged
-        /// ``RecordImporter/shouldImport`` refused it.
+        /// ``RecordImporter/shouldImport`` rejected the record.
         case skipped
     }
 
-    /// For each record its object; `nil` for those that were skipped.
+    /// The object of each record; `nil` for a skipped record.
     public internal(set) var objects: [NSManagedObject?] = []
-    /// For each record what became of it.
+    /// The outcome of each record.
     public internal(set) var outcomes: [Outcome] = []
 
-    /// How many records had this outcome.
+    /// The number of records with this outcome.
     public func count(_ outcome: Outcome) -> Int { outcomes.count { $0 == outcome } }
 }

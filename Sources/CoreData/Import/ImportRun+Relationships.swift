@@ -1,6 +1,6 @@
-/// How an importer's call relates the objects, when all of them are there.
+/// The second step of an import: relationships are set when all objects exist.
 extension ImportRun {
-    /// - Returns: whether anything of the object, or of a part of it, is another than before.
+    /// - Returns: `true` if the object, or a part of it, was changed.
     mutating func relate(_ object: NSManagedObject, _ fields: ImportFields, _ plan: ImportPlan) throws -> Bool {
         let shape = plan.shape(of: fields)
         var isChanged = false
@@ -29,7 +29,7 @@ extension ImportRun {
         guard value != .null else {
             guard let old else { return false }
             InverseUpkeep.set(nil, of: object, slot: slot)
-            // A part has no owner any more.
+            // The part has no owner any more.
             if rule.isOwner, rule.related == nil { context.delete(old) }
             return true
         }
@@ -66,13 +66,13 @@ extension ImportRun {
         guard !isSame else { return isPartChanged }
         InverseUpkeep.replace(new, of: object, number: number)
         if rule.isOwner, rule.related == nil {
-            // The parts that were there have no owner any more.
+            // The previous parts have no owner any more.
             for part in old where !seen.contains(ObjectIdentifier(part)) { context.delete(part) }
         }
         return true
     }
 
-    /// The object that a relationship's value stands for; `nil` where it is left out.
+    /// The destination for a relationship's value; `nil` if the value is ignored.
     private mutating func destination(
         _ value: ImportValue, _ rule: ImportPlan.Rule, present: NSManagedObject?
     ) throws -> (object: NSManagedObject, isPartChanged: Bool)? {
@@ -93,7 +93,7 @@ extension ImportRun {
     ) throws -> (object: NSManagedObject, isPartChanged: Bool)? {
         let plan = importer.plan(of: entity)
         if let (key, identity) = nestedIdentity(fields, plan, rule) {
-            // It is there since its attributes were set, unless it was refused.
+            // The object exists since attributes were set, unless the record was rejected.
             guard let object = lookUp.object(identity, key, of: entity) else { return nil }
             if refused.contains(Named(key: key.number, identity: identity)) { return (object, false) }
             _ = try relate(object, fields, plan)
@@ -149,7 +149,7 @@ extension ImportPlan.Rule {
         }
     }
 
-    /// Whether the destinations are parts of the object, which are deleted with it.
+    /// True if the destinations are parts of the object, which are deleted with it.
     var isOwner: Bool {
         switch kind {
         case .attribute: false

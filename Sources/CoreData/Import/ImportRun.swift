@@ -1,14 +1,13 @@
-/// One call of an importer: what the records name is looked up, objects get their attributes, and when all are there, their
-/// relationships.
+/// One call of an importer: looks up the objects to which the records refer, then sets attributes, then relationships.
 struct ImportRun {
     let importer: RecordImporter
     var lookUp: ImportLookUp
-    /// The objects that got their attributes, with their records, for the hook.
+    /// The objects whose attributes were set, with their records, for the hook.
     private var taken: [(object: NSManagedObject, record: ImportValue)] = []
-    /// The nested records that were refused, by their keys.
+    /// The rejected nested records, by key.
     var refused: Set<Named> = []
 
-    /// What a key names.
+    /// A key with its values.
     struct Named: Hashable {
         let key: Int
         let identity: ImportIdentity
@@ -40,7 +39,7 @@ struct ImportRun {
                 result.objects.append(object)
                 guard let object else { return result.outcomes.append(.skipped) }
                 if isNew { inserted.insert(ObjectIdentifier(object)) }
-                // A record that stands twice was new the first time and is changed the second.
+                // A duplicate record is inserted the first time and updated the second.
                 let isUpdate = isChanged || inserted.contains(ObjectIdentifier(object))
                 result.outcomes.append(isNew ? .inserted : isUpdate ? .updated : .unchanged)
             }
@@ -89,7 +88,7 @@ struct ImportRun {
         return fields
     }
 
-    // MARK: What is named
+    // MARK: Wanted objects
 
     private mutating func wantAll(in fields: ImportFields, _ plan: ImportPlan, depth: Int) throws {
         if depth > Self.deepestNesting {
@@ -124,7 +123,7 @@ struct ImportRun {
         }
     }
 
-    /// By what a nested record is found: by the relationship's key, or else by its entity's.
+    /// The key and identity of a nested record: by the relationship's key, or else by its entity's.
     func nestedIdentity(
         _ fields: ImportFields, _ plan: ImportPlan, _ rule: ImportPlan.Rule
     ) -> (key: ImportKey, identity: ImportIdentity)? {
@@ -137,7 +136,7 @@ struct ImportRun {
 
     // MARK: Objects and their attributes
 
-    /// The object of a record, found or made, with the record's attributes; nested records with keys become objects too.
+    /// Finds or creates the object of a record and sets its attributes. Does the same for nested records with keys.
     private mutating func admit(
         _ record: ImportValue, _ plan: ImportPlan, nestedBy rule: ImportPlan.Rule? = nil
     ) throws -> (object: NSManagedObject?, isNew: Bool, isChanged: Bool) {
@@ -160,7 +159,7 @@ struct ImportRun {
         return (object, found == nil, isChanged)
     }
 
-    /// Others may name the object by other keys.
+    /// Registers the object by its other keys, by which records may refer to it.
     private mutating func registerOtherwise(_ object: NSManagedObject, besides own: ImportKey?) {
         for key in importer.keys.all where key !== own {
             guard object.entity.isKindOf(entity: key.entity), let identity = key.identity(of: object) else { continue }
@@ -215,7 +214,7 @@ struct ImportRun {
         return isChanged
     }
 
-    /// Makes objects of the nested records that have keys, so that others can name them.
+    /// Creates objects for nested records with keys, so that other records can refer to them.
     mutating func admitNested(in fields: ImportFields, _ plan: ImportPlan) throws {
         let shape = plan.shape(of: fields)
         for index in plan.relationships {

@@ -1,26 +1,26 @@
 import Foundation
 
-/// A value of a record that comes from outside, as JSON has values: numbers keep their digits, objects the order of their
-/// keys. An addition to Apple's interface. A value, safe on any thread.
+/// A value in an imported record, with the types of JSON. Numbers keep their digits, objects the order of their keys.
+/// An addition to Apple's interface. A value, safe on any thread.
 public indirect enum ImportValue: Equatable, Sendable {
-    /// Says that there is no value, unlike a key that is missing, which says nothing.
+    /// Removes the property's value, whereas a missing key leaves it unchanged.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// The digits, with sign, point and exponent as they were written.
+    /// The digits with sign, point and exponent, as in the source.
     case number(String)
     /// A text.
     case string(String)
-    /// A list.
+    /// An array.
     case array([ImportValue])
-    /// A record. Of a key that stands there twice the last value counts.
+    /// A record. Of duplicate keys, the last one is used.
     case object([(key: String, value: ImportValue)])
 
-    /// A value of a dictionary such as `JSONSerialization` makes it: texts, numbers, Booleans, dates, UUIDs, URLs, data, null,
-    /// and arrays and dictionaries of these.
+    /// Converts values as created by `JSONSerialization`: texts, numbers, Booleans, dates, UUIDs, URLs, data, null, and
+    /// arrays and dictionaries of these.
     ///
     /// Dates become ISO 8601, data base 64. The keys of a dictionary are sorted.
-    /// - Returns: `nil` where it holds anything else.
+    /// - Returns: `nil` if it contains anything else.
     public init?(_ value: Any) {
         switch value {
         case let value as ImportValue: self = value
@@ -62,10 +62,10 @@ public indirect enum ImportValue: Equatable, Sendable {
 
     // MARK: Dates
 
-    /// `date` in UTC as ISO 8601: `1930-07-14T00:00:00Z`, with as many decimals of the second as name it, nine at most.
+    /// Converts `date` to ISO 8601 in UTC: `1930-07-14T00:00:00Z`, with the decimals of its seconds, at most nine.
     public static func string(_ date: Date) -> ImportValue { .string(ISO8601Text.text(of: date)) }
 
-    /// The date that an ISO 8601 text names; `nil` for other values. Without a time it is midnight, without a zone UTC.
+    /// The date in an ISO 8601 text; `nil` for other values. Without a time it is midnight, without a zone UTC.
     public var date: Date? {
         if case .string(let text) = self { return ISO8601Text.date(from: text) }
         return nil
@@ -73,6 +73,6 @@ public indirect enum ImportValue: Equatable, Sendable {
 }
 
 extension Bool {
-    /// Whether `value` is the object that stands for this truth value, and not a number that equals it.
+    /// True if `value` is the object for this truth value, and not a number equal to it.
     fileprivate func isBoxed(in value: Any) -> Bool { (value as? NSNumber) === NSNumber(value: self) }
 }

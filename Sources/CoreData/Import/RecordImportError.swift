@@ -1,22 +1,22 @@
 import Foundation
 
-/// Why a record could not be imported: which one, which key, which value, and the reason.
+/// The error of a record that could not be imported: its record, key path, value and reason.
 ///
-/// As an `NSError` it is of the Cocoa domain with code 1550, with key and value under `NSValidationKey` and
-/// `NSValidationValue`. An addition to Apple's interface.
+/// As an `NSError` it has the Cocoa domain and code 1550, with key path and value under `NSValidationKeyErrorKey` and
+/// `NSValidationValueErrorKey`. An addition to Apple's interface.
 public struct RecordImportError: LocalizedError, CustomNSError {
-    /// The place of the record among those that were given, counted from 0.
+    /// The index of the record in the call, counted from 0.
     public let record: Int
-    /// The property that could not be set, by its path from the record: `location.latitude`; empty where it is none.
+    /// The path from the record to the property with the error: `location.latitude`; empty for the record itself.
     public let keyPath: String
-    /// The record's value for it; `nil` where there is nothing.
+    /// The record's value for the property; `nil` if there is none.
     public let value: ImportValue?
-    /// The end of a sentence that begins with key and value: `is not a whole number`.
+    /// A predicate whose subject is the value: `is not a whole number`.
     public let reason: String
-    /// Whether the value can be none for this property, whatever the store holds.
+    /// True if the structure is invalid regardless of the store's contents, as for an unknown key.
     public let isMalformed: Bool
 
-    /// `record 3: wins: “abc” is not a whole number`, the records counted from 1.
+    /// `record 3: wins: “abc” is not a whole number`, with records counted from 1.
     public var errorDescription: String? {
         let shown = value.map { " " + Self.shown($0) } ?? ""
         return "record \(record + 1): \(keyPath.isEmpty ? "it" : keyPath):\(shown) \(reason)"
@@ -26,7 +26,7 @@ public struct RecordImportError: LocalizedError, CustomNSError {
     public static var errorDomain: String { NSCocoaErrorDomain }
     /// `NSManagedObjectValidationError` (1550).
     public var errorCode: Int { NSManagedObjectValidationError }
-    /// The description, and the key and the value as errors of validation have them.
+    /// The description, and the key path and value under the keys of validation errors.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [NSLocalizedDescriptionKey: errorDescription ?? reason]
         info[NSValidationKeyErrorKey] = keyPath
@@ -46,7 +46,7 @@ public struct RecordImportError: LocalizedError, CustomNSError {
     }
 }
 
-/// What is wrong with a value, before it is known where it stands.
+/// An error in a value, before its position is known.
 package struct ImportProblem: Error {
     var keyPath = ""
     var value: ImportValue?
@@ -57,7 +57,7 @@ package struct ImportProblem: Error {
         (self.keyPath, self.value, self.reason, self.isMalformed) = (keyPath, value, reason, isMalformed)
     }
 
-    /// The same with the property in front of its key path.
+    /// Returns the problem with the property added at the front of its key path.
     func below(_ key: String, value: ImportValue?) -> ImportProblem {
         var problem = self
         problem.keyPath = keyPath.isEmpty ? key : key + "." + keyPath

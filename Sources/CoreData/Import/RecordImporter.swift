@@ -1,14 +1,14 @@
 import Foundation
 
-/// Puts records from outside, such as a web service's JSON objects, into a context as a graph of objects, directed by the user
-/// info of the model:
+/// Imports records, such as a web service's JSON objects, into a context as a graph of objects. The user info of the
+/// model controls the import:
 ///
-/// | user info | of | says |
+/// | user info | of | meaning |
 /// |---|---|---|
-/// | `relatedByAttribute` | entity, relationship | the attribute whose value tells records apart (several with commas between them); of an entity its first uniqueness constraint says it otherwise, of a relationship its destination |
-/// | `mappedKeyName` | attribute, relationship | the key or key path (`address.city`) in records, where it is not the property's name; `mappedKeyName.1` to `.9` are alternatives |
-/// | `dateFormat` | attribute | how dates are written, as for `DateFormatter` in UTC; `UnixTime` is seconds since 1970; otherwise ISO 8601 |
-/// | `useDefaultValueWhenNotPresent` | attribute | `YES`: a record that says nothing gives the attribute its default value |
+/// | `relatedByAttribute` | entity, relationship | the attributes, separated by commas, that identify records; by default those of the entity's first uniqueness constraint, and for a relationship those of its destination |
+/// | `mappedKeyName` | attribute, relationship | the key or key path (`address.city`) in records, if it is not the property's name; `mappedKeyName.1` to `.9` are alternatives |
+/// | `dateFormat` | attribute | the format of dates as in `DateFormatter`, in UTC; `UnixTime` is seconds since 1970; by default ISO 8601 |
+/// | `useDefaultValueWhenNotPresent` | attribute | `YES`: a record without the key sets the attribute to its default value |
 ///
 /// ```swift
 /// let importer = RecordImporter(context: context)
@@ -16,59 +16,59 @@ import Foundation
 /// try context.save()
 /// ```
 ///
-/// A key that is missing leaves its property alone; null takes the value away. A relationship takes a nested record, the key of
-/// its destination, or, if it is to-many, a list of those, which replaces what was there. A nested record without a key is a
-/// part of its owner where the relationship cascades deletions: the part that is there is changed, parts in a list are replaced.
-/// Objects that are named before their own record comes are found as long as it is in the same call.
+/// A missing key leaves its property unchanged; null removes the value. A relationship accepts a nested record, the key
+/// of its destination, or, if it is to-many, a list of these, which replaces its members. A nested record without a key
+/// is a part of its owner if the relationship cascades deletions: a to-one part is updated, the parts in a list are
+/// replaced. A record can refer to objects of later records in the same call.
 ///
-/// Costs one fetch for each key of a call, whatever the number of records. Use it on the queue of its context. An addition to
-/// Apple's interface.
+/// Costs one fetch per key in a call, regardless of the number of records. Use it on the queue of its context. An
+/// addition to Apple's interface.
 public final class RecordImporter {
-    /// What becomes of a relationship whose destination is named by a key that no object has.
+    /// The treatment of a relationship whose destination's key belongs to no object.
     public enum MissingDestination: Sendable {
         /// The import fails.
         case refused
-        /// An object with this key is made.
+        /// An object with this key is created.
         case created
-        /// It is left out.
+        /// The destination is left out.
         case ignored
     }
 
-    /// The context in which objects are made and changed.
+    /// The context in which objects are created and updated.
     public let context: NSManagedObjectContext
-    /// What becomes of a relationship whose destination is named by a key that no object has. An error by default.
+    /// The treatment of a relationship whose destination's key belongs to no object. An error by default.
     public var missingDestinations = MissingDestination.refused
-    /// Whether a record with a key that stands for no property is refused, instead of the key being passed over.
+    /// True to reject a record with a key that belongs to no property, instead of ignoring the key.
     public var refusesUnknownKeys = false
-    /// Asked for each record, nested ones too, with the object that has its key, if there is one: whether to import it.
+    /// Returns true to import a record. Called for each one, including nested ones, with the object of its key if any.
     public var shouldImport: ((_ record: ImportValue, _ object: NSManagedObject?) throws -> Bool)?
-    /// Called for each object, nested ones too, when all records of the call are in the context, with its record.
+    /// Called for each object, including nested ones, and its record, when all records of the call have been imported.
     public var didImport: ((_ object: NSManagedObject, _ record: ImportValue) throws -> Void)?
-    /// Asked first for what a relationship's value names, unless that is a nested record; `nil` is for the key to find.
+    /// Called first for a relationship's value that is not a nested record. If it returns `nil`, the key is looked up.
     public var findDestination: ((_ value: ImportValue, _ entity: NSEntityDescription) throws -> NSManagedObject?)?
 
     private let isMapped: Bool
     private var plans: [ObjectIdentifier: ImportPlan] = [:]
     let keys = ImportKeys()
 
-    /// An importer into a context.
+    /// Creates an importer into a context.
     ///
     /// - Parameters:
-    ///   - context: where the objects are to be.
-    ///   - usesMappedNames: whether `mappedKeyName` and the other words of attributes count; else keys are the names of properties.
+    ///   - context: The context for the objects.
+    ///   - usesMappedNames: True to use `mappedKeyName` and the other attribute keys; false to use property names only.
     public init(context: NSManagedObjectContext, usesMappedNames: Bool = true) {
         self.context = context
         isMapped = usesMappedNames
     }
 
-    /// Puts records into the context, which is not saved.
+    /// Imports records into the context, which is not saved.
     ///
     /// - Parameters:
-    ///   - records: objects, ``ImportValue/object(_:)``. Two with the same key are one object, which has what the later one says.
-    ///   - entityName: the entity of the objects.
-    /// - Returns: the objects in the order of the records, and what became of each.
-    /// - Throws: ``RecordImportError`` for a record that does not fit; then a part of the others is in the context, so roll it
-    ///   back. What the hooks and the fetches throw.
+    ///   - records: Values of the case ``ImportValue/object(_:)``. The later of two with the same key has precedence.
+    ///   - entityName: The entity of the objects.
+    /// - Returns: The objects in the order of the records, and the outcome of each.
+    /// - Throws: ``RecordImportError`` for an invalid record, after a part of the others was imported, so roll the
+    ///   context back. The errors of the hooks and the fetches.
     @discardableResult
     public func importRecords(_ records: [ImportValue], into entityName: String) throws -> ImportResult {
         context.requireQueue("importing records")
@@ -81,11 +81,11 @@ public final class RecordImporter {
         return try run.take(records, plan: plan(of: entity))
     }
 
-    /// Puts records, dictionaries as `JSONSerialization` makes them, into the context, which is not saved.
+    /// Imports dictionaries, as created by `JSONSerialization`, into the context, which is not saved.
     ///
-    /// - Throws: ``RecordImportError`` for a record that does not fit, or that holds what JSON has not (see
-    ///   ``ImportValue/init(_:)``); then a part of the others is in the context, so roll it back. What the hooks and the
-    ///   fetches throw.
+    /// - Throws: ``RecordImportError`` for an invalid record, or one with a value that JSON does not have (see
+    ///   ``ImportValue/init(_:)``); then some of the other records have been imported, so roll the context back. The
+    ///   errors of the hooks and the fetches.
     @discardableResult
     public func importRecords(_ records: [[String: Any]], into entityName: String) throws -> ImportResult {
         let values = try records.enumerated().map { index, record in
@@ -97,13 +97,13 @@ public final class RecordImporter {
         return try importRecords(values, into: entityName)
     }
 
-    /// Sets the properties of an object as a record says.
+    /// Sets the properties of an object from a record.
     ///
     /// - Parameters:
-    ///   - record: an object, ``ImportValue/object(_:)``.
-    ///   - object: an object of the context.
-    /// - Returns: whether anything is another than before.
-    /// - Throws: ``RecordImportError`` for what does not fit; the properties before it are set then.
+    ///   - record: A value of the case ``ImportValue/object(_:)``.
+    ///   - object: An object of the context.
+    /// - Returns: `true` if any value was changed.
+    /// - Throws: ``RecordImportError`` for an invalid value; then the properties before it have been set.
     @discardableResult
     public func update(_ object: NSManagedObject, from record: ImportValue) throws -> Bool {
         context.requireQueue("importing a record")
@@ -111,9 +111,9 @@ public final class RecordImporter {
         return try run.update(object, from: record, plan: plan(of: object.entity))
     }
 
-    /// The value that stands for `value` in an attribute; `nil` for null.
+    /// Converts `value` to the value of an attribute; `nil` for null.
     ///
-    /// - Throws: ``RecordImportError``, of record 0, where it is of the wrong type or out of the type's range.
+    /// - Throws: ``RecordImportError``, with record 0, if it is of the wrong type or out of the type's range.
     public static func value(of value: ImportValue, for attribute: NSAttributeDescription) throws -> Any? {
         do {
             let slot = try AttributeReading.slotValue(value, for: attribute)
@@ -123,8 +123,8 @@ public final class RecordImporter {
         }
     }
 
-    /// The property for which a key of a record stands: its own name, or one that the user info gives it; of a key path the
-    /// first key. `nil` where there is none.
+    /// The property of a key in a record: by its own name, or by one in its user info, of which a key path's first key
+    /// counts. `nil` if there is none.
     public func property(forKey key: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
         let rule = plan(of: entity).rules.first { $0.paths.contains { $0.first == key } }
         return rule.flatMap { entity.propertiesByName[$0.name] }
