@@ -24,7 +24,7 @@ import Foundation
 /// Costs one fetch per key in a call, regardless of the number of records. Use it on the queue of its context. An
 /// addition to Apple's interface.
 public final class RecordImporter {
-    /// The treatment of a relationship whose destination's key belongs to no object.
+    /// The treatment of a relationship value whose key matches none of the objects.
     public enum MissingDestination: Sendable {
         /// The import fails.
         case refused
@@ -36,9 +36,9 @@ public final class RecordImporter {
 
     /// The context in which objects are created and updated.
     public let context: NSManagedObjectContext
-    /// The treatment of a relationship whose destination's key belongs to no object. An error by default.
+    /// The treatment of a relationship value whose key matches none of the objects. An error by default.
     public var missingDestinations = MissingDestination.refused
-    /// True to reject a record with a key that belongs to no property, instead of ignoring the key.
+    /// True to reject a record with an unknown key, instead of ignoring the key.
     public var refusesUnknownKeys = false
     /// Returns true to import a record. Called for each one, including nested ones, with the object of its key if any.
     public var shouldImport: ((_ record: ImportValue, _ object: NSManagedObject?) throws -> Bool)?

@@ -111,7 +111,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
     /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
     public var isTemporaryID: Bool { family.isTemporary }
 
-    /// Creates a temporary ID that belongs to no object: contexts and stores create those of objects.
+    /// Creates a temporary ID without an object: contexts and stores create those of objects.
     public override convenience init() { self.init(temporaryFor: NSEntityDescription()) }
 
     package init(_ family: IDFamily, reference: Int64) {

@@ -44,7 +44,7 @@ enum ManagedObjectClasses {
     // MARK: From class to entity
 
     /// The entity that has the class in the models in use. If there is none, prints an error to standard error and
-    /// returns an entity without a name, which belongs to no model.
+    /// returns an entity without a name or a model.
     static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
         if let entity = knownEntity(of: type) { return entity }
         let text =

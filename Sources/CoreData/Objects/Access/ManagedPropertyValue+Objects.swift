@@ -21,7 +21,7 @@ extension Optional: ManagedPropertyValue where Wrapped: ManagedPropertyValue {
 }
 
 extension ManagedPlace {
-    /// Sets the object's property to no value.
+    /// Removes the value of the object's property.
     @usableFromInline
     func unset(in object: NSManagedObject) {
         switch place {

@@ -8,7 +8,7 @@ extension NSManagedObject: KeyPathNaming {
 /// A cache of the keys for Swift key paths of managed properties.
 ///
 /// A key path to a computed property does not contain its name, so a ``KeyPathSearch`` evaluates it once. A property
-/// that is computed from none, one or several others has no key.
+/// that is computed, from any number of others, has no key.
 enum KeyPathNames {
     private static let known = Known()
 
@@ -24,7 +24,7 @@ enum KeyPathNames {
         }
     }
 
-    /// The key; `nil` if the class has no entity in the models in use, or the key path is of no model property.
+    /// The key; `nil` for a class without an entity in the models in use, or a property outside the model.
     static func key(of keyPath: AnyKeyPath, root: NSManagedObject.Type) -> String? {
         if let found = known[keyPath] { return found }
         guard root != NSManagedObject.self, let entity = ManagedObjectClasses.knownEntity(of: root) else { return nil }
