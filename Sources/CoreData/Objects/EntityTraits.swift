@@ -39,7 +39,7 @@ package final class EntityTraits: @unchecked Sendable {
     let heldRules: [Unretained<PropertyRule>]
     /// True if access by key checks the queue first. Cached because each read by key uses it, and a global is slower.
     let checksQueue = ConcurrencyChecking.isOn
-    /// The stored properties of the entity's class, for its accessors.
+    /// The places of the properties of the entity's class, for its accessors.
     let knownPlaces = KnownPlaces()
     /// The class of the entity's most recently created object, as a number.
     let classInUse = Atomic<UInt>(0)

@@ -51,7 +51,7 @@ extension NSManagedObject {
     /// The ID that the object stores because it was requested.
     final var keptID: NSManagedObjectID? { home.with(\.id) }
 
-    // MARK: Moving. For the object's queue alone.
+    // MARK: Moving. Object's queue only.
 
     /// Enters a context. An object without an identity gets a temporary one.
     ///

@@ -3,9 +3,9 @@ import Synchronization
 
 /// An object of a graph in a store: a row, its unsaved changes, and its relationships.
 ///
-/// Like everything read from it, an object belongs to the queue of its context. A fault is an object whose values have
-/// not been read yet. Reading any of them fires the fault; this does not access the store if a fetch has already read
-/// the row. An object without a context only holds values.
+/// Like everything read from it, an object belongs to the queue of its context. A fault is an object whose values were
+/// not accessed yet. Accessing one of them fires the fault, which reads the row from the store unless a fetch has
+/// already read it. An object without a context only holds values.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The context in which the object is registered; `nil` before insertion, after the deletion was saved, and once
     /// the context is reset or deallocated.
@@ -41,8 +41,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         if let context { context.insert(self) }
     }
 
-    /// Creates an unusable object without an entity, and prints an error to standard error. Declared because programs
-    /// that call it by mistake also compile on Apple's systems.
+    /// Creates an unusable object without an entity, and prints an error to standard error. Declared because calls
+    /// of it, though mistakes, compile on Apple's systems too.
     public convenience override init() {
         let text = "Failed to call designated initializer on NSManagedObject class '\(Self.self)'\n"
         FileHandle.standardError.write(Data(text.utf8))
@@ -87,7 +87,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // SAFETY: the home that replaces another one retains it, so the home outlives this read.
     /// The object's concrete entity. Any thread.
     public final var entity: NSEntityDescription { homeForAnyThread.with { $0.layout.entity } }
-    /// True if the object's values have not been read.
+    /// True if the values are not in memory, or none of them was accessed yet.
     public final var isFault: Bool { flags.contains(.fault) }
     /// True if the object is in a context and was never saved.
     public final var isInserted: Bool { flags.contains(.inserted) }

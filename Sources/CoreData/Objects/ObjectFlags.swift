@@ -3,7 +3,7 @@
 struct ObjectFlags: OptionSet {
     let rawValue: UInt32
 
-    /// The values have not been read.
+    /// The values are not in memory, or were not accessed yet.
     static let fault = ObjectFlags(rawValue: 1 << 0)
     /// The row exists in the store.
     static let stored = ObjectFlags(rawValue: 1 << 1)

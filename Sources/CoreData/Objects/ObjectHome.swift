@@ -19,7 +19,7 @@ final class ObjectHome: @unchecked Sendable {
     /// The layout or the replaced home, which has to live as long as this one. `nil` for the home of a layout, whose
     /// objects own shares in the layout.
     private let kept: AnyObject?
-    /// The stored properties of the objects' class that are known so far.
+    /// The places of the properties of the objects' class, as far as they are known.
     let places: KnownPlaces.Reader
     /// The common part of the objects' IDs; `nil` if the home has an ID, or its objects have none.
     let family: IDFamily?
@@ -46,7 +46,7 @@ final class ObjectHome: @unchecked Sendable {
 
     /// Creates the home of a layout, which retains it.
     ///
-    /// - Parameter places: The stored properties of the layout's class.
+    /// - Parameter places: The places of the properties of the layout's class.
     convenience init(of layout: EntityLayout, _ places: KnownPlaces.Reader) {
         self.init(
             layout: Unretained(layout), places: places, kept: nil, family: nil, id: nil, context: nil)
@@ -94,7 +94,7 @@ final class ObjectHome: @unchecked Sendable {
     /// Releases the home outside: no object leaves this home any more. Objects that already left keep it alive.
     func forgetHomeOutside() { left = nil }
 
-    // MARK: In a word
+    // MARK: References to homes
 
     /// An object's reference to its home: the home's address, and a bit that is set if the object owns a share.
     struct Word: Equatable {

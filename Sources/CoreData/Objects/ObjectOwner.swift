@@ -48,7 +48,7 @@ protocol ObjectOwner: AnyObject {
 
     // MARK: Data that the context keeps for its objects
 
-    /// The object that performs the next validation; `nil` during one.
+    /// The holder of values for the next validation, which takes it; `nil` during one.
     var validatedValue: ValidatedValue? { get set }
 
     /// Stops the program if queue checks are on and the current queue is not the context's.

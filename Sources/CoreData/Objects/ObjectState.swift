@@ -1,5 +1,5 @@
 /// The contents of an object in one word: usually its row, or the batch that will read the row. A list has one such
-/// word per row; changed objects and those with read relationships use ``ObjectExtras``.
+/// word per row; changed objects and those with touched relationships use ``ObjectExtras``.
 // SAFETY: the bits are the address of an object aligned to 8 bytes, of which the word owns one reference, and two bits
 // for its class. Code that replaces the word calls `release()` once.
 struct ObjectState {

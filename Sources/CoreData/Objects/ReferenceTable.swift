@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The reference objects of any type by which a store identifies rows, for the numbers in object IDs.
+/// Maps the numbers in object IDs to the reference objects, of any type, by which a store identifies its rows.
 ///
 /// A reference is identified by its hierarchy of entities and its text in URIs. References of equal text identify the
 /// same row, even if their types differ. A whole number from 1 up is itself the number of its IDs and has no entry
@@ -24,9 +24,9 @@ final class ReferenceTable: Sendable {
     private struct Space: @unchecked Sendable {
         /// The assigned numbers.
         var numbers: [ReferenceText: Int64] = [:]
-        /// The references, except numbers without another form.
+        /// The references by number, except whole numbers that represent themselves.
         var entries: [Int64: Entry] = [:]
-        /// Numbers that would be their own, but were bound to reserved numbers.
+        /// Whole numbers that do not represent themselves because they were bound to reserved numbers.
         var redirections: [Int64: Int64] = [:]
         var reserved: Set<Int64> = []
         var next = firstAssigned

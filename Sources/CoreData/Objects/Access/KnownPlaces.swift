@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The slots and relationship numbers of a class's properties in one entity, as far as they are known.
+/// The places (slots or relationship numbers) of a class's properties in one entity, as far as they are known.
 ///
 /// A property is identified by the address of its name literal. Readers take no lock, on any thread: a table is never
 /// changed, but replaced by a copy with one more entry. The entity frees all copies with itself; they take a kilobyte

@@ -1,5 +1,5 @@
-/// Accessors for a property of a hand-written subclass of `NSManagedObject`, like Apple's `@NSManaged`. The property
-/// has the name of the model's and is in the class or an extension of it, with any access level.
+/// Accessors for a property of a hand-written subclass of `NSManagedObject`, like Apple's `@NSManaged`. It has the
+/// name of a property of the model, and may be in the class or an extension of it, with any access level.
 ///
 /// ```swift
 /// extension Team {

@@ -19,8 +19,8 @@ enum ManagedPlaces {
 
     /// Looks a property up by its name, and caches its place.
     ///
-    /// Caches nothing while uses off a queue stop the program: then every access is checked here, and without checks an
-    /// access costs nothing extra.
+    /// Caches nothing if accesses off the queue have to stop the program: then each access is checked here, so that an
+    /// access without checks has no extra cost.
     @inline(never)
     private static func look(
         _ property: ManagedProperty, of object: NSManagedObject, name: String

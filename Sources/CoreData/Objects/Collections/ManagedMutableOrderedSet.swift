@@ -8,7 +8,7 @@ import Foundation
 final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     private var owner: NSManagedObject?
     private var number = 0
-    /// Foundation implements some changes by others: only the outermost call is forwarded.
+    /// Foundation implements some changes by calling others: only the outermost call is forwarded.
     private var depth = 0
     /// The members that were copied last.
     private var known: [NSManagedObject] = []

@@ -9,7 +9,7 @@ struct SampleValues {
     /// Values that computations usually change: by sign, digits, fractions, limits, case, or blanks.
     let odd: [SlotValue]
 
-    /// Creates no instance for types without sample values.
+    /// `nil` for types without sample values.
     init?(_ type: NSAttributeType) {
         switch type {
         case .booleanAttributeType: self.init(.integer(0), .integer(1), [])

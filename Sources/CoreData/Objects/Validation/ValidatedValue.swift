@@ -1,4 +1,4 @@
-/// A pointer whose `pointee` is the value, with the name of the type by which Apple's API passes replaceable values.
+/// The pointer type by which Apple's API passes a value that may be replaced. Its `pointee` is the value.
 ///
 /// A save validates each property of each object, but few overrides of `validateValue(_:forKey:)` read the value. So it
 /// is converted to an object only when `pointee` is read. Valid during the call to which it is passed.

@@ -73,7 +73,7 @@ enum ChangedValues {
             result[object.layout.slots[slot].name] = present(before[slot], slot, object)
         }
         for (number, state) in object.touchedToMany where state.hasEventChanges {
-            // Added and removed members give the previous members only together with the others.
+            // The previous members are known only when all members are loaded.
             let members = object.loadedToManyState(number).contentsBeforeEvent
             result[object.layout.toManyRelationships[number].name] =
                 state.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
