@@ -1,4 +1,4 @@
-/// The second step of an import: relationships are set when all objects exist.
+/// The last step of an import: relationships are set when all objects exist.
 extension ImportRun {
     /// - Returns: `true` if the object, or a part of it, was changed.
     mutating func relate(_ object: NSManagedObject, _ fields: ImportFields, _ plan: ImportPlan) throws -> Bool {

@@ -11,7 +11,7 @@ public struct RecordImportError: LocalizedError, CustomNSError {
     public let keyPath: String
     /// The record's value for the property; `nil` if there is none.
     public let value: ImportValue?
-    /// A predicate whose subject is the value: `is not a whole number`.
+    /// The end of a sentence that begins with key path and value: `is not a whole number`.
     public let reason: String
     /// True if the structure is invalid regardless of the store's contents, as for an unknown key.
     public let isMalformed: Bool

@@ -8,7 +8,7 @@ public struct Command<Target> {
     public let help: String
     /// The heading in the help screen.
     public let category: String
-    /// The reason, shown on its keys, why the command cannot run and is not in the palette; `nil` if it can run.
+    /// Returns why the command cannot run now, or `nil`. Its keys then show the reason, and the palette omits it.
     public let unavailable: (Target) -> String?
     /// The action that the command performs.
     public let action: (Target) -> Void

@@ -134,7 +134,7 @@ public struct KeyReader {
         }
     }
 
-    /// Returns the text with `\n` as line break, where terminals send that of the Enter key.
+    /// Returns pasted text with `\n` as line breaks. Terminals send those of the Enter key.
     private static func lines(of text: String) -> String {
         text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
     }

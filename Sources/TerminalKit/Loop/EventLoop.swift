@@ -26,8 +26,8 @@ public protocol TerminalProgram: AnyObject {
 /// Design note. The main thread owns the terminal and runs the main queue: `DispatchQueue.main` blocks and main-actor
 /// work run between keys. One `poll` waits for the terminal, for signals, which arrive as bytes in a pipe, and for the
 /// main queue's descriptor; an idle loop does not run at all. All pending input is read before a frame is drawn, so
-/// that a held key never lags. Frames are at least a sixtieth of a second apart. Frames after input count separately,
-/// so that a key does not wait for the frame after another program's change. Input has precedence: work on the main
+/// that a held key never lags. Frames are at least a sixtieth of a second apart, those after input measured from each
+/// other, so that a key does not wait because of another program's change. Input has precedence: work on the main
 /// queue, such as merging other programs' changes, waits until the result of the keys is on the screen, but for one
 /// turn at most, so that held keys do not block it.
 public final class EventLoop {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The decoded pixels of a PNG file, for terminals that do not accept files.
 ///
-/// Design note. zlib decompresses; this decodes chunks, filters and Adam7. A damaged file, or one too large for a
+/// Design note. zlib decompresses; this type decodes chunks, filters and Adam7. A damaged file, or one too large for a
 /// screen, is not read. Checksums of chunks are not verified: a wrong pixel is harmless.
 struct PNGImage {
     let width: Int

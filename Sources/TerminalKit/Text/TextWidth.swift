@@ -36,7 +36,7 @@ public struct TextWidth: Hashable, Sendable {
         return result
     }
 
-    /// The first glyphs of `text`, and true if they are all and fit into `columns`. Reads no more of a long text.
+    /// Returns the first glyphs of `text`, and true if these are all and fit into `columns`. Reads only these.
     private func glyphs(_ text: some Sequence<Character>, upTo columns: Int) -> (glyphs: [Glyph], isWhole: Bool) {
         var result: [Glyph] = []
         var (used, counted) = (0, 0)

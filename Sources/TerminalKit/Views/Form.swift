@@ -61,7 +61,7 @@ public final class Form: Layer {
         }
         set { taken = newValue }
     }
-    /// The fields, if ``isTyped`` without the latest text of the current one: keys do not assemble long texts.
+    /// The fields. While ``isTyped``, the current one lacks its latest text: joining long texts per key is slow.
     private var taken: [FormField]
     private var isTyped = false
     /// The initial length of the text in the field with the cursor.

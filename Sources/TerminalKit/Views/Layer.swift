@@ -43,7 +43,7 @@ public final class LayerStack {
     /// Passes an event to the topmost layer.
     ///
     /// Alt with an unhandled key is treated as Escape followed by the key: over a slow connection they arrive as one.
-    /// This does not apply if Escape would discard text, and the key does not answer a question that Escape asks.
+    /// This does not apply if Escape would discard text. If Escape opens a question, the key does not answer it.
     @discardableResult
     public func handle(_ event: Event) -> Bool {
         defer { removeFinished() }

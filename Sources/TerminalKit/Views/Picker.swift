@@ -54,8 +54,8 @@ public final class ArrayPickerSource: PickerSource {
     /// The remark of a matching item.
     public func detail(at index: Int) -> String { items[matching[index]].detail }
 
-    /// Restricts the items to those that contain every word of `text`. First are items that begin with it, then those
-    /// with a word in the name that does, then the others, each in the original order.
+    /// Restricts the items to those that contain every word of `text`. First are names that begin with it, then names
+    /// with a word that does, then names that contain it, then the others, each in the original order.
     public func filter(_ text: String) {
         let text = text.lowercased()
         let words = text.split(separator: " ")
