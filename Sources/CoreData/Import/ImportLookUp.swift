@@ -34,7 +34,6 @@ final class ImportKey {
     }
 }
 
-/// The keys of an importer.
 final class ImportKeys {
     private(set) var all: [ImportKey] = []
 

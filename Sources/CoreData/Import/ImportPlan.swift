@@ -6,7 +6,6 @@ final class ImportPlan {
         case toMany(NSRelationshipDescription, number: Int)
     }
 
-    /// One property.
     struct Rule {
         let name: String
         let kind: Kind

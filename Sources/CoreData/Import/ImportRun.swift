@@ -7,7 +7,6 @@ struct ImportRun {
     /// The rejected nested records, by key.
     var refused: Set<Named> = []
 
-    /// A key with its values.
     struct Named: Hashable {
         let key: Int
         let identity: ImportIdentity

@@ -67,7 +67,6 @@ extension NSManagedObject {
         home.with { $0.context = homes.context }
     }
 
-    /// Leaves its context.
     final func leave() {
         let old = homeAsKept
         let home = old.home.unsafelyUnwrapped

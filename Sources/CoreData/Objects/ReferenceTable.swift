@@ -22,7 +22,6 @@ final class ReferenceTable: Sendable {
     /// The references of one hierarchy of entities.
     // SAFETY: accessed only through the mutex of its table; references of users are not changed.
     private struct Space: @unchecked Sendable {
-        /// The assigned numbers.
         var numbers: [ReferenceText: Int64] = [:]
         /// The references by number, except whole numbers that represent themselves.
         var entries: [Int64: Entry] = [:]

@@ -1,7 +1,5 @@
 import Foundation
 
-// Drawing the list.
-
 extension SectionedList {
     /// The first column of text, after the mark and a space.
     private static let margin = 2

@@ -1,5 +1,3 @@
-// Moving the cursor.
-
 extension SectionedList {
     /// Moves the cursor by visible lines, skipping headers.
     public func move(by count: Int) {

@@ -3,7 +3,7 @@
 public struct StatusLine {
     /// The pieces at the left.
     public var left: [(text: String, role: Role)]
-    /// The pieces at the right, which are never cut.
+    /// The pieces at the right, which keep their width.
     public var right: [(text: String, role: Role)]
 
     /// Creates a line from pieces.

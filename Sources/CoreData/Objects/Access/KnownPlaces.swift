@@ -91,7 +91,6 @@ struct KnownPlaces: ~Copyable, Sendable {
         reader.current.deallocate()
     }
 
-    /// Adds the place of a property.
     func remember(_ property: UInt, _ place: EntityLayout.Place) {
         contents.withLock { contents in
             // Another thread may have added it at the same time.

@@ -101,7 +101,6 @@ extension NSManagedObject {
         }
     }
 
-    /// The results of a fetched property.
     private final class FetchedPropertyValue {
         let all: [AnyObject]
         init(_ all: [AnyObject]) { self.all = all }

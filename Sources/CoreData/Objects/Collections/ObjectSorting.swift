@@ -30,7 +30,6 @@ extension Sequence where Element: NSManagedObject {
 }
 
 extension ObjectOrdering {
-    /// Returns `objects` in order.
     func sorted<Object: NSManagedObject>(_ objects: [NSManagedObject], as class: Object.Type) -> [Object] {
         objects.inOrder(of: places(of: objects), as: Object.self)
     }

@@ -3,7 +3,6 @@ import Foundation
 /// The conditions of a model for one property, prepared for checking at each save.
 final class PropertyRule {
     let property: NSPropertyDescription
-    /// The property's name.
     let key: String
     let place: EntityLayout.Place
     private let isOptional: Bool
