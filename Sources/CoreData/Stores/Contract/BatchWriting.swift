@@ -2,13 +2,13 @@ import PredicateSyntax
 
 /// A store that can write one transaction in steps. Stores that do not conform refuse batch requests.
 package protocol BatchWriting: StoreOperations {
-    /// Runs `body` in one transaction that no other connection writes beside, and commits it. What the store's members read
-    /// meanwhile is the newest state with what the steps wrote so far. Called under the coordinator's lock.
+    /// Runs `body` in one transaction that excludes other writers, and commits it. In `body` the store's members read
+    /// the newest state with the steps written so far. Called under the coordinator's lock.
     ///
     /// - Parameters:
-    ///   - author: for the history, which gets one transaction if any step writes anything.
-    ///   - contextName: the same.
-    /// - Throws: what `body` throws, and errors of the store; then nothing of any step is left.
+    /// - author: author of the history's transaction, which is written if any step writes anything.
+    /// - contextName: context name of that transaction.
+    /// - Throws: what `body` throws, and errors of the store. All steps are then rolled back.
     func writeInSteps(
         author: String?, contextName: String?, _ body: (any BatchSteps) throws -> Void
     ) throws
@@ -16,33 +16,33 @@ package protocol BatchWriting: StoreOperations {
 
 /// The open transaction of a batch.
 package protocol BatchSteps: AnyObject {
-    /// Writes changes, each based on what the transaction has read.
+    /// Writes changes. Each is based on the state that the transaction has read.
     ///
-    /// - Throws: 133021 where unique values are not; other errors of the store.
+    /// - Throws: 133021 for a duplicate unique value; other errors of the store.
     func write(_ changes: StoreChangeSet) throws
 
-    /// Permanent IDs for `count` new rows of `entity`.
+    /// Reserves permanent IDs for `count` new rows of `entity`.
     func reserveIDs(_ count: Int, of entity: NSEntityDescription) throws -> [NSManagedObjectID]
 }
 
-/// The steps of a store that changes sets of rows by statements, where these leave what row by row would be left.
+/// Batch steps of a store that changes sets of rows with one statement, if the result is the same as row by row.
 ///
-/// Each member answers `nil`, and has written nothing, where only row by row does what is asked; also where a statement fails, so
-/// that the row that is at fault can be told.
+/// Each member returns `nil`, with nothing written, if only row-by-row work gives the right result. It also does so if
+/// a statement fails, because working row by row then finds the row that caused the failure.
 protocol BatchSetSteps: BatchSteps {
-    /// Inserts rows whose values need no look at others: the entity has no unique values.
+    /// Inserts rows whose entity has no unique values, so that no other rows need to be read.
     ///
-    /// - Parameter keepsIDs: whether the answer has the IDs.
+    /// - Parameter keepsIDs: true if the outcome must contain the IDs.
     func insert(_ rows: NewRows, of entity: NSEntityDescription, keepsIDs: Bool) throws -> BatchOutcome?
 
-    /// Gives values to all rows that a query without limit finds.
+    /// Sets values in all rows that match a query without limit.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of rows.
     func update(_ query: StoreQuery, with values: [BatchSetValue]) throws -> Int?
 
-    /// Deletes all rows that a query without limit finds, with what their delete rules demand.
+    /// Deletes all rows that match a query without limit, and applies their delete rules.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of rows.
     func delete(_ query: StoreQuery) throws -> Int?
 }
 
@@ -53,7 +53,7 @@ struct BatchSetValue {
 
     enum Value {
         case constant(SlotValue)
-        /// Of the row's values before the update.
+        /// An expression of the row's values before the update.
         case expression(ExpressionTree)
     }
 }
@@ -78,6 +78,6 @@ struct BatchOutcome {
         if keepsIDs { ids += written.ids }
     }
 
-    /// Rows whose IDs nothing asks for.
+    /// Adds rows whose IDs are not wanted.
     mutating func add(_ number: Int) { count += number }
 }

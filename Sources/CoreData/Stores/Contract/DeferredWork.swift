@@ -1,6 +1,6 @@
-/// The entry in a store's metadata for work that a lightweight migration deferred. It belongs to one file.
+/// The metadata entry for work that a lightweight migration deferred. It applies to one file only.
 enum DeferredWork {
-    /// The columns that wait to be dropped, as pairs of table and column.
+    /// The columns still to be dropped, as pairs of table and column.
     static let columnsKey = "RosterDeferredColumns"
 
     static let metadataKeys = [NSPersistentStoreDeferredLightweightMigrationOptionKey, columnsKey]
@@ -9,7 +9,7 @@ enum DeferredWork {
         metadata?[NSPersistentStoreDeferredLightweightMigrationOptionKey] != nil
     }
 
-    /// Metadata to be kept by a store that is another file.
+    /// Returns the metadata without the entry, for a store in another file.
     static func leftOut(of metadata: [String: Any]) -> [String: Any] {
         metadata.filter { !metadataKeys.contains($0.key) }
     }

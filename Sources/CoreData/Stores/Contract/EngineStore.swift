@@ -1,11 +1,11 @@
 import Foundation
 
-/// A store on a server, whose rows an engine of another module keeps. The scheme of the URL chooses the engine.
+/// A store on a server. An engine in another module stores its rows; the scheme of the URL selects the engine.
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 package final class EngineStore: NSPersistentStore, RowStore, @unchecked Sendable {
-    /// Set by the initialisers, and never changed.
+    /// Set by the initialisers and never changed.
     private var engine: (any StoreEngine)!
-    /// Of a background reader: the store whose IDs the objects carry.
+    /// For a background reader, the store whose IDs the objects have.
     private let original: EngineStore?
     package var metadataIsDirty = false
 
@@ -17,12 +17,12 @@ package final class EngineStore: NSPersistentStore, RowStore, @unchecked Sendabl
         super.init(
             persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword,
             options: options)
-        // An engine refuses the URL of another type when it loads. The class is registered only if there is an engine.
+        // An engine refuses a URL of another type when it loads. This class is registered only if there is an engine.
         let type = StoreEngines.type(for: url) ?? StoreEngines.all[0]
         engine = type.engine.init(of: self, at: url)
     }
 
-    /// A background reader of `original`.
+    /// Creates a background reader of `original`.
     package init(reading original: EngineStore, at url: URL, with engine: any StoreEngine) {
         self.original = original
         super.init(

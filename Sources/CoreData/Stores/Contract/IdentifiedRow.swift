@@ -1,4 +1,4 @@
-/// A row with the ID of its object: as a save writes it, and as others hear of it.
+/// A row with the ID of its object, as a save writes it and as notifications report it.
 package struct IdentifiedRow: Sendable {
     package let id: NSManagedObjectID
     package let row: RowSnapshot
@@ -10,7 +10,7 @@ package struct IdentifiedRow: Sendable {
 }
 
 extension NSManagedObjectID {
-    /// The row's number in its table, of an ID that a save writes: those are permanent.
+    /// The row's number in its table. Only for IDs in a save, which are permanent.
     @inline(__always)
     package var savedKey: Int64 {
         guard let key = rowKey else { preconditionFailure("A save got a temporary ID: \(self)") }
@@ -18,9 +18,9 @@ extension NSManagedObjectID {
     }
 }
 
-// What happens for every new row counts no references: the array holds them all meanwhile.
+// Loops over new rows do no reference counting: the array retains all rows during the loop.
 
-/// An ``IdentifiedRow`` in the same memory.
+/// An ``IdentifiedRow`` without its references counted, in the same memory layout.
 // SAFETY: the same two words as an `IdentifiedRow`, in the same order; used while an array holds the rows.
 private struct HeldRow {
     let id: Unretained<NSManagedObjectID>

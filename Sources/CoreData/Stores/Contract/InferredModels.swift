@@ -1,7 +1,7 @@
 extension NSManagedObjectModel {
-    /// Refuses a model that was inferred from the tables of a store: it does not know what a save has to keep up.
+    /// Refuses a model that was inferred from a store's tables: it lacks the rules that a save has to apply.
     ///
-    /// - Parameter store: the place of the store that would be written, or copied with it.
+    /// - Parameter store: the location of the store to be written or copied, for the error.
     package func checkThatItMayWrite(_ store: String) throws {
         guard isInferred else { return }
         throw CoreDataError.make(

@@ -1,7 +1,7 @@
 import Foundation
 
 extension URL {
-    /// The URL that names no file: an SQLite store there lives in memory, and another one with each adding.
+    /// `/dev/null`: an SQLite store at this URL is kept in memory, and each store that is added there is a new one.
     static let memoryPlace = URL(fileURLWithPath: "/dev/null", isDirectory: false)
 
     /// True if a store at this URL is kept in memory.
@@ -10,7 +10,7 @@ extension URL {
     /// True if the URL names a PostgreSQL server.
     var isPostgreSQLPlace: Bool { scheme == "postgresql" || scheme == "postgres" }
 
-    /// The URL without a password: the one that others may see. That of a file is the same.
+    /// The URL without a password, for display. File URLs are returned unchanged.
     package var withoutPassword: URL {
         guard !isFileURL, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return self }
         let hasSecret = parts.password != nil || (parts.queryItems ?? []).contains { $0.name.contains("password") }
@@ -21,7 +21,7 @@ extension URL {
         return parts.url ?? self
     }
 
-    /// The URL as messages say it: the path of a file, and without its password one of a server.
+    /// The URL for messages: the path of a file, or the URL of a server without its password.
     var placeName: String { isFileURL ? path : withoutPassword.absoluteString }
 }
 

@@ -1,11 +1,11 @@
-/// Rows that a batch inserts, their values one after the other in one piece of memory.
+/// Rows that a batch inserts, with their values in one array.
 struct NewRows {
     /// The number of slots of the entity's layout.
     let width: Int
     private(set) var count = 0
-    /// `width` for each row.
+    /// The values, `width` for each row.
     var values: [SlotValue] = []
-    /// For each row the slots for which the program gave a value; empty where nothing asks for them.
+    /// For each row, the slots that the program gave a value for; empty if not needed.
     var given: [Set<Int>] = []
 
     init(width: Int, capacity: Int) {
@@ -13,7 +13,7 @@ struct NewRows {
         values.reserveCapacity(width * capacity)
     }
 
-    /// - Returns: where the row's values begin.
+    /// - Returns: the index of the row's first value.
     mutating func append(_ row: [SlotValue]) -> Int {
         count += 1
         values.append(contentsOf: row)

@@ -1,27 +1,27 @@
-/// One thing that is wrong in a store's file, as `NSPersistentStoreCoordinator.findings(in:)` tells. An addition to Apple's API.
+/// A damage of a store, found by `NSPersistentStoreCoordinator.findings(in:)`. An addition to Apple's API.
 public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of damage.
     public enum Kind: String, Sendable, CaseIterable {
         /// The database itself is damaged.
         case integrity
-        /// A property has no column or table, and cannot be read.
+        /// A property has no column or table and cannot be read.
         case schema
-        /// Rows are of an entity that their table does not hold.
+        /// Rows have an entity that does not belong in their table.
         case entity
-        /// A counter of keys lags behind its table: keys would be given out twice. Or a counter, or the version of a row, has come to
-        /// the greatest number: nothing can be saved any more.
+        /// A counter of keys is behind its table, so that keys would be reused; or a counter or a row version has
+        /// reached its maximum, so that nothing can be saved.
         case counter
-        /// Cells are of another SQLite type than their column; they read as nil.
+        /// Cells have another SQLite type than their column; they are read as nil.
         case value
-        /// Rows refer to rows that are not there.
+        /// Rows refer to rows that do not exist.
         case reference
-        /// Members of an ordered relationship have no place, or share one.
+        /// Members of an ordered relationship have no position, or share one.
         case order
-        /// Files of external values are missing, or belong to no value.
+        /// Files of external values are missing or unused.
         case externalData = "external data"
-        /// Derived values are not what they are derived from. Looked for in stores on a server only.
+        /// Derived values differ from what their derivation gives. Checked only in stores on a server.
         case derived = "derived values"
-        /// The history does not fit itself or the rows.
+        /// The history contradicts itself or the rows.
         case history
     }
 
@@ -45,8 +45,8 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
 package protocol CheckableStore: AnyObject {
     /// Returns the damage in the file. Reads all of it. Called under the coordinator's lock.
     func findings() throws -> [PersistentStoreFinding]
-    /// Sets right what can be, in one transaction. Called under the coordinator's lock.
+    /// Repairs what can be repaired, in one transaction. Called under the coordinator's lock.
     ///
-    /// - Returns: What was set right.
+    /// - Returns: the repaired findings.
     func repair() throws -> [PersistentStoreFinding]
 }

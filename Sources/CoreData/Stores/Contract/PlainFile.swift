@@ -2,8 +2,7 @@ import Foundation
 
 import Glibc
 
-/// The kind of file at a path, links not followed: what is no plain file is never written to or removed by the
-/// framework.
+/// The kind of file at a path, without following links. The framework writes and removes plain files only.
 enum PlainFile {
     enum Kind {
         case nothing
@@ -25,20 +24,20 @@ enum PlainFile {
         }
     }
 
-    /// The permissions of what is at the path, links followed; `nil` where nothing is.
+    /// The permissions of the file at the path, following links; `nil` if there is none.
     static func permissions(_ path: String) -> mode_t? {
         var facts = stat()
         return stat(path, &facts) == 0 ? facts.st_mode & 0o777 : nil
     }
 
-    /// Removes a plain file, and nothing else.
+    /// Removes the file at the path if it is a plain file.
     static func remove(_ path: String) {
         if kind(path) == .plain { unlink(path) }
     }
 
-    /// True if a plain file exists at the path.
+    /// Returns true if a plain file exists at the path, false if nothing does.
     ///
-    /// - Parameter action: what is about to be done to the store there, for the error.
+    /// - Parameter action: what the caller is about to do to the store, for the error.
     /// - Throws: 134080 for a folder, 259 for a link, a device, a pipe or a socket.
     static func check(_ path: String, for action: String) throws -> Bool {
         let (code, what): (Int, String)

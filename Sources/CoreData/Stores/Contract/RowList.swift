@@ -1,29 +1,29 @@
-/// Rows in the order of a result, which can be given away one by one.
+/// Rows in the order of a result, which can be moved out one at a time.
 ///
-/// Rows lie in memory as their store read them, usually in the order of its table. To retain each in the order of the
-/// result would wait for its memory, and take as long as a third of the reading; so what makes or uses up a list moves
-/// its rows.
+/// Rows are in memory in the order in which their store read them, usually that of its table. Retaining each row in the
+/// order of the result would miss the cache and cost up to a third of the reading, so code that builds or consumes a
+/// list moves the rows.
 package struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleByArrayLiteral {
-    /// None is `nil` but while the list is given away.
+    /// Contains `nil` only while rows are being moved out.
     private var rows: [RowSnapshot?] = []
 
     package init() {}
 
     package init(arrayLiteral elements: RowSnapshot...) { rows = elements }
 
-    /// Takes all rows of `source`, which are there, in their order.
+    /// Takes all rows of `source` in their order. None may be `nil`.
     init(taking source: inout [RowSnapshot?]) { swap(&rows, &source) }
 
-    /// Takes the rows at `places` out of `source`, and leaves `nil` there.
+    /// Moves the rows at `places` out of `source`, leaving `nil` there.
     ///
-    /// - Parameter places: each once; what is `nil` there is passed over.
-    /// - Parameter body: called with the index of each place whose row was taken.
+    /// - Parameter places: distinct indexes; those of `nil` are skipped.
+    /// - Parameter body: called with each index whose row was moved.
     // SAFETY: places are below the count of `source`, each once. What is moved out is replaced by `nil` at once, so
     // that all of `source` stays initialised.
     init(
         taking places: some Collection<Int>, outOf source: inout [RowSnapshot?], _ body: (Int) -> Void = { _ in }
     ) {
-        // An array made with no room writes the count of the empty array that all threads share.
+        // Creating an array without capacity writes to the count of the empty array that all threads share.
         if places.isEmpty {
             rows = []
             return
@@ -56,11 +56,11 @@ package struct RowList: RandomAccessCollection, RangeReplaceableCollection, Expr
         rows.replaceSubrange(range, with: elements.lazy.map(Optional.some))
     }
 
-    /// Gives one row away: nothing is left in its place.
+    /// Moves one row out, leaving `nil` in its place.
     // SAFETY: `position` is below the count; what is moved out is replaced by `nil` at once.
     @inline(__always)
     mutating func take(at position: Int) -> RowSnapshot? {
-        // A variable, and not the closure's result, which would be retained.
+        // A variable, because a closure's result would be retained.
         var row: RowSnapshot?
         rows.withUnsafeMutableBufferPointer { rows in
             row = rows.moveElement(from: position)

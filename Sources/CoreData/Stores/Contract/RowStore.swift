@@ -1,5 +1,5 @@
-/// A store whose rows can be asked for. Only such classes are registered for store types, so that each store that a coordinator
-/// has is one.
+/// A store with readable rows. Only such classes can be registered for store types, so every store of a coordinator
+/// conforms.
 package protocol RowStore: NSPersistentStore {
     /// The operations that contexts and the coordinator use.
     var operations: any StoreOperations { get }

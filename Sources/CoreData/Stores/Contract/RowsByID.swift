@@ -1,14 +1,14 @@
 import Foundation
 
-/// Whatever gives rows and destinations for IDs: a store, a coordinator, a parent.
+/// A source of rows and destinations by ID: a store, a coordinator, or a parent context.
 package protocol RowsByID {
-    /// The rows of `ids`, which are all of entities that are known here, in their order; `nil` for a row that does not exist.
+    /// Returns the rows of `ids`, whose entities must be known here. The result has no entry for a row that does not
+    /// exist; its object is then treated as deleted.
     ///
     /// - Throws: if one of the rows cannot be read, though it may exist.
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?]
 
-    /// The destinations of a to-many relationship for each of `ids`, in their order. Each destination is there once, in the
-    /// relationship's order if it has one. A row that does not exist has none.
+    /// Returns the destinations in the order of `ids`.
     func destinations(
         of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]]

@@ -1,12 +1,12 @@
-/// How far a save has come: what ``NSManagedObjectContext/save(reporting:)`` tells of.
+/// The progress of a save, as ``NSManagedObjectContext/save(reporting:)`` reports it.
 public struct SaveProgress: Sendable {
-    /// The share of the work that is done, from 0 to 1.
+    /// The finished share of the work, from 0 to 1.
     public let fraction: Double
-    /// Whether an error that is thrown now stops the save, with nothing written. Not once the store begins to commit.
+    /// True if an error thrown now stops the save with nothing written; false once the store begins to commit.
     public let canStop: Bool
 }
 
-/// Tells now and then how far a save has come, from within the save.
+/// Reports the progress of a save from time to time, during the save.
 final class SaveReporter {
     /// The stages of a save, in their order.
     enum Stage {
@@ -23,7 +23,7 @@ final class SaveReporter {
         }
     }
 
-    /// What hears of the progress stops the save by an error, which no part of the save takes for one of its own.
+    /// Wraps the error by which the handler stops the save, so that no part of the save handles it as its own.
     struct Stop: Error { let error: any Error }
 
     /// The number of steps between two looks at the clock.
@@ -31,7 +31,7 @@ final class SaveReporter {
     private static let interval = Duration.milliseconds(15)
 
     private let report: (SaveProgress) throws -> Void
-    /// The store that has a transaction open while it tells.
+    /// The store whose transaction is open during the report.
     var writing: (any StagedSaving)?
     private var stage = Stage.checking
     private var steps = 0
@@ -44,16 +44,16 @@ final class SaveReporter {
 
     /// Begins a stage. A stage may begin more than once.
     ///
-    /// - Parameter steps: how many steps the stage has.
+    /// - Parameter steps: the number of steps of the stage.
     func begin(_ stage: Stage, steps: Int) {
         (self.stage, self.steps, done, sinceLook) = (stage, steps, 0, 0)
         canStop = stage != .settling
         next = .now
     }
 
-    /// Notes that so many steps of the stage were made.
+    /// Counts steps of the stage.
     ///
-    /// - Throws: what hears of the progress throws, as long as that can stop the save.
+    /// - Throws: the handler's error, if the save can still be stopped.
     @inline(__always)
     func step(_ count: Int = 1) throws {
         done += count
@@ -61,11 +61,11 @@ final class SaveReporter {
         if sinceLook >= Self.unwatched { try look() }
     }
 
-    /// Notes a step of what nothing stops any more.
+    /// Counts a step that can no longer be stopped.
     @inline(__always)
     func stepOn() { try? step() }
 
-    /// The store has done its work and commits: the last moment at which the save can be stopped.
+    /// Called when the store is about to commit: the last moment at which the save can be stopped.
     func willCommit() throws {
         try tell()
         canStop = false

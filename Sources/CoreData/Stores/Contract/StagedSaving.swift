@@ -1,34 +1,34 @@
-/// A store that can hold the work of a save in an open transaction.
+/// A store that can do the work of a save in a transaction that stays open.
 package protocol StagedSaving: StoreOperations {
-    /// Does all that `save(_:)` does but the commit, with the same errors; then nothing is left of it. Followed by
-    /// ``commitStaged()`` or ``abandonStaged()``.
+    /// Does everything that `save(_:)` does except the commit, with the same errors; on an error everything is rolled
+    /// back. Followed by ``commitStaged()`` or ``abandonStaged()``.
     func stage(_ changes: StoreChangeSet) throws
 
     /// True if it reports its progress while it stages: ``StoreChangeSet/reporter``.
     var reportsProgress: Bool { get }
 
-    /// Finds out whether the store can be written now.
+    /// Checks if the store can be written now.
     ///
-    /// - Throws: what ``stage(_:)`` throws where another process keeps the store locked.
+    /// - Throws: the error of ``stage(_:)`` if another process has locked the store.
     func findLock() throws
 
-    /// Called with true before a program's code hears from within ``stage(_:)`` how far that is, and with false after it: until
-    /// then only a state from before may be read of the store.
+    /// Called with true before ``stage(_:)`` reports progress to the program's code, and with false afterwards. In
+    /// between, only the state before the save may be read from the store.
     func pauseStaging(_ isPaused: Bool)
 
     func commitStaged() throws
 
-    /// Leaves the store as it was.
+    /// Rolls back the staged changes.
     func abandonStaged()
 }
 
 extension StagedSaving {
-    /// By default it tells nothing.
+    /// By default no progress is reported.
     package var reportsProgress: Bool { false }
 
-    /// By default a lock is met when the store is written.
+    /// By default a lock is found when the store is written.
     package func findLock() throws {}
 
-    /// By default nothing hears of it meanwhile.
+    /// By default no progress is reported, so there is nothing to pause.
     package func pauseStaging(_ isPaused: Bool) {}
 }

@@ -1,10 +1,10 @@
-// The strings of store types, options and metadata. They are Apple's where they are known: stores and logs hold them.
+// Strings of store types, options and metadata. They are Apple's if known, as stores and logs contain them.
 
 /// The store type of SQLite databases with Apple's schema.
 public let NSSQLiteStoreType = "SQLite"
 /// The store type of binary files, which are read and written as a whole.
 public let NSBinaryStoreType = "Binary"
-/// The store type of rows in memory, which are gone with their coordinator.
+/// The store type of rows in memory, which are lost with their coordinator.
 public let NSInMemoryStoreType = "InMemory"
 /// The store type of XML files, which are read and written as a whole.
 public let NSXMLStoreType = "XML"
@@ -34,18 +34,18 @@ public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 /// Bool: post `.NSPersistentStoreRemoteChange` for every write to the store, of any process.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
 
-/// Set of classes: those that values in a binary store may have. Binary stores here hold no values of a program's own classes but by
-/// its transformers, so that it does not matter.
+/// Set of classes that values in a binary store may have. It has no effect: binary stores here contain a program's own
+/// classes only as the output of its transformers.
 public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
-/// Bool: whether a binary store may hold values of any class. As above, it does not matter.
+/// Bool: allow values of any class in a binary store. It has no effect, for the same reason.
 public let NSBinaryStoreInsecureDecodingCompatibilityOption = "_NSBinaryStoreInsecureDecodingCompatibilityOption"
-/// Number: how many connections a store may have. Taken, and left alone: a connection for each reader beside the writer's.
+/// Number: the maximum number of connections. Accepted and ignored: the writer and each reader have one.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// The protection of the store's file on devices that know of such. Taken, and left alone.
+/// The protection class of the store's file on Apple's devices. Accepted and ignored.
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
-/// Bool: check XML stores against their document type. Taken, and left alone: they are always checked as they are read.
+/// Bool: validate XML stores against their document type. Accepted and ignored: reading always validates.
 public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
-/// Number: the earliest system that shall read the store. Taken, and left alone.
+/// Number: the earliest system version that must be able to read the store. Accepted and ignored.
 public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
 
 // MARK: Metadata
@@ -62,11 +62,11 @@ public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 /// Array or set: the version identifiers of the model.
 public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 
-/// Bool: put off what a lightweight migration can put off, which are the costs that grow with the store and that no fetch
-/// sees: tables and columns that nothing reads any more, and fetch indexes. The same key stands in the store's metadata as
-/// long as anything waits: see `NSPersistentStoreCoordinator.finishDeferredLightweightMigration()`.
+/// Bool: defer the parts of a lightweight migration whose cost grows with the store and that no fetch depends on:
+/// dropping unused tables and columns, and building fetch indexes. The store's metadata contains the same key while
+/// work remains: see `NSPersistentStoreCoordinator.finishDeferredLightweightMigration()`.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
-/// The ``NSStagedMigrationManager`` that brings the store to the present version of its model.
+/// The ``NSStagedMigrationManager`` that migrates the store to the current version of its model.
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"

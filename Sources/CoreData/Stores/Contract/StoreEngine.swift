@@ -1,16 +1,16 @@
 import Foundation
 
-// Another module cannot override the members of `NSPersistentStore` that are not public. A store whose rows are kept by another
-// module is therefore an ``EngineStore`` of this one, which has an engine of that one.
+// Another module cannot override members of `NSPersistentStore` that are not public. A store whose rows another module
+// keeps is therefore an ``EngineStore``, with an engine from that module.
 
-/// Keeps the rows of an ``EngineStore``. Used as ``StoreOperations`` say.
+/// Stores the rows of an ``EngineStore``. Called under the rules of ``StoreOperations``.
 package protocol StoreEngine: StoreOperations {
-    /// Touches nothing. The engine must not retain `store`, which retains it.
+    /// Connects to nothing. The engine must not retain `store`, which retains the engine.
     ///
-    /// - Parameter url: with the password that it may have: the store's own URL has none.
+    /// - Parameter url: may contain a password; the store's own URL does not.
     init(of store: EngineStore, at url: URL)
 
-    /// Opens the store, or makes a new one, and sets the metadata and the identifier of the ``EngineStore``.
+    /// Opens or creates the store, and sets the metadata and the identifier of the ``EngineStore``.
     func loadMetadata() throws
 
     /// See `NSPersistentStore.prepare()`.
@@ -19,12 +19,12 @@ package protocol StoreEngine: StoreOperations {
     /// See `NSPersistentStore.migrateByInference(from:to:)`.
     func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
 
-    /// The model cached in the store, which was loaded, as a compiled model's data.
+    /// Returns the model cached in the loaded store, as data of a compiled model.
     func cachedModelData() throws -> Data?
 
     // MARK: Without a coordinator
 
-    /// Whether there is no store at `url`.
+    /// True if there is no store at `url`.
     static func holdsNothing(at url: URL) throws -> Bool
 
     static func metadata(at url: URL) throws -> [String: Any]
@@ -38,23 +38,24 @@ package protocol StoreEngine: StoreOperations {
 
     static func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws
 
-    /// Gives the statements of a migration to a version of the model, and runs none; with each call from the version of the last.
+    /// Returns a function that gives a migration's statements without running them; each call starts where the last
+    /// ended.
     static func migrationRehearsal(
         at url: URL, from model: NSManagedObjectModel
     ) throws -> (NSManagedObjectModel) throws -> [String]
 }
 
-/// A type of stores that an engine of another module keeps.
+/// A store type whose engine is in another module.
 package protocol StoreEngineType: AnyObject, Sendable {
-    /// The string of the store type, and the schemes of its URLs.
+    /// The string of the store type.
     static var storeType: String { get }
     static var schemes: [String] { get }
     static var engine: any StoreEngine.Type { get }
 }
 
-/// The store types whose modules are in the program.
+/// The store types whose modules are linked into the program.
 package enum StoreEngines {
-    /// The classes by which the modules of the package are found when they are linked; a program need not call anything.
+    /// The classes by which linked modules are found. A program does not have to register them.
     private static let classNames = ["CoreDataPostgreSQL.PostgreSQLDatabase"]
     static let all: [any StoreEngineType.Type] = classNames.compactMap {
         NSClassFromString($0) as? any StoreEngineType.Type
@@ -71,7 +72,7 @@ package enum StoreEngines {
 
     package static func unknown(_ url: URL) -> NSError { unknown("the store \(url.withoutPassword.absoluteString)") }
 
-    /// Why there are no stores of a server in this program.
+    /// Returns the error for a store on a server in a program without the module.
     static func unknown(_ what: String) -> NSError {
         CoreDataError.make(
             134000,

@@ -2,24 +2,24 @@ import Foundation
 
 import Glibc
 
-/// The place of a store that is made beside another one, to be put in that one's place once it is whole.
+/// The temporary path of a store that will replace another one once it is complete.
 ///
-/// A mark beside it is locked for as long as the process lives. What is left by a process that was killed is removed by the next one
-/// that makes a store for the same place; where no mark can be made, it stays.
+/// A lock file marks it as long as the process lives. The next process that creates a store for the same path removes
+/// the remains of a killed process. Where the lock file cannot be created, the remains stay.
 package final class StoreInMaking {
-    /// What it is made for: a part of its file's name, between the name of the store whose place it takes and a UUID.
+    /// The reason for the store: a part of its file name, between the other store's name and a UUID.
     package enum Purpose: String, CaseIterable {
         case migration = "migration-"
         case automaticMigration = "migrationdestination_"
         case replacement = "replacement-"
         case snapshot = "snapshot-"
-        /// A store that a command makes where nothing is.
+        /// A store that a command creates where there was none.
         case creation = "new-"
-        /// The store as it was before a migration.
+        /// A copy of the store before a migration.
         case backup = "backup-"
 
-        /// The part of the file's name after the UUID. It keeps the UUID in the name of the folder of the store's external values; a
-        /// replacement finds its values in the folder of the store whose place it takes.
+        /// The file name's ending after the UUID. With it the UUID is also in the folder name of the external values; a
+        /// replacement instead uses the folder of the store that it replaces.
         fileprivate var ending: String { self == .replacement ? "" : ".store" }
     }
 
@@ -28,8 +28,8 @@ package final class StoreInMaking {
     private let descriptor: Int32
 
     /// - Parameters:
-    ///   - path: the store whose place is taken.
-    ///   - discard: removes the store of a killed process at a path.
+    /// - path: the path of the store to replace.
+    /// - discard: removes the store at a path that a killed process left.
     package init(for path: String, _ purpose: Purpose, discard: (String) -> Void) {
         Self.removeLeft(for: path, [purpose]) { discard($1) }
         let store = URL(fileURLWithPath: path)
@@ -41,10 +41,9 @@ package final class StoreInMaking {
         descriptor = FileWriting.openLocked(mark, O_RDWR | O_EXCL, mode: 0o600)
     }
 
-    /// Removes what killed processes left that made a store for the place of the one at `path`. It reads the names of all files of
-    /// the folder.
+    /// Removes stores that killed processes left while making one for `path`. Lists all files of the folder.
     ///
-    /// - Parameter discard: removes the store of a killed process at a path.
+    /// - Parameter discard: removes the store at a path that a killed process left.
     package static func removeLeft(for path: String, _ purposes: [Purpose], discard: (Purpose, String) -> Void) {
         let store = URL(fileURLWithPath: path)
         let folder = store.deletingLastPathComponent()
@@ -60,14 +59,14 @@ package final class StoreInMaking {
         ".\(store.lastPathComponent).\(purpose.rawValue)"
     }
 
-    /// Removes the mark, for a caller that has removed the store or put it in its place.
+    /// Removes the lock file, after the caller has removed the store or moved it to its final path.
     package func end() { if descriptor >= 0 { PlainFile.remove(mark) } }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     private static let markEnding = ".making"
 
-    /// The names of stores that were marked for one place.
+    /// The names of marked stores for one path.
     private static func left(of names: [String], _ start: String, _ ending: String) -> [String] {
         names.compactMap { name in
             guard name.hasPrefix(start), name.hasSuffix(ending + markEnding) else { return nil }
@@ -76,7 +75,7 @@ package final class StoreInMaking {
         }
     }
 
-    /// Removes what a killed process left; nothing where the one that makes it lives.
+    /// Removes the remains of a killed process. Does nothing if the process still lives.
     private static func discard(_ path: String, _ discard: (String) -> Void) {
         let mark = path + markEnding
         guard PlainFile.kind(mark) == .plain else { return }

@@ -1,16 +1,16 @@
 import Foundation
 import PredicateSyntax
 
-/// All that contexts and the coordinator know of a store.
+/// The interface of a store to contexts and the coordinator.
 ///
-/// Every member but ``objectID(for:)`` and those that any thread may ask, ``readsRowByRow``, ``answersFromIndexes`` and
-/// ``rowsOfQuestion``, is called under the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made by ``CoreDataError``, with the store's
-/// own error beneath.
+/// All members are called under the coordinator's lock, one at a time, from any thread. Exceptions are
+/// ``objectID(for:)``, ``readsRowByRow``, ``answersFromIndexes`` and ``rowsOfQuestion``, which need no lock. Errors are
+/// `CocoaError`s made by ``CoreDataError``, with the store's own error as the underlying one.
 package protocol StoreOperations: RowsByID, AnyObject {
-    /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
+    /// Returns the keys of the matching rows in order, and on request the rows. One query, whatever the count.
     ///
-    /// A part of the query that the store cannot do exactly is left out and named in the result's `unsupported`; then limit
-    /// and offset are left out too, and the caller filters, sorts and cuts in memory.
+    /// A part of the query that the store cannot do exactly is omitted and listed in the result's `unsupported`. Limit
+    /// and offset are then omitted too, and the caller filters, sorts and cuts in memory.
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult
 
     /// True if each row costs a query of its own. A list is then read when its objects are accessed.
@@ -25,15 +25,15 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// The number of rows whose reading by ID takes about as long as a query, if queries are known to be slow; otherwise 0.
     var rowsOfQuestion: Int { get }
 
-    /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
+    /// Returns the number of matching rows, with limit and offset applied; `nil` if the store cannot count exactly.
     func count(_ query: StoreQuery) throws -> Int?
 
-    /// The values of the columns of each group, in order, limit and offset applied; `nil` where the store cannot do it
-    /// exactly, which is what stores say that do not implement it. An object is a `reference`.
+    /// Returns the values of the columns of each group, in order, with limit and offset applied. An object is a
+    /// `reference`. `nil`, the default, if the store cannot do it exactly.
     func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]?
 
-    /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, all in one query; `nil` where the store
-    /// reads rows only by their IDs, and as soon as there are more than `most`.
+    /// Returns the result of ``destinations(of:inOrderOf:)`` with the first `limit` rows, in one query. `nil` if the
+    /// store reads rows only by ID, or if there are more than `most`.
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows?
@@ -41,108 +41,107 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// Reserves a permanent ID for each new object of `runs`, in the same order.
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID]
 
-    /// The same for stores whose IDs depend on the objects; `nil` where they do not.
+    /// Reserves IDs in stores whose IDs depend on the objects; `nil` in other stores.
     func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]?
 
-    /// Writes all changes as one transaction, or none of them; and the store's `metadata` with them where these changed.
+    /// Writes all changes as one transaction, or none of them, and the store's `metadata` if it changed.
     ///
-    /// - Throws: ``StoreConflicts`` when a row changed since its base version; a `CocoaError` otherwise.
+    /// - Throws: ``StoreConflicts`` if a row changed since its base version; otherwise a `CocoaError`.
     func save(_ changes: StoreChangeSet) throws
 
-    /// The rows that the store itself changed in the last save beside what it was told: those whose values it derived, and
-    /// others. Asked once after each save; by default there are none.
+    /// Returns rows that the last save changed as a side effect, such as those with derived values. Called once after
+    /// each save. By default there are none.
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot]
 
-    /// The ID of the row under `key`: the same row always gives an equal ID. Called on any thread, at any time, after the
-    /// store was closed too.
+    /// Returns the ID of the row with `key`; the same row always has an equal ID. Can be called on any thread at any
+    /// time, even after the store was closed.
     func objectID(for key: RowKey) -> NSManagedObjectID
 
-    /// The shared part of the IDs of the entity with that index. Called as ``objectID(for:)`` is.
+    /// Returns the shared part of the IDs of the entity with that index. Can be called like ``objectID(for:)``.
     func idFamily(ofEntityAt index: UInt32) -> IDFamily
 
-    /// Makes sure that the file at the store's URL is the one that is open. A few microseconds; for polling. By default nothing.
+    /// Checks that the file at the store's URL is the open one. Microseconds; for polling. By default does nothing.
     ///
-    /// - Throws: 134030 where it was moved, deleted, replaced or written over by other programs; 260 of a store that is only
-    ///   read; 134100 of a store on a server whose tables were found to be migrated or removed.
+    /// - Throws: 134030 if other programs moved, deleted, replaced or overwrote the file; 260 for a read-only store;
+    ///   134100 if the tables of a store on a server were migrated or removed.
     func checkFile() throws
 
     /// The file's current URL, even if it was moved since it was opened; `nil` if it was deleted. By default the URL.
     var fileURL: URL? { get }
 
-    /// Copies the store as it is open, wherever its file is, to a URL where no file exists.
+    /// Copies the open store, wherever its file is, to a URL where no file exists.
     ///
-    /// - Throws: 134060 for stores that are not kept in files, which is the default.
+    /// - Throws: 134060 for stores without files, which is the default.
     func copyOpenContents(to destination: URL) throws
 
-    /// A number that grows whenever another connection commits. A few microseconds; for polling.
+    /// A number that grows when another connection commits. Takes a few microseconds; for polling.
     func dataVersion() throws -> Int64
 
     /// The properties with values that could not be decoded and were read as nil, one line each. By default none.
     var readingNotes: [ReadingNote] { get }
 
-    /// The properties of which the store does not have what its model says. By default none.
+    /// The properties that the model has and the store lacks. By default none.
     var unreadable: UnreadableProperties { get }
 
-    /// The bytes that the store keeps for an attribute of a row; `nil` where it keeps none, or values of another kind, as it is by
-    /// default.
+    /// Returns the stored bytes of an attribute of a row; `nil` if there are none or the store does not store bytes. By
+    /// default `nil`.
     func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data?
 
-    /// A number that grows with every row that is written through this store; `nil` where it is not told. For dropping what
-    /// was read before.
+    /// A number that grows with each row written through this store, to invalidate rows read earlier; `nil` if the
+    /// store does not count.
     var ownChangeCount: Int64? { get }
 
-    /// A text that differs after every commit of any process, also across processes and launches: for validating
-    /// caches.
+    /// A text that differs after each commit of any process, also across launches, to validate caches.
     func changeToken() throws -> String
 
-    /// The number of the last transaction in the store's history, or `nil` when it keeps none.
+    /// The number of the last transaction in the store's history; `nil` if it has no history.
     func lastHistoryNumber() throws -> Int64?
 
-    /// The number of the last transaction that this store wrote since it was opened; `nil` if there is none in the history.
+    /// The number of the last transaction that this store wrote since it was opened; `nil` if the history has none.
     var lastOwnHistoryNumber: Int64? { get }
 
-    /// The transactions after `number`, oldest first. What was removed from the history is not there:
-    /// see ``lastRemovedHistoryNumber()``.
+    /// The transactions after `number`, oldest first. Removed transactions are missing: see
+    /// ``lastRemovedHistoryNumber()``.
     func history(after number: Int64) throws -> [StoreTransaction]
 
     /// The result of ``history(after:)``, with the changes only if they are wanted.
     func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction]
 
-    /// The number of the last transaction that was removed from the history; 0 where none was. Who has seen less than
-    /// that cannot learn from the history what happened since.
+    /// The number of the last transaction removed from the history, 0 if none was. A reader that is behind that number
+    /// cannot learn from the history what happened since.
     func lastRemovedHistoryNumber() throws -> Int64
 
-    /// The transactions after `number`, and what tells whether these are all: together, for those that follow a history.
+    /// The transactions after `number`, with the numbers that show if any are missing. For following a history.
     func historyNews(after number: Int64) throws -> HistoryNews
 
-    /// Has `wake` called on `queue` soon after another connection has committed, once for each ``dataVersion()``. A store
-    /// that is not told by others never calls it, as is so by default: it is asked from time to time anyway.
+    /// Calls `wake` on `queue` soon after another connection committed, once for each ``dataVersion()``. A store that
+    /// gets no notifications never calls it, which is the default; such a store is polled.
     func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void)
 
-    /// What tells, once and on `queue`, that something happened to the store's files; `nil`, as is so by default, where the
-    /// store has none that can be watched.
+    /// Calls `tell` once on `queue` when the store's files change. Returns the watch, or `nil`, the default, if the
+    /// store has no files to watch.
     func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject?
 
     /// The lowest number of a transaction that was committed after `date`; `nil` if none was.
     func firstHistoryNumber(after date: Date) throws -> Int64?
 
-    /// Removes the transactions whose number is less than `number`, with their changes, in one transaction.
+    /// Removes the transactions with numbers less than `number` and their changes, in one transaction.
     ///
-    /// - Returns: How many transactions were removed.
-    /// - Throws: 134091 where the store cannot remove history; a `CocoaError` of the store otherwise.
+    /// - Returns: the number of removed transactions.
+    /// - Throws: 134091 if the store cannot remove history; otherwise a `CocoaError` of the store.
     func deleteHistory(before number: Int64) throws -> Int
 
-    /// Closes files and connections; nothing is called afterwards.
+    /// Closes files and connections. No member is called afterwards.
     func close() throws
 }
 
-/// The news of a history after a transaction.
+/// The transactions of a history after a given one, for a reader that follows it.
 package struct HistoryNews {
     /// Oldest first.
     package var transactions: [StoreTransaction]
-    /// The number of the last transaction that was removed; 0 where none was.
+    /// The number of the last removed transaction; 0 if none was removed.
     package var lastRemoved: Int64
-    /// The number of the last transaction, asked for behind the others; `nil` where the store keeps no history.
+    /// The number of the last transaction, read after the others; `nil` if the store has no history.
     package var newest: Int64?
 
     package init(transactions: [StoreTransaction], lastRemoved: Int64, newest: Int64? = nil) {
@@ -152,7 +151,7 @@ package struct HistoryNews {
     }
 }
 
-/// So many new objects of one entity, one after the other.
+/// A number of consecutive new objects of one entity.
 package struct EntityRun {
     package let entity: NSEntityDescription
     package var count: Int
@@ -230,11 +229,11 @@ extension StoreOperations {
     ) throws -> DestinationRows? { nil }
 }
 
-/// The destinations of a relationship of several owners, with the rows that were read along.
+/// The destinations of a relationship of several owners, with the rows read along.
 package struct DestinationRows {
-    /// One owner's after the other's.
+    /// The keys, grouped by owner.
     var keys: [RowKey] = []
-    /// The rows of the first of them.
+    /// The rows of the first keys.
     var rows: RowList = []
     /// The range of the keys of each owner, in the order of the owners in the request.
     var ranges: [Range<Int>] = []
@@ -244,7 +243,7 @@ package struct DestinationRows {
 package struct StoreQuery {
     var entity: NSEntityDescription
     var includesSubentities = true
-    /// Constants may be managed objects and object IDs; variables are already substituted.
+    /// May contain managed objects and object IDs as constants. Variables are already substituted.
     var predicate: PredicateTree?
     var sortKeys: [StoreSortKey] = []
     /// 0 means no limit.
@@ -252,12 +251,12 @@ package struct StoreQuery {
     var offset = 0
     /// True if the rows are wanted, false if only their keys are.
     package var wantsRows = true
-    /// The key path of an attribute whose values are wanted with the keys, where rows are not; see ``StoreQueryResult/groups``.
+    /// The key path of an attribute whose values are wanted with the keys, without rows: ``StoreQueryResult/groups``.
     package var groupedBy: [String]?
     /// The key paths of attributes whose values are wanted with the keys; see ``StoreQueryResult/extraValues``.
     var extraPaths: [[String]] = []
-    /// Given where the store is to answer only if it reads the keys in order from an index that answers so many conditions:
-    /// else the sort is unsupported, and nothing is read. Asked of stores that answer from indexes.
+    /// If set, the store answers only if it can read the keys in order from an index that covers this number of
+    /// conditions. Otherwise it reports the sort as unsupported and reads nothing. Used only if `answersFromIndexes`.
     var indexedTerms: Int?
     /// True if transformable values that cannot be decoded here are read as ``UncodedValue``; otherwise they are null.
     package var keepsUncoded = false
@@ -266,15 +265,15 @@ package struct StoreQuery {
 /// The result of a query to a store.
 package struct StoreQueryResult {
     package var keys: [RowKey]
-    /// As many as `keys` and in the same order, or empty when rows were not asked for.
+    /// In the order of `keys` and as many, or empty if rows were not requested.
     package var rows: RowList
     /// The parts that the caller has to do in memory; empty if the result is exact.
     var unsupported: Unsupported
-    /// The runs of equal values in the order: each value of `groupedBy`, and how many of the rows from there on have
-    /// it. `nil` where it was not asked for, or the store cannot tell.
+    /// The runs of equal values of `groupedBy` in the order of the rows, with their lengths. `nil` if not requested, or
+    /// if the store cannot find them.
     package var groups: [RowGroup]?
-    /// For each of the query's `extraPaths`, the value of each row. `nil` where they were not asked for, or the store
-    /// cannot tell.
+    /// The value of each row for each of the query's `extraPaths`. `nil` if not requested, or if the store cannot read
+    /// them.
     package var extraValues: [[SlotValue]]?
 
     package init(
@@ -311,7 +310,7 @@ package struct RowGroup {
 
 /// Everything that one save writes to one store.
 package struct StoreChangeSet {
-    /// New rows, whole. The version is 1, or goes on from the last one of a row that was deleted before.
+    /// New rows with all values. The version is 1, or follows the last one of a row that was deleted before.
     package var inserted: [IdentifiedRow] = []
     /// Positions of new rows in ordered lists; see ``StoreRowChange/orderedPositions``.
     package var insertedPositions: [NSManagedObjectID: [Int: Int]] = [:]
@@ -319,17 +318,17 @@ package struct StoreChangeSet {
     package var deleted: [StoreRowChange] = []
     /// The changes of many-to-many and one-way to-many relationships; the others are foreign keys of rows.
     package var toMany: [StoreToManyChange] = []
-    /// Rows that must not have changed though they are not written (`detectConflicts(for:)`).
+    /// Rows that are not written but must not have changed (`detectConflicts(for:)`).
     package var locked: [StoreRowChange] = []
     /// The objects of the rows, for stores that want them (``NSPersistentStore/wantsObjects``).
     var objects: [NSManagedObject] = []
-    /// For the history: who made the change and in which context.
+    /// The author of the change and the name of its context, for the history.
     package var author: String?
     package var contextName: String?
     /// Receives the store's progress, if the store reports it; usually `nil`.
     var reporter: SaveReporter?
 
-    /// For other modules.
+    /// An empty change set for other modules.
     package static var empty: StoreChangeSet { StoreChangeSet() }
 
     package var isEmpty: Bool {
@@ -337,21 +336,21 @@ package struct StoreChangeSet {
     }
 }
 
-/// A change of one row that is there already. An object, because it is handed on many times, and all of its parts would
-/// have to be retained each time.
+/// A change of one existing row. A class, because it is passed on often and a struct's parts would all be retained each
+/// time.
 package final class StoreRowChange {
     /// Permanent.
     package let id: NSManagedObjectID
-    /// The whole row as it shall be; to-one values are permanent references. `nil` for a delete.
+    /// All values of the row after the save, with permanent references in to-one slots. `nil` for a delete.
     package let row: RowSnapshot?
-    /// The slots that differ from the base row. To-many changes of the object, for the history, stand in `changedToMany` by
-    /// their number in the layout.
+    /// The slots that differ from the base row. `changedToMany` has the object's changed to-many relationships, by
+    /// their number in the layout, for the history.
     package let changedSlots: [Int]
     package let changedToMany: [Int]
-    /// The version on which the change is based. The row is written with one more.
+    /// The version on which the change is based. It grows by one.
     package let baseVersion: Int64
-    /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → index in the
-    /// list. A change of a list tells those of all its members; a row without one goes to the end.
+    /// Positions of this row in ordered to-many relationships whose foreign key it has: slot of the to-one → index in
+    /// the list. A changed list has the positions of all its members; a row without a position is put last.
     package let orderedPositions: [Int: Int]
 
     init(
@@ -367,13 +366,13 @@ package final class StoreRowChange {
     }
 }
 
-/// One object's change of a to-many relationship that is kept in a join table (or as a one-way column).
+/// One object's change of a to-many relationship in a join table (or a one-way column).
 package struct StoreToManyChange {
     package let relationship: NSRelationshipDescription
     package let owner: NSManagedObjectID
     package var added: [NSManagedObjectID]
     package var removed: [NSManagedObjectID]
-    /// The whole list in order, when the relationship is ordered.
+    /// All destinations in order, if the relationship is ordered.
     package var order: [NSManagedObjectID]?
 }
 
@@ -398,9 +397,9 @@ package struct StoreTransaction {
         let number: Int64
         let key: RowKey
         let kind: Kind
-        /// The names of the properties that changed; for updates only, and only as far as the store knows.
+        /// The names of the changed properties, for updates only, as far as the store knows them.
         let changedProperties: [String]
-        /// The values that the model preserves of a deleted row, by property name.
+        /// Values of a deleted row that the model preserves, by property name.
         let tombstone: [String: SlotValue]
 
         package init(

@@ -19,7 +19,7 @@ package struct StoreOptions {
     /// True if the options ask for a history; `nil` if they do not mention one.
     var tracksHistory: Bool? { flag(NSPersistentHistoryTrackingKey) }
 
-    /// Seconds to wait for a lock; `nil` where the options do not say.
+    /// Seconds to wait for a lock; `nil` if not in the options.
     package var timeout: TimeInterval? {
         switch dictionary[NSPersistentStoreTimeoutOption] {
         case let number as NSNumber: number.doubleValue
@@ -29,7 +29,7 @@ package struct StoreOptions {
         }
     }
 
-    /// SQLite's pragmas, in the order of their names.
+    /// SQLite's pragmas, sorted by name.
     var pragmas: [(name: String, value: String)] {
         guard let pragmas = dictionary[NSSQLitePragmasOption] as? [AnyHashable: Any] else { return [] }
         return pragmas.map { (name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }

@@ -1,10 +1,10 @@
 import Foundation
 
-// How stores of a program's own name their rows: see ``ReferenceTable``.
+// References of rows in a program's own store classes: see ``ReferenceTable``.
 extension NSPersistentStore {
-    /// The ID of the row that a reference names.
+    /// Returns the ID of the row with a reference.
     ///
-    /// - Precondition: the store has its identifier, which is a part of each ID.
+    /// - Precondition: the store's identifier is set, because each ID contains it.
     final func namedID(_ entity: NSEntityDescription, _ data: Any) -> NSManagedObjectID {
         precondition(
             !reference.identifier.isEmpty,
@@ -32,7 +32,7 @@ extension NSPersistentStore {
         return references.number(for: value, ReferenceText("\(whole)"), root: root, isGiven: isGiven)
     }
 
-    /// The text by which a reference is compared.
+    /// Returns the text by which references are compared.
     final func text(ofReference value: Any) -> ReferenceText {
         ReferenceText(ReferenceText.wholeNumber(value).map { "\($0)" } ?? uriText(forReferenceObject: value))
     }
@@ -43,8 +43,8 @@ extension NSPersistentStore {
         return reference.references?.reference(of: number, root: id.entity.rootName ?? "") ?? NSNumber(value: number)
     }
 
-    /// The number under which the row is known here whose reference stands in a URI, without escapes; `nil` where it cannot be one
-    /// of the store's. A row that was not met yet may be there.
+    /// Returns the number of the row for the unescaped text in a URI; `nil` if the store has no such references. The
+    /// row need not have been read before.
     final func number(ofURIText text: String, _ entity: NSEntityDescription) -> Int64? {
         guard let references = reference.references else { return Int64(text) }
         if let known = references.knownNumber(of: ReferenceText(text), root: entity.rootName ?? "") { return known }

@@ -1,8 +1,8 @@
-// What a save says of unreadable properties: nothing that was given is left out in silence, and nothing in the file is written over.
+// Checks of unreadable properties in a save. No given value is lost silently; nothing in the file is overwritten.
 extension UnreadableProperties {
-    /// Called before anything is written. A new row may have the value that its model begins with, which is left out.
+    /// Checks changes before anything is written. A new row may have the model's default value, which is not written.
     ///
-    /// - Throws: 134020 where a row gets a value of one of the properties, or is deleted while its relationships are not known.
+    /// - Throws: 134020 for a value of such a property, and for a deleted row with an unreadable relationship.
     func check(_ changes: StoreChangeSet) throws {
         guard !isEmpty else { return }
         for row in changes.inserted {
@@ -21,7 +21,7 @@ extension UnreadableProperties {
         }
     }
 
-    /// - Throws: 134020 for a property that a batch gives a value to.
+    /// - Throws: 134020 for an unreadable property that a batch sets.
     func refuseSaving(_ property: NSPropertyDescription) throws { try refuse("save", property, "nothing was saved") }
 
     /// - Throws: 134020 for the values of new rows, one for each slot of the entity.
@@ -37,7 +37,7 @@ extension UnreadableProperties {
         try refuseSaving(entity.layout.slots[slot])
     }
 
-    /// The new rows that stand otherwise in the store: without the values that the model begins with.
+    /// Returns the new rows that differ in the store, because the model's default values were not written.
     func stored(_ rows: [IdentifiedRow]) -> [NSManagedObjectID: RowSnapshot] {
         guard !isEmpty else { return [:] }
         var result: [NSManagedObjectID: RowSnapshot] = [:]
@@ -55,7 +55,7 @@ extension UnreadableProperties {
         entity.layout.slots.indices.filter { contains(entity.layout.slots[$0]) }
     }
 
-    /// A relationship of the list that objects of the entity have: their delete rule cannot be followed.
+    /// The first unreadable relationship of an entity by name. Its delete rule cannot be applied.
     func relationship(of entity: NSEntityDescription) -> NSRelationshipDescription? {
         entity.relationshipsByName.values.sorted { $0.name < $1.name }.first(where: contains)
     }

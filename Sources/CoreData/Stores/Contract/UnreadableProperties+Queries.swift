@@ -1,8 +1,8 @@
 import PredicateSyntax
 
-// What looks at unreadable properties in a query finds nothing or the wrong rows, so that the query is refused.
+// Queries that use unreadable properties are refused, because they would find nothing or the wrong rows.
 extension UnreadableProperties {
-    /// - Throws: 134020 where the query filters, sorts or groups by one of the properties; errors of the predicate itself.
+    /// - Throws: 134020 if the query filters, sorts or groups by an unreadable property; errors of the predicate.
     func check(_ query: StoreQuery) throws {
         guard !isEmpty else { return }
         if let predicate = query.predicate { _ = try resolver(query.entity).resolve(predicate) }
@@ -10,7 +10,7 @@ extension UnreadableProperties {
         for path in paths { try check(path, of: query.entity) }
     }
 
-    /// - Throws: 134020 as for a query of rows, and where groups or columns are computed from one of the properties.
+    /// - Throws: 134020 as for a query of rows, and if groups or columns are computed from an unreadable property.
     func check(_ query: StoreGroupQuery) throws {
         guard !isEmpty else { return }
         try check(query.rows)
@@ -18,13 +18,13 @@ extension UnreadableProperties {
         if let having = query.having { _ = try resolver(query.rows.entity).resolve(having) }
     }
 
-    /// - Throws: 134020 for an expression that looks at one of the properties.
+    /// - Throws: 134020 for an expression that uses an unreadable property.
     func check(_ tree: ExpressionTree, of entity: NSEntityDescription) throws {
         guard !isEmpty else { return }
         _ = try resolver(entity).resolve(tree)
     }
 
-    /// A key path that there is not is refused elsewhere: it may name a column of dictionaries.
+    /// Other code refuses a key path that does not exist, since it may name a column of dictionaries.
     private func check(_ path: [String], of entity: NSEntityDescription) throws {
         guard (try? ModelKeyPath(path, from: entity)) != nil else { return }
         try check(.keyPath(path), of: entity)

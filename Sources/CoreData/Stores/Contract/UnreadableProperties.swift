@@ -1,6 +1,6 @@
 import Foundation
 
-/// A property of which values are read as nil because they cannot be understood.
+/// A property with values that cannot be decoded and are read as nil.
 package struct ReadingNote {
     let property: NSPropertyDescription
     private let reason: String
@@ -18,18 +18,18 @@ package struct ReadingNote {
     }
 }
 
-/// The properties of which a store's file does not have what its model says: a column, or the table of a relationship's pairs.
+/// The properties of the model that a store's file lacks: a column, or the join table of a relationship.
 ///
-/// They read as nil, or as no objects. What looks for them, writes them or would lose them is an error, so that nothing is found by
-/// values that are not known, and what the file holds in their place stays.
+/// They are read as nil or as no objects. Searching by them, writing them, or losing them is an error, so that no
+/// result is based on unknown values and the file's contents stay.
 package struct UnreadableProperties {
     private struct Entry {
         let property: NSPropertyDescription
-        /// The part that the file lacks, as a clause.
+        /// The missing part of the file, as a clause.
         let reason: String
     }
 
-    /// The store in messages.
+    /// The store's name in messages.
     private let store: String
     private var entries: [ObjectIdentifier: Entry] = [:]
 
@@ -39,7 +39,7 @@ package struct UnreadableProperties {
 
     func contains(_ property: NSPropertyDescription) -> Bool { entries[ObjectIdentifier(property)] != nil }
 
-    /// Notes a property; of a relationship both ends, since either is the other one seen from its destination.
+    /// Adds a property, and for a relationship its inverse, which reads the same data.
     mutating func add(_ property: NSPropertyDescription, because reason: String) {
         let inverse = (property as? NSRelationshipDescription)?.inverseRelationship
         for known in [property, inverse].compactMap(\.self) where !contains(known) {
@@ -47,14 +47,14 @@ package struct UnreadableProperties {
         }
     }
 
-    /// One line for each property, in the order of their names.
+    /// One line for each property, sorted by name.
     var notes: [ReadingNote] {
         sorted.map { entry in
             ReadingNote(entry.property, "\(entry.reason); it reads as nil, and cannot be searched by or saved")
         }
     }
 
-    /// The fault of each property, sorted by name.
+    /// The missing part of each property, sorted by name.
     var findings: [String] { sorted.map { "\(Self.name(of: $0)) cannot be read: \($0.reason)" } }
 
     private var sorted: [Entry] { entries.values.sorted { Self.name(of: $0) < Self.name(of: $1) } }
@@ -63,7 +63,7 @@ package struct UnreadableProperties {
 
     // MARK: Errors
 
-    /// - Throws: 134020 where there is any: for a store of which nothing says that it was written with its model.
+    /// - Throws: 134020 if any property is unreadable. For a store without evidence that it was written with its model.
     func refuseStore() throws {
         guard let first = sorted.first else { return }
         throw error(
@@ -71,7 +71,7 @@ package struct UnreadableProperties {
             first)
     }
 
-    /// - Throws: 134110 where there is any: what is not read would not be there afterwards.
+    /// - Throws: 134110 if any property is unreadable, since its data would be lost.
     ///
     /// - Parameter action: `migrate`, `copy the rows of`.
     func refuseLoss(_ action: String) throws {
@@ -84,7 +84,7 @@ package struct UnreadableProperties {
 
     private var others: String { entries.count > 1 ? "; and \(entries.count - 1) more" : "" }
 
-    /// - Throws: 134020 for a property of the list.
+    /// - Throws: 134020 for an unreadable property.
     ///
     /// - Parameter action: `fetch by`, `save`.
     func refuse(_ action: String, _ property: NSPropertyDescription, _ consequence: String) throws {
@@ -94,7 +94,7 @@ package struct UnreadableProperties {
             entry)
     }
 
-    /// - Throws: the same for the first property with one of the names, of whatever entity.
+    /// - Throws: 134020 for the first unreadable property with one of the names, of any entity.
     func refuse(_ action: String, named names: [String], _ consequence: String) throws {
         let entry = sorted.first { names.contains($0.property.name) }
         if let entry { try refuse(action, entry.property, consequence) }
