@@ -1,6 +1,6 @@
 import PredicateSyntax
 
-/// `==` and `!=`.
+/// Translates `==` and `!=`.
 extension PredicateToSQL {
     mutating func equal(
         _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
@@ -13,13 +13,13 @@ extension PredicateToSQL {
         }
     }
 
-    /// The plain form for a constant is `ZCOL = ?`: an index serves it.
+    /// A comparison with a constant is `ZCOL = ?`, for which an index can be used.
     private func equal(
         _ expression: SQLExpression, _ value: PredicateValue, _ options: ComparisonOptions
     ) throws -> SQLFragment {
         if value.isNull { return expression.fragment + " IS NULL" }
         if case .collection = value {
-            // A list equals no single value; an empty one is as good as nil.
+            // A list equals no single value, but an empty list equals nil.
             guard let single = try single(value, for: expression.kind) else { return truth(false) }
             return try equal(expression, single, options)
         }
@@ -45,7 +45,7 @@ extension PredicateToSQL {
         return left.fragment + " \(schema.dialect.isSame) " + right.fragment
     }
 
-    /// A constant as what a single value may equal: an empty collection is nil, another one is nothing.
+    /// Returns a constant as a single value: nil for an empty collection, nothing for any other collection.
     func single(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> PredicateValue? {
         guard case .collection(let elements) = value else { return value }
         if kind == .opaque { throw NeedsMemory("collections are compared in memory") }

@@ -1,6 +1,6 @@
 import PredicateSyntax
 
-/// Functions and arithmetic, as far as SQLite calculates as memory does.
+/// Translates functions and arithmetic, if SQLite gives the same results as memory.
 extension PredicateToSQL {
     mutating func function(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLOperand {
         let operand = try unboundedFunction(name, arguments)
@@ -23,7 +23,7 @@ extension PredicateToSQL {
         }
         var numbers: [SQLExpression] = []
         for (place, argument) in arguments.enumerated() {
-            // A long sum stands to the left of its signs: a parenthesis for each.
+            // A long sum is nested on the left: one parenthesis for each sign.
             let entries = arguments.count == 1 ? 9 : place == 0 ? 1 : 3
             numbers.append(try nested(entries) { try $0.number(argument, name) })
         }
@@ -32,14 +32,14 @@ extension PredicateToSQL {
         return .expression(try binary(name, numbers[0], numbers[1]))
     }
 
-    /// An operand of arithmetic. Decimals are calculated in memory, where they stay decimals.
+    /// Translates an operand of arithmetic. Decimals are calculated in memory, where they keep their digits.
     private mutating func number(_ tree: ExpressionTree, _ name: String) throws -> SQLExpression {
         switch try operand(tree) {
         case .expression(var expression):
             switch expression.kind {
             case .integer, .real: return expression
             case .date:
-                // The table holds whole seconds as integers, which would be divided as such.
+                // The table stores whole seconds as integers, which SQL would divide as integers.
                 expression.fragment.text = schema.dialect.asReal(expression.fragment.text)
                 expression.kind = .real
                 return expression
@@ -61,8 +61,8 @@ extension PredicateToSQL {
         switch name {
         case "noindex:": return SQLExpression(fragment: "+" + value.fragment, kind: value.kind)
         case "abs:":
-            // SQLite's abs() fails for the least integer; a subtraction becomes real there, as in memory. Where it does not,
-            // the number is of 32 bits, and so is calculated with more.
+            // SQLite's abs() fails for the least integer; subtraction gives a real there, as in memory. In databases
+            // that do not do so the number has at most 32 bits and is widened.
             let wide =
                 isInteger
                 ? SQLFragment(schema.dialect.asWide(value.fragment.text), value.fragment.arguments) : value.fragment
@@ -75,8 +75,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// Where the database refuses what a number of 64 bits cannot hold, only numbers of 32 bits are calculated with, and never
-    /// divided.
+    /// In a database that reports overflow of 64-bit integers, only 32-bit integers are calculated, and never divided.
     private func checkRange(_ name: String, _ values: SQLExpression...) throws {
         guard !schema.dialect.hasFreeNumbers else { return }
         let known = ["abs:", "onesComplement:", "add:to:", "from:subtract:", "multiply:by:"]

@@ -2,17 +2,17 @@ import Foundation
 import ModelFiles
 import PredicateSyntax
 
-/// The SELECT of a ``StoreGroupQuery``, and what its columns hold.
+/// The SELECT of a ``StoreGroupQuery`` and the types of its columns.
 package struct GroupSelect {
     package var fragment: SQLFragment
     package var columns: [Column]
 
     package struct Column {
         let kind: SQLExpression.Kind
-        /// For a column of objects: their entity.
+        /// The entity, for a column of objects.
         let entity: NSEntityDescription?
 
-        /// The value that a column holds. `id` makes the ID of an object.
+        /// Converts a value of the column. `id` makes the ID of an object.
         package func value(_ value: SQLValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
             switch value {
             case .null: return .null
@@ -37,9 +37,9 @@ package struct GroupSelect {
 }
 
 extension SelectBuilder {
-    /// `SELECT … GROUP BY … HAVING … ORDER BY …`, or `nil` where it would not give what memory does.
+    /// Returns `SELECT … GROUP BY … HAVING … ORDER BY …`; `nil` if it would differ from the result in memory.
     ///
-    /// - Parameter byIndex: whether an index may bring the rows in the order of the groups.
+    /// - Parameter byIndex: true if an index may provide the rows in the order of the groups.
     /// - Throws: as ``keys(groupedBy:)``.
     package func groups(_ wanted: StoreGroupQuery, byIndex: Bool = true) throws -> GroupSelect? {
         var joins = SQLJoins(entity: query.entity, schema: schema)
@@ -83,7 +83,7 @@ extension SelectBuilder {
 }
 
 extension PredicateToSQL {
-    /// `SUM(…)` and its like over the rows of a group; `nil` for another function.
+    /// Returns an aggregate such as `SUM(…)` over the rows of a group; `nil` for another function.
     mutating func groupFunction(_ name: String, _ argument: ExpressionTree) throws -> SQLExpression? {
         let isPart = StoreGroupQuery.isPartOfSum(name)
         guard isPart || Functions.ofCollections[name] != nil else { return nil }
@@ -108,7 +108,7 @@ extension PredicateToSQL {
         return SQLExpression(fragment: SQLFragment(text), kind: kind)
     }
 
-    /// Refuses what some databases refuse: values of the rows that are not among those that make the groups.
+    /// Refuses row values that are not group keys if the database does not allow them.
     fileprivate func checkGroups(_ wanted: StoreGroupQuery) throws {
         guard schema.dialect.groupsStrictly else { return }
         func isKeyPath(_ tree: ExpressionTree, in groups: [ExpressionTree]) -> Bool {
@@ -125,7 +125,7 @@ extension PredicateToSQL {
         else { throw NeedsMemory("values are selected that do not make the groups") }
     }
 
-    /// A value of a group that comes out of SQL as it went in.
+    /// Translates a group value that SQL returns unchanged.
     fileprivate mutating func groupValue(_ tree: ExpressionTree) throws -> SQLExpression {
         switch try operand(tree) {
         case .expression(let value):
@@ -137,7 +137,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// The entity of the objects that a column holds the keys of.
+    /// Returns the only entity of a column of objects.
     fileprivate func onlyEntity(_ tree: ExpressionTree, _ value: SQLExpression) throws -> NSEntityDescription? {
         guard case .object = value.kind else { return nil }
         let resolver = PredicateResolver(entity: scopes[0].entity)

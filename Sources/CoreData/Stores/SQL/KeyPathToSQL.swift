@@ -1,6 +1,6 @@
 import PredicateSyntax
 
-/// Expressions: key paths, variables, and the kinds that have files of their own.
+/// Translates expressions: key paths, variables, and calls of the other files for other kinds.
 extension PredicateToSQL {
     mutating func operand(_ tree: ExpressionTree) throws -> SQLOperand {
         switch tree {
@@ -36,7 +36,7 @@ extension PredicateToSQL {
 
     // MARK: Key paths
 
-    /// The operand at the end of `keys`, seen from the objects of a scope.
+    /// Returns the operand for the key path `keys` from the objects of a scope.
     mutating func operand(_ keys: [String], scope: Int) throws -> SQLOperand {
         let path = try ModelKeyPath(keys, from: scopes[scope].entity)
         switch path.end {
@@ -122,7 +122,7 @@ extension PredicateToSQL {
         switch operand {
         case .expression(let expression): return expression.fragment
         case .constant(let value):
-            // An expression has no column's affinity: the value's own type is compared, so it must be the kind's.
+            // An expression has no column affinity, so SQL compares the value's own type, which must match the kind.
             if let own = Self.kind(of: value), own != kind, !(own.isNumber && kind.isNumber) {
                 throw NeedsMemory("TERNARY of values of different kinds")
             }
@@ -131,7 +131,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// The kind of a constant that stands alone.
+    /// The kind of a constant that is not compared with a column.
     static func kind(of value: PredicateValue) -> SQLExpression.Kind? {
         switch value {
         case .integer: .integer(isNarrow: false)

@@ -1,11 +1,11 @@
 import Foundation
 import PredicateSyntax
 
-/// IN.
+/// Translates IN.
 extension PredicateToSQL {
-    /// Lists of at most so many values are bound one by one.
+    /// The longest list whose values are bound separately.
     private static let shortList = 30
-    /// As many values as a statement may bind, with room for the rest of it.
+    /// The maximum number of bound values of a list, which leaves room for the rest of the statement.
     private static let longestList = 30_000
 
     mutating func isIn(
@@ -63,7 +63,7 @@ extension PredicateToSQL {
         return tests.count == 1 ? tests[0] : tests.joined(separator: " OR ").parenthesized
     }
 
-    /// `x IN (?, ?)`; long lists of integers and texts as one JSON array, so that the statement stays one and the same.
+    /// Returns `x IN (?, ?)`, or one JSON array for many integers or texts, so that the statement does not change.
     private func list(_ expression: SQLFragment, _ values: [SQLValue]) throws -> SQLFragment {
         if schema.dialect.bindsLists { return expression + " = ANY(" + .argument(.list(values)) + ")" }
         if values.count > Self.shortList, let json = Self.json(values) {
@@ -73,7 +73,7 @@ extension PredicateToSQL {
         return expression + " IN (" + values.map { .argument($0) }.joined(separator: ", ") + ")"
     }
 
-    /// `nil` where JSON does not carry the values exactly: reals, data, texts with a zero character.
+    /// Returns `nil` if JSON cannot represent the values exactly: reals, data, texts with a zero character.
     private static func json(_ values: [SQLValue]) -> String? {
         var json = "["
         for value in values {

@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// `<`, `<=`, `>`, `>=` and BETWEEN. NULL on either side gives NULL, which is as good as false.
+/// Translates `<`, `<=`, `>`, `>=` and BETWEEN. NULL on either side gives NULL, which counts as false.
 extension PredicateToSQL {
     mutating func ordered(
         _ left: SQLOperand, _ sign: String, _ right: SQLOperand, _ options: ComparisonOptions
@@ -38,7 +38,7 @@ extension PredicateToSQL {
         return (lower + " AND " + upper).parenthesized
     }
 
-    /// One bound of BETWEEN, which may be constant on both sides.
+    /// Translates one bound of BETWEEN. Both sides may be constants.
     private mutating func bound(
         _ left: SQLOperand, _ sign: String, _ right: SQLOperand, _ options: ComparisonOptions
     ) throws -> SQLFragment {
@@ -59,7 +59,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// What is compared: texts under options by their folded bytes.
+    /// Returns the SQL to compare: for texts with options, their folded bytes.
     private func orderable(_ expression: SQLExpression, _ options: ComparisonOptions) throws -> SQLFragment {
         guard TextFolding.isNeeded(options), expression.kind == .text else { return expression.fragment }
         return try schema.dialect.functions(for: "the order of folded texts").fold(expression.fragment, options)

@@ -7,32 +7,32 @@ enum SQLTranslation {
     case needsMemory(String)
 }
 
-/// Why a part of a predicate has no exact SQL. Caught where the part is given up; users do not see it.
+/// The reason why a part of a predicate has no exact SQL. Always caught; users do not see it.
 struct NeedsMemory: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
 }
 
-/// Turns predicates into SQL, exactly or not at all.
+/// Translates predicates to SQL, exactly or not at all.
 ///
-/// SQL has three truth values and predicates have two. Every fragment made here is TRUE exactly where the predicate holds in
-/// memory, and FALSE or NULL elsewhere; AND and OR keep that, and NOT becomes `(…) IS NOT TRUE`, which is two-valued. So a
-/// plain `ZWINS > ?` stays as it is, for an index to serve, wherever it stands.
+/// SQL has three truth values, predicates have two. Each fragment here is TRUE if the predicate holds in memory, and
+/// FALSE or NULL otherwise. AND and OR preserve that; NOT becomes `(…) IS NOT TRUE`, which has two values. So a plain
+/// `ZWINS > ?` never needs a wrapper that would prevent the use of an index.
 ///
-/// Constants and key paths come resolved (``PredicateResolver``): keys exist, constants are of their attribute's kind. Each
-/// family of operators has its file. A table in the statement is a *scope*: the first one is of `SELF`, every subquery over a
-/// to-many relationship opens another, which a variable may name.
+/// Constants and key paths are already resolved (``PredicateResolver``): keys exist, and constants have the type of
+/// their attribute. Each family of operators has a file. A table in the statement is a *scope*: the first one is that
+/// of `SELF`, and each subquery over a to-many relationship opens another, which a variable may name.
 struct PredicateToSQL {
     let schema: any SQLSchema
-    /// The tables by scope. Translating may join more to any of them.
+    /// The tables by scope. Translation may add joins to each.
     var scopes: [SQLJoins]
     /// The scopes of the variables of SUBQUERY.
     var variables: [String: Int] = [:]
-    /// The UUID of the store, where it is known.
+    /// The UUID of the store, if known.
     let storeIdentifier: String?
-    /// Whether `sum:` and its like go over the rows of a group: in what is selected of groups.
+    /// True if aggregates such as `sum:` cover the rows of a group, as in the columns of a group query.
     var hasGroups = false
-    /// The most entries of its stack that SQLite's parser uses before the part that is translated now.
+    /// The maximum number of stack entries of SQLite's parser used by the enclosing parts.
     private var parserEntries = 0
 
     /// - Parameters:
@@ -44,10 +44,10 @@ struct PredicateToSQL {
         self.storeIdentifier = storeIdentifier
     }
 
-    /// Conditions that hold for every row that matches, and whether they hold for no other. A part of a conjunction that has no
-    /// exact SQL narrows the rows where it can (``superset(_:)``).
+    /// Translates a conjunction to conditions that all matching rows meet, and returns if only they do. A part without
+    /// exact SQL is replaced by a condition that narrows the rows, if there is one (``superset(_:)``).
     ///
-    /// - Throws: a `CocoaError` for a predicate that no evaluator can do, such as a malformed regular expression.
+    /// - Throws: a `CocoaError` for a predicate that nothing can evaluate, such as a malformed regular expression.
     mutating func translateConjunction(_ predicate: PredicateTree) throws -> (terms: [SQLFragment], isExact: Bool) {
         guard case .and(let parts) = predicate else {
             switch try translate(predicate) {
@@ -65,7 +65,7 @@ struct PredicateToSQL {
         return (terms, isExact)
     }
 
-    /// The whole predicate. The joins of a part that is given up are given up too.
+    /// Translates the whole predicate. If a part fails, its joins are removed again.
     ///
     /// - Throws: as ``translateConjunction(_:)``.
     mutating func translate(_ predicate: PredicateTree) throws -> SQLTranslation {
@@ -78,11 +78,10 @@ struct PredicateToSQL {
         }
     }
 
-    /// So many entries nested parts may take: SQLite's parser has 100, and the innermost comparison needs the rest.
+    /// The maximum of entries for nested parts. SQLite's parser has 100; the innermost comparison needs the rest.
     private static let mostParserEntries = 68
 
-    /// Translates a part that stands within others, which take `entries` of the parser's stack.
-    ///
+    /// Translates a part within others, which use `entries` of the parser's stack.
     mutating func nested<Translation>(
         _ entries: Int, _ translate: (inout Self) throws -> Translation
     ) throws -> Translation {
@@ -94,17 +93,18 @@ struct PredicateToSQL {
         return try translate(&self)
     }
 
-    /// The limit for the text of a part, in bytes. SQLite takes statements of a million. A function may need its argument three
-    /// times, a list its left side once for each member, so that each level of nesting may make the text many times as long.
+    /// The maximum length of a part's text, in bytes. SQLite accepts statements of a million bytes. A function may
+    /// repeat its argument three times and a list its left side once per element, so each level of nesting can multiply
+    /// the length.
     private static let longestText = 400_000
 
-    /// - Throws: ``NeedsMemory`` where a part is too long to stand within others.
+    /// - Throws: ``NeedsMemory`` if a part is too long.
     static func bounded(_ fragment: SQLFragment) throws -> SQLFragment {
         guard fragment.text.utf8.count <= longestText else { throw NeedsMemory("its statement gets too long") }
         return fragment
     }
 
-    /// A fragment that can be an operand of AND and OR.
+    /// Returns a fragment that can be an operand of AND and OR.
     mutating func condition(_ predicate: PredicateTree) throws -> SQLFragment {
         try Self.bounded(try nested(4) { try $0.innerCondition(predicate) })
     }
@@ -128,8 +128,8 @@ struct PredicateToSQL {
         return fragments.count == 1 ? fragments[0] : Self.balanced(fragments[...], word).parenthesized
     }
 
-    /// The fragments joined by AND or OR. SQLite nests a long chain as deep as it is long, and refuses a depth of 1,000; in
-    /// halves of halves a chain of any length is flat.
+    /// Joins the fragments by AND or OR. SQLite nests a chain as deeply as it is long and limits the depth to 1,000, so
+    /// a long chain is split into halves recursively.
     static func balanced(_ fragments: ArraySlice<SQLFragment>, _ word: String) -> SQLFragment {
         if fragments.count <= 100 { return fragments.joined(separator: word) }
         let middle = fragments.startIndex + fragments.count / 2
@@ -151,7 +151,7 @@ struct PredicateToSQL {
         }
     }
 
-    /// Without any key: the same for every row.
+    /// Evaluates a comparison without keys, which is the same for every row.
     private func constantComparison(_ tree: ComparisonTree) throws -> SQLFragment {
         truth(try CompiledPredicate(.comparison(tree)).evaluate(any: nil))
     }
@@ -174,7 +174,7 @@ struct PredicateToSQL {
         }
     }
 
-    /// One value with another.
+    /// Compares one value with another.
     mutating func relation(_ tree: ComparisonTree, _ left: SQLOperand, _ right: SQLOperand) throws -> SQLFragment {
         switch tree.comparison {
         case .equalTo: try equal(left, right, tree.options)
@@ -196,12 +196,12 @@ struct PredicateToSQL {
 }
 
 extension PredicateTree {
-    /// The parts of an AND, and of each AND among them: programs put long chains together pair by pair.
+    /// The parts of an AND and of all nested ANDs. Programs often build long chains of pairs.
     fileprivate var conjuncts: [PredicateTree] {
         flattened { if case .and(let parts) = $0 { parts } else { nil } }
     }
 
-    /// The same of an OR.
+    /// The parts of an OR and of all nested ORs.
     var disjuncts: [PredicateTree] {
         flattened { if case .or(let parts) = $0 { parts } else { nil } }
     }
@@ -216,11 +216,11 @@ extension PredicateTree {
 }
 
 extension PredicateToSQL {
-    /// A condition that is the same for every row.
+    /// Returns a condition that is the same for every row.
     func truth(_ value: Bool) -> SQLFragment { SQLFragment(value ? schema.dialect.always : schema.dialect.never) }
 }
 
 extension SQLFragment {
-    /// NOT, with two truth values.
+    /// The negation, with two truth values.
     var isNotTrue: SQLFragment { "(" + self + ") IS NOT TRUE" }
 }

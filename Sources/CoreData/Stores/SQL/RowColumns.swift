@@ -1,22 +1,22 @@
-/// The columns that a query for whole rows selects, and the position of each slot's value in a result row.
+/// The columns of a query for whole rows, and the position of each slot's value in a result row.
 ///
-/// The first three columns are the primary key, the entity and the version; the others follow from ``firstValueColumn`` on, each column of
-/// the table once. A query for an entity with descendants selects the columns of all of them, since one result may hold
-/// rows of each; every concrete entity has its own map from slots to columns.
+/// The first three columns are the primary key, the entity and the version. The columns of the table follow from
+/// ``firstValueColumn`` on, each once. A query for an entity with descendants selects the columns of all of them,
+/// because the result may have rows of each; each concrete entity maps its slots to columns.
 package struct RowColumns {
     /// The position of one slot's value; `-1` if it is not in the table.
     package struct SlotColumn: Hashable {
-        /// The column of the value: an attribute's, the first of a composite attribute's, which stand side by side, or a
-        /// to-one relationship's foreign key.
+        /// The column of the value: an attribute's, the first of a composite attribute's adjacent columns, or a to-one
+        /// relationship's foreign key.
         package var value: Int
-        /// The column of the destination's entity, for a to-one relationship to an entity family.
+        /// The column of the destination's entity, for a to-one relationship to several entities.
         package var entity: Int
     }
 
-    /// One concrete entity that a result row may belong to.
+    /// One concrete entity that a result row can have.
     package struct EntityColumns {
         package let entity: NSEntityDescription
-        /// As many as the layout has slots.
+        /// The columns in the order of the layout's slots.
         package let slots: [SlotColumn]
     }
 
@@ -27,11 +27,11 @@ package struct RowColumns {
 
     /// The unquoted names of the columns in the order of the result, the first three included.
     let names: [String]
-    /// By the number in the column of entities.
+    /// The concrete entities by their numbers in the entity column.
     package let entities: [Int64: EntityColumns]
     private let dialect: SQLDialect
 
-    /// Plans the columns of `entity`, and those of its descendants on request. Cost: one step per property.
+    /// Plans the columns of `entity`, and of its descendants if requested. Cost: one step per property.
     package init(entity: NSEntityDescription, includingSubentities: Bool, schema: any SQLSchema) {
         var names = [schema.dialect.key, schema.dialect.entity, schema.dialect.version]
         var positions: [String: Int] = [:]
@@ -62,7 +62,7 @@ package struct RowColumns {
         self.entities = entities
     }
 
-    /// The columns as a select list over the table `alias`.
+    /// Returns the select list of the columns of the table `alias`.
     package func selectList(alias: String) -> String {
         names.map { "\(alias).\(dialect.quoted($0))" }.joined(separator: ", ")
     }

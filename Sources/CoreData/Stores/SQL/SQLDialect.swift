@@ -1,39 +1,39 @@
 import PredicateSyntax
 
-/// What the SQL of one database is like where databases differ: all that the translation of predicates, sort keys and groups
-/// needs to know of one.
+/// The SQL of one database where databases differ, as far as predicates, sort keys and groups need it.
 ///
-/// Where a property says that the database does something otherwise than memory, the translation leaves it to memory.
+/// If the database differs from memory in a property, the translation leaves the work to memory.
 package struct SQLDialect: Sendable {
-    /// A name, as written in a statement.
+    /// Quotes a name for a statement.
     package var quoted: @Sendable (String) -> String
-    /// The names of the columns that every table of rows has: the key, the number of the entity, the version.
+    /// The names of the columns in every table of rows: key, entity number, version.
     package var key: String
     package var entity: String
     package var version: String
     /// Conditions that are the same for every row.
     package var always = "1"
     package var never = "0"
-    /// `=` and `<>` that take two NULLs for the same.
+    /// `=` and `<>` that treat two NULLs as equal.
     package var isSame = "IS"
     package var isNotSame = "IS NOT"
-    /// The limit that is none; `nil` for the number -1.
+    /// The value of LIMIT for no limit; `nil` for -1.
     package var noLimit: String?
-    /// The keywords behind a term of ORDER BY, so that NULL comes first ascending and last descending.
+    /// The keywords after a term of ORDER BY that sort NULL first ascending and last descending.
     package var ascendingSuffix = ""
     package var descendingSuffix = " DESC"
-    /// The function that tells the place of one text in another, from 1 on.
+    /// The function that returns the position of one text in another, counted from 1.
     package var positionFunction = "instr"
-    /// The text that ends a text after so many characters, by a function of both; `nil` where there is none.
+    /// The function that returns the last characters of a text, given their number; `nil` if there is none.
     package var endFunction: String?
-    /// What behind a text holds for all that have a character other than ASCII and those that neither case nor normalisation
-    /// concerns, where `lower()` changes ASCII alone; `nil` where the database has no such test.
+    /// A condition, written after a text, that finds texts which may fold unlike ASCII: those with non-ASCII
+    /// characters, except characters without case or normalisation. Requires a `lower()` that changes ASCII only; `nil`
+    /// if the database has no such test.
     package var unlikeASCII: String?
-    /// The mean of the whole numbers of a column, as the real number that is nearest to it.
+    /// The mean of a column of integers, as the nearest real number.
     package var average: @Sendable (String) -> String = { "AVG(\($0))" }
-    /// A value as a real number.
+    /// Converts a value to a real number.
     package var asReal: @Sendable (String) -> String = { "CAST(\($0) AS REAL)" }
-    /// A whole number of at most 32 bits as one of 64.
+    /// Converts an integer of at most 32 bits to 64 bits.
     package var asWide: @Sendable (String) -> String = { $0 }
     /// True if numbers of different kinds compare by value and arithmetic never fails: on overflow it becomes real.
     package var hasFreeNumbers = true
@@ -47,9 +47,9 @@ package struct SQLDialect: Sendable {
     package var groupsStrictly = false
     /// True if texts may contain a zero character.
     package var keepsZeroCharacters = true
-    /// The number of values that a statement may bind.
+    /// The maximum number of values that a statement may bind.
     package var argumentLimit = 32_700
-    /// The evaluators' own functions, where the database calls them.
+    /// The functions that run the evaluators' code, if the database can call them.
     var textFunctions: SQLTextFunctions?
 
     package init(
@@ -62,18 +62,18 @@ package struct SQLDialect: Sendable {
     }
 }
 
-/// The calls of functions and collations that run the evaluators' own code.
+/// Calls of the SQL functions and collations that run the evaluators' code.
 struct SQLTextFunctions: Sendable {
-    /// A search of a part in a text: true or false, NULL where one of them is.
+    /// Searches a part in a text: true or false, or NULL if either is NULL.
     var search: @Sendable (SQLTextSearch, SQLFragment, SQLFragment, ComparisonOptions) -> SQLFragment
-    /// The folded bytes of a text.
+    /// Returns the folded bytes of a text.
     var fold: @Sendable (SQLFragment, ComparisonOptions) -> SQLFragment
     var call: @Sendable (TextFunction, SQLFragment) -> SQLFragment
-    /// The collation for text that gives the order of a comparison; `nil` for the order of its bytes.
+    /// Returns the collation for a comparison of texts; `nil` for the order of their bytes.
     var collation: @Sendable (StoreSortKey.Comparison) -> String?
 }
 
-/// The searches in texts, by the number under which a statement calls them.
+/// The searches in texts. The raw values are arguments in statements.
 enum SQLTextSearch: Int64 {
     case contains = 0
     case beginsWith = 1
@@ -84,7 +84,7 @@ enum SQLTextSearch: Int64 {
 }
 
 extension SQLDialect {
-    /// - Throws: ``NeedsMemory`` where the database does not call the evaluators' functions.
+    /// - Throws: ``NeedsMemory`` if the database cannot call the evaluators' functions.
     func functions(for what: String) throws -> SQLTextFunctions {
         guard let textFunctions else {
             throw NeedsMemory("\(what) is done by functions that the database does not have")
@@ -104,7 +104,7 @@ extension SQLDialect {
         }
     }
 
-    /// A number as it is compared with values of `kind`, where not every number is.
+    /// Converts a number for a comparison with values of `kind`, for databases that compare only some kinds.
     func comparable(_ value: SQLValue, with kind: SQLExpression.Kind) throws -> SQLValue {
         guard !hasFreeNumbers else { return value }
         switch (value, kind) {

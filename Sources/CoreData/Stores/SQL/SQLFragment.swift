@@ -1,4 +1,4 @@
-/// A piece of SQL and the values of its `?`s, joined as values until the statement is prepared.
+/// A piece of SQL with the values of its `?`s. They stay together until the statement is prepared.
 package struct SQLFragment: Equatable {
     package var text: String
     package var arguments: [SQLValue]
@@ -24,12 +24,12 @@ package struct SQLFragment: Equatable {
     /// The fragment in parentheses.
     var parenthesized: SQLFragment { "(" + self + ")" }
 
-    /// One bound value.
+    /// Returns a `?` with its value.
     static func argument(_ value: SQLValue) -> SQLFragment { SQLFragment("?", [value]) }
 }
 
 extension Sequence where Element == SQLFragment {
-    /// The fragments one after the other with `separator` between them.
+    /// Concatenates the fragments with `separator` between them.
     func joined(separator: String) -> SQLFragment {
         var result = SQLFragment("")
         var isFirst = true
@@ -44,7 +44,7 @@ extension Sequence where Element == SQLFragment {
 
 /// Names in SQL text.
 enum SQLName {
-    /// `name` as it may stand in a statement: as it is when it is a plain identifier, else in double quotes.
+    /// Returns `name` for a statement: unchanged if it is a plain identifier, otherwise in double quotes.
     static func quoted(_ name: String) -> String {
         let isPlain =
             name.utf8.allSatisfy { byte in
@@ -59,11 +59,11 @@ enum SQLName {
     }
 }
 
-/// Texts and names between quotes in a statement.
+/// Quoting of texts and names in statements.
 package enum SQLText {
-    /// `text` between two quotes, with each quote in it doubled.
+    /// Returns `text` between two quotes, with each quote in it doubled.
     ///
-    /// By scalars, as a database reads it: a quote with an accent behind it is one character to Swift, and not that quote.
+    /// Works on Unicode scalars, as databases do: in Swift a quote followed by a combining accent is another character.
     package static func enclosed(_ text: String, in quote: Unicode.Scalar) -> String {
         var result = String.UnicodeScalarView()
         result.append(quote)
@@ -75,6 +75,6 @@ package enum SQLText {
         return String(result)
     }
 
-    /// `text` as a literal.
+    /// Returns `text` as a literal.
     package static func literal(_ text: String) -> String { enclosed(text, in: "'") }
 }

@@ -1,9 +1,9 @@
-/// The table of an entity and the tables of the to-one relationships that a statement follows from it.
+/// The table of an entity, and the tables of to-one relationships that a statement joins to it.
 ///
-/// Each relationship path is joined once, however often it is asked for. The joins are LEFT joins: a row whose
-/// relationship is empty stays, and everything behind the relationship is NULL there, as it is `nil` in memory.
+/// Each relationship path is joined once. The joins are LEFT joins: a row with an empty relationship stays, and the
+/// columns of the destination are NULL, as the values are `nil` in memory.
 struct SQLJoins {
-    /// Hands out the names `t0`, `t1` …, each once in a whole statement, subqueries included.
+    /// Generates the names `t0`, `t1` …, unique in a whole statement with its subqueries.
     final class Aliases {
         private var count = 0
         func next() -> String {
@@ -20,12 +20,12 @@ struct SQLJoins {
     private var joined: [(path: [ObjectIdentifier], alias: String)] = []
     private var text = ""
 
-    /// For a whole statement: the entity's table is `t0`.
+    /// Creates the joins of a whole statement; the entity's table is `t0`.
     init(entity: NSEntityDescription, schema: any SQLSchema) {
         self.init(entity: entity, schema: schema, aliases: Aliases())
     }
 
-    /// For a subquery of a statement.
+    /// Creates the joins of a subquery.
     init(entity: NSEntityDescription, schema: any SQLSchema, aliases: Aliases) {
         self.entity = entity
         self.schema = schema
@@ -36,10 +36,10 @@ struct SQLJoins {
     /// True if no other table is joined.
     var isAlone: Bool { joined.isEmpty }
 
-    /// The tables and joins behind FROM.
+    /// The tables and joins of the FROM clause.
     var from: SQLFragment { SQLFragment("\(schema.tableText(schema.table(of: entity))) AS \(alias)\(text)") }
 
-    /// The name of the table at the end of `relationships`, all of them to-one, joining what is not joined yet.
+    /// Returns the table name at the end of the to-one path `relationships`, adding missing joins.
     mutating func alias(following relationships: [NSRelationshipDescription]) -> String? {
         var path: [ObjectIdentifier] = []
         var current = alias
@@ -63,7 +63,7 @@ struct SQLJoins {
         return current
     }
 
-    /// The column of `property` at the end of `relationships`; `nil` where the table has none.
+    /// Returns the column of `property` at the end of `relationships`; `nil` if the table has none.
     mutating func column(
         of property: NSPropertyDescription, following relationships: [NSRelationshipDescription]
     ) -> String? {
@@ -74,7 +74,7 @@ struct SQLJoins {
         return "\(table).\(schema.dialect.quoted(column))"
     }
 
-    /// The column of a value of a composite attribute at the end of `relationships`; `nil` where the table has none.
+    /// Returns the column of a composite attribute's value at the end of `relationships`; `nil` if the table has none.
     mutating func column(
         of composite: NSCompositeAttributeDescription, at path: [String],
         following relationships: [NSRelationshipDescription]
@@ -85,7 +85,7 @@ struct SQLJoins {
         return "\(table).\(schema.dialect.quoted(column))"
     }
 
-    /// The condition on the column of entities in the entity's own table, or `nil` where every row of the table belongs.
+    /// Returns the condition on the entity column of the entity's own table; `nil` if it holds for every row.
     func entityCondition(includingSubentities: Bool) -> SQLFragment? {
         guard schema.sharesTable(entity) else { return nil }
         if includingSubentities && entity.superentity == nil { return nil }

@@ -1,36 +1,35 @@
 import Foundation
 
-/// One side of a comparison on its way into SQL.
+/// One side of a comparison during translation.
 enum SQLOperand {
     case constant(PredicateValue)
     case expression(SQLExpression)
-    /// The values behind a to-many relationship.
+    /// The values of a to-many relationship.
     case many(SQLMany)
-    /// `{a, b}` of which not all are constants.
+    /// `{a, b}` with elements that are not all constants.
     case list([SQLOperand])
 }
 
-/// SQL that gives one value for each row.
+/// SQL with one value for each row.
 struct SQLExpression {
-    /// The kind of its value. Only values of comparable kinds are compared in SQL: its own rules for others are not
-    /// the predicates'.
+    /// The kind of a value. SQL compares only comparable kinds, because its rules for others differ from those of
+    /// predicates.
     enum Kind: Equatable {
-        /// Whole numbers and Booleans; `isNarrow` if of at most 32 bits, so that no sum of them overflows.
+        /// Integers and Booleans; `isNarrow` if they have at most 32 bits, so that their sum cannot overflow.
         case integer(isNarrow: Bool)
         case real
-        /// A date: a number that the table may hold as an integer or a real.
+        /// A date: a number that the table may store as integer or real.
         case date
-        /// A decimal: kept as the nearest number that a column can hold.
+        /// A decimal, stored as the nearest number that fits the column.
         case decimal
         case text
-        /// A UUID.
         case uuid
         case data
-        /// The primary key of an object of an entity family, by the name of its root.
+        /// The primary key of an object; `root` is the name of its root entity.
         case object(root: String?)
-        /// The number of an entity.
+        /// The entity number.
         case entity
-        /// Nothing but whether there is a value can be told: archives, data outside the file.
+        /// Only the presence of a value is known: archives, data in external files.
         case opaque
 
         var isNumber: Bool {
@@ -54,7 +53,7 @@ struct SQLExpression {
     var kind: Kind
 }
 
-/// A to-many relationship in a statement: its owner's table, the way there, and what follows behind it.
+/// A to-many relationship in a statement: the scope of its owner, the to-one path to it, and the remaining keys.
 struct SQLMany {
     let scope: Int
     let toOnes: [NSRelationshipDescription]
@@ -79,10 +78,10 @@ extension SQLExpression.Kind {
 }
 
 extension PredicateToSQL {
-    /// The bound value for a constant that is compared with an expression of `kind`.
+    /// Returns the bound value for a constant that is compared with an expression of `kind`.
     ///
-    /// - Returns: `nil` for `nil`.
-    /// - Throws: ``NeedsMemory`` where SQL would compare otherwise than memory does.
+    /// - Returns: `nil` for a null value.
+    /// - Throws: ``NeedsMemory`` if SQL would compare differently from memory.
     func bound(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> SQLValue? {
         try plainlyBound(value, for: kind).map { try schema.dialect.comparable($0, with: kind) }
     }
@@ -114,10 +113,11 @@ extension PredicateToSQL {
         throw NeedsMemory("values of different kinds are compared in memory")
     }
 
-    /// A number that no row has: primary keys are positive.
+    /// A key that no row has: primary keys are positive.
     private static let noPrimaryKey: Int64 = -1
 
-    /// The key of an object's row. An object that is not saved, of another entity or in another store is none of the rows.
+    /// Returns the key of an object's row, or ``noPrimaryKey`` for one that is not saved or is of another hierarchy or
+    /// store.
     private func primaryKey(of value: PredicateValue, root: String?) -> Int64 {
         guard let id = value.objectID, id.entity.rootName == root, case .permanent(let number) = id.reference,
             storeIdentifier == nil || id.storeIdentifier == storeIdentifier
@@ -125,7 +125,7 @@ extension PredicateToSQL {
         return number
     }
 
-    /// The decimal as the number that a column holds, if that is the decimal and no neighbour.
+    /// Returns the number that a column stores for a decimal, if it is exactly equal.
     private func bound(_ decimal: Decimal) throws -> SQLValue {
         switch Number(decimal) {
         case .integer(let number): return .integer(number)

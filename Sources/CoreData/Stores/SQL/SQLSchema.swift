@@ -1,33 +1,33 @@
-/// The facts about a store's tables that the SQL translation needs.
+/// The facts about a store's tables that translation to SQL needs.
 package protocol SQLSchema: AnyObject {
-    /// The database's own SQL.
+    /// The SQL of the database.
     var dialect: SQLDialect { get }
 
-    /// The name of a table, as written in a statement.
+    /// Returns the name of a table for a statement.
     func tableText(_ name: String) -> String
 
-    /// The value of an attribute, whose column is `column`, as one of the kind of the attribute.
+    /// Returns SQL for the value of an attribute stored in `column`.
     func valueText(of attribute: NSAttributeDescription, in column: String) -> String
 
-    /// The table that holds the rows of `entity`, unquoted.
+    /// Returns the table of the rows of `entity`, unquoted.
     func table(of entity: NSEntityDescription) -> String
 
-    /// The column of a persistent attribute or of a to-one relationship, unquoted; `nil` for a transient property.
+    /// Returns the column of a persistent attribute or to-one relationship, unquoted; `nil` for a transient property.
     func column(of property: NSPropertyDescription, in entity: NSEntityDescription) -> String?
 
-    /// The column of a value of a composite attribute; `nil` for a transient one.
+    /// Returns the column of a composite attribute's value; `nil` for a transient one.
     func column(of composite: NSCompositeAttributeDescription, at path: [String]) -> String?
 
-    /// The columns of a composite attribute, in the order of its leaves; empty for a transient one.
+    /// Returns the columns of a composite attribute in the order of its leaves; none for a transient one.
     func columns(of composite: NSCompositeAttributeDescription) -> [String]
 
     /// True if decimal columns may hold values that SQL does not treat as numbers. They are compared in memory.
     var keepsLongDecimals: Bool { get }
 
-    /// The column that holds the destination's entity number, where the destination is an entity family.
+    /// Returns the column with the destination's entity number, if the destination has several entities.
     func entityColumn(of relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> String?
 
-    /// The numbers of `entity` in the column of entities, with those of its descendants on request.
+    /// Returns the number of `entity` in the entity column, with those of its descendants if requested.
     func entityNumbers(of entity: NSEntityDescription, includingSubentities: Bool) -> [Int64]
 
     /// True if the table holds rows of several entities. A query then has to compare the entity column.
@@ -42,12 +42,12 @@ extension SQLSchema {
 
     func valueText(of attribute: NSAttributeDescription, in column: String) -> String { column }
 
-    /// The column of the key, as written in a statement.
+    /// The key column's name for a statement.
     package var keyText: String { dialect.quoted(dialect.key) }
 
     package var keepsLongDecimals: Bool { false }
 
-    /// The kind of the values in an attribute's column.
+    /// Returns the kind of the values in an attribute's column.
     func kind(of attribute: NSAttributeDescription) -> SQLExpression.Kind {
         keepsLongDecimals && attribute.attributeType == .decimalAttributeType ? .opaque : .init(attribute)
     }
@@ -68,6 +68,6 @@ extension SQLSchema {
 package enum SQLToManyStorage: Equatable {
     /// In a column of the destination's table that holds the owner's primary key.
     case foreignKey(column: String, orderColumn: String?)
-    /// In a table of pairs.
+    /// In a join table.
     case joinTable(String, ownerColumn: String, destinationColumn: String, orderColumn: String?)
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that is bound to a statement, or that a column holds, whatever the database.
+/// A bound value or column value of any database.
 package enum SQLValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -9,6 +9,6 @@ package enum SQLValue: Hashable, Sendable {
     case blob(Data)
     case uuid(UUID)
     case decimal(Decimal)
-    /// Several values of one kind at one place, where the database has such.
+    /// Several values of one kind in one argument, if the database has lists.
     case list([SQLValue])
 }

@@ -1,15 +1,15 @@
 import PredicateSyntax
 
-/// Makes the SELECT statements of a ``StoreQuery``.
+/// Builds the SELECT statements of a ``StoreQuery``.
 ///
-/// The table of the query's entity is `t0`; the tables of to-one relationships are joined to it as `t1`, `t2` … and
-/// shared by the predicate, the sort keys and the grouping. A join to one never multiplies rows, so no DISTINCT is needed.
-/// What the store cannot do exactly is left out and named in ``SelectStatement/unsupported``: of a conjunction only the
-/// parts that are inexact, so that the rest still narrows the rows.
+/// The table of the query's entity is `t0`. Tables of to-one relationships are joined as `t1`, `t2` … and shared by the
+/// predicate, the sort keys and the grouping. A to-one join never multiplies rows, so no DISTINCT is needed. Parts that
+/// the store cannot do exactly are omitted and listed in ``SelectStatement/unsupported``. From a conjunction only its
+/// inexact parts are omitted, so that the rest still narrows the rows.
 package struct SelectBuilder {
     let query: StoreQuery
     let schema: any SQLSchema
-    /// The UUID of the store whose tables these are: objects of other stores are none of its rows.
+    /// The UUID of the tables' store. Objects of other stores match no row.
     let storeIdentifier: String?
 
     package init(query: StoreQuery, schema: any SQLSchema, storeIdentifier: String? = nil) {
@@ -18,16 +18,16 @@ package struct SelectBuilder {
         self.storeIdentifier = storeIdentifier
     }
 
-    /// `SELECT primary key[, entity][, value]`, in order. The column of entities is left out when all rows are of one entity
-    /// (see ``SelectStatement/onlyEntity``), so that an index can answer the query without the table.
+    /// `SELECT primary key[, entity][, value]`, in order. The entity column is omitted if all rows have one entity (see
+    /// ``SelectStatement/onlyEntity``), so that an index can answer the query without the table.
     ///
     /// - Parameter groupedBy: the key path of an attribute to read with the key: see ``SelectStatement/group``.
-    /// - Throws: a `CocoaError` for a key that the entity does not have, or a constant of a wrong type.
+    /// - Throws: a `CocoaError` for a key that the entity does not have, or a constant of the wrong type.
     package func keys(groupedBy keyPath: [String]? = nil) throws -> SelectStatement {
         try statement(keyList(groupedBy: keyPath), order: .bySQL)
     }
 
-    /// `SELECT value FROM … WHERE primary key = ?` of the attribute that rows are grouped by; `nil` where it has no column.
+    /// `SELECT value FROM … WHERE primary key = ?` for the attribute to group by; `nil` if it has no column.
     ///
     /// - Throws: as ``keys(groupedBy:)``.
     func groupedValue() throws -> SQLFragment? {
@@ -40,25 +40,25 @@ package struct SelectBuilder {
         return "SELECT \(column) FROM " + joins.from + SQLFragment(" WHERE t0.\(schema.keyText) = ?")
     }
 
-    /// The same without order, limit and offset, the values to sort by behind the rest: see ``SelectStatement/sortColumns``.
+    /// The keys without order, limit and offset, then the values to sort by: see ``SelectStatement/sortColumns``.
     ///
-    /// - Returns: `nil` where the order is not that of the values themselves but of a collation, or not exact.
+    /// - Returns: `nil` if the order needs a collation or is not exact.
     /// - Throws: as ``keys(groupedBy:)``.
     func keysToSort() throws -> SelectStatement? { try sortable(statement(keyList(groupedBy: nil), order: .byCaller)) }
 
-    /// `SELECT` of whole rows in the column order of ``SelectStatement/columns``.
+    /// `SELECT` of whole rows, in the column order of ``SelectStatement/columns``.
     ///
-    /// - Parameter isOrdered: `false` for any order, limit and offset left out as well: for reading rows whose order
-    ///   is known from ``keys(groupedBy:)``.
+    /// - Parameter isOrdered: false to omit order, limit and offset, for rows whose order is known from
+    ///   ``keys(groupedBy:)``.
     /// - Throws: as ``keys(groupedBy:)``.
     package func rows(isOrdered: Bool = true) throws -> SelectStatement {
         try statement(rowList(), order: isOrdered ? .bySQL : .none)
     }
 
-    /// The same as ``keysToSort()``, of whole rows.
+    /// Whole rows without order, like ``keysToSort()``.
     func rowsToSort() throws -> SelectStatement? { try sortable(statement(rowList(), order: .byCaller)) }
 
-    /// `SELECT COUNT(*)`, limit and offset applied; `nil` where it would not be exact.
+    /// `SELECT COUNT(*)` with limit and offset applied; `nil` if it would not be exact.
     ///
     /// - Throws: as ``keys(groupedBy:)``.
     package func count() throws -> SQLFragment? {
@@ -73,20 +73,20 @@ package struct SelectBuilder {
 
     // MARK: Parts
 
-    /// The one entity of all the rows, if there is only one.
+    /// The entity of all rows, if there is only one.
     private var onlyEntity: NSEntityDescription? {
         let family = query.includesSubentities ? query.entity.family : [query.entity]
         return family.count == 1 ? query.entity : nil
     }
 
-    /// Where the rows are put in order.
+    /// The place where rows are sorted.
     private enum Order {
         case none
         case bySQL
         case byCaller
     }
 
-    /// The text of a SELECT's column list, and where the columns in it are.
+    /// The column list of a SELECT, and the positions of its columns.
     private struct SelectList {
         var text: String
         var count = 1
@@ -144,7 +144,7 @@ package struct SelectBuilder {
         select.unsupported.isEmpty && select.sortColumns != nil ? select : nil
     }
 
-    /// Selects the attribute at the end of the list's key path too, where it has a column.
+    /// Adds the attribute of the list's key path to the SELECT, if it has a column.
     private func addGroup(to list: inout SelectList, joins: inout SQLJoins) throws -> SelectStatement.Group? {
         guard let keyPath = list.groupKeyPath else { return nil }
         let path = try ModelKeyPath(keyPath, from: query.entity)
@@ -156,7 +156,7 @@ package struct SelectBuilder {
         return SelectStatement.Group(column: list.count, attribute: attribute)
     }
 
-    /// Selects the attributes at the ends of the query's key paths too; `nil` where one of them has no column.
+    /// Adds the attributes of the query's extra key paths to the SELECT; `nil` if one has no column.
     private func addExtra(to list: inout SelectList, joins: inout SQLJoins) throws -> [SelectStatement.Group]? {
         guard !query.extraPaths.isEmpty else { return nil }
         var columns: [(text: String, attribute: NSAttributeDescription)] = []
@@ -174,14 +174,14 @@ package struct SelectBuilder {
         }
     }
 
-    /// Selects what is sorted by too; `nil` where texts are not sorted by their bytes.
+    /// Adds the sort expressions to the SELECT; `nil` if one needs a collation.
     private func add(_ terms: [SortToSQL.Term], to list: inout SelectList) -> [SQLSortColumn]? {
         guard terms.allSatisfy({ !$0.hasCollation }) else { return nil }
         for term in terms { list.text += ", \(term.expression)" }
         return terms.enumerated().map { SQLSortColumn(index: list.count + $0, isAscending: $1.isAscending) }
     }
 
-    /// The terms of ORDER BY, or `nil` where a sort key cannot be translated exactly.
+    /// Returns the terms of ORDER BY; `nil` if a sort key cannot be translated exactly.
     private func orderTerms(joins: inout SQLJoins) throws -> [SortToSQL.Term]? {
         var terms: [SortToSQL.Term] = []
         for key in query.sortKeys {
@@ -191,14 +191,14 @@ package struct SelectBuilder {
         return terms
     }
 
-    /// ` LIMIT … OFFSET …`, or nothing.
+    /// ` LIMIT … OFFSET …`, or an empty fragment.
     private var limitClause: SQLFragment {
         if query.limit == 0 && query.offset == 0 { return SQLFragment("") }
         let limit = schema.dialect.limit(query.limit)
         return query.offset == 0 ? limit : limit + schema.dialect.offset(query.offset)
     }
 
-    /// ` WHERE …` of entity and predicate, and whether it is exact.
+    /// Returns ` WHERE …` for the entity and the predicate, and true if it is exact.
     func condition(joins: inout SQLJoins) throws -> (clause: SQLFragment, isExact: Bool) {
         var terms: [SQLFragment] = []
         if let entities = joins.entityCondition(includingSubentities: query.includesSubentities) {
@@ -222,12 +222,12 @@ package struct SelectBuilder {
     }
 }
 
-/// One SELECT, and what the caller has to know to read its result.
+/// A SELECT with the positions of its columns.
 package struct SelectStatement {
     package var fragment: SQLFragment
-    /// The parts that the caller has to do in memory. If not empty, limit and offset are not in the statement.
+    /// The parts that the caller has to do in memory. If there are any, limit and offset are not in the statement.
     package var unsupported: StoreQueryResult.Unsupported
-    /// The entity of every row, where there is only one: a statement for keys then has no column of entities.
+    /// The entity of all rows, if there is only one. A statement for keys then has no entity column.
     package var onlyEntity: NSEntityDescription?
     /// The columns of a statement for whole rows.
     package var columns: RowColumns?
@@ -240,12 +240,12 @@ package struct SelectStatement {
 
     package struct Group {
         package let column: Int
-        /// By whose type the value is decoded.
+        /// The attribute whose type decodes the value.
         package let attribute: NSAttributeDescription
     }
 }
 
-/// A column to sort by. NULL comes first ascending and last descending.
+/// A column to sort by. NULL is first ascending and last descending.
 struct SQLSortColumn {
     let index: Int
     let isAscending: Bool

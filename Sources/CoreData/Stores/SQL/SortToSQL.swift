@@ -1,13 +1,13 @@
-/// Turns sort keys into terms of ORDER BY that give exactly the order of ``ObjectOrdering``.
+/// Translates sort keys to terms of ORDER BY with exactly the order of ``ObjectOrdering``.
 enum SortToSQL {
     /// One term.
     struct Term {
-        /// What is compared, without collation and direction.
+        /// The value to compare, without collation and direction.
         var expression: String
         let isAscending: Bool
-        /// The keywords of its direction.
+        /// The keywords of the direction.
         let suffix: String
-        /// The order of texts, where it is not that of their bytes.
+        /// The collation of texts; `nil` for the order of their bytes.
         var collation: String?
 
         var hasCollation: Bool { collation != nil }
@@ -18,8 +18,8 @@ enum SortToSQL {
         }
     }
 
-    /// - Returns: `nil` where no SQL gives the order: a transient or transformable attribute, a to-many step, a
-    ///   comparator that is code.
+    /// - Returns: `nil` if SQL has no such order: a transient or transformable attribute, a to-many step, a comparator
+    ///   in code.
     /// - Throws: a `CocoaError` for a key that the entity does not have.
     static func translate(_ key: StoreSortKey, joins: inout SQLJoins) throws -> Term? {
         guard key.comparison != .custom else { return nil }
@@ -64,10 +64,10 @@ enum SortToSQL {
 }
 
 extension SQLDialect {
-    /// The keywords behind the term of a sort key.
+    /// The keywords after the term of a sort key.
     func suffix(_ key: StoreSortKey) -> String { key.ascending ? ascendingSuffix : descendingSuffix }
 
-    /// ` LIMIT …`; 0 means none.
+    /// ` LIMIT …`; 0 means no limit.
     func limit(_ limit: Int) -> SQLFragment {
         if limit == 0, let noLimit { return SQLFragment(" LIMIT \(noLimit)") }
         return " LIMIT " + .argument(.integer(limit == 0 ? -1 : Int64(limit)))

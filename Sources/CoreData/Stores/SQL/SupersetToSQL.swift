@@ -1,11 +1,11 @@
 import PredicateSyntax
 
-// Searches without regard to case or diacritics have no exact SQL where the database does not call the evaluators' functions. But
-// of a text whose characters fold as ASCII does, the database finds out exactly whether it matches; the others it gives to
-// memory. Of most tables that leaves few rows to look at.
+// Searches that ignore case or diacritics have no exact SQL if the database cannot call the evaluators' functions. The
+// database can still decide for texts whose characters fold as ASCII does. It returns all other texts for a check in
+// memory, which are few rows in most tables.
 
 extension PredicateToSQL {
-    /// A condition that holds for every row that matches, and perhaps for others; `nil` where there is none that narrows the rows.
+    /// Returns a condition that all matching rows meet, and perhaps others; `nil` if none narrows the rows.
     ///
     /// - Throws: as ``translateConjunction(_:)``.
     mutating func superset(_ predicate: PredicateTree) throws -> SQLFragment? {

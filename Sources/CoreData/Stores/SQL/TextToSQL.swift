@@ -1,6 +1,6 @@
 import PredicateSyntax
 
-/// BEGINSWITH, ENDSWITH, CONTAINS, LIKE and MATCHES.
+/// Translates BEGINSWITH, ENDSWITH, CONTAINS, LIKE and MATCHES.
 extension PredicateToSQL {
     mutating func textSearch(
         _ search: SQLTextSearch, _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
@@ -21,7 +21,7 @@ extension PredicateToSQL {
             search, text, part, options)
     }
 
-    /// A side as SQL of a text; `nil` for a constant that is none, in which nothing is found.
+    /// Returns one side as SQL of a text; `nil` for a constant of another type, in which nothing is found.
     private func textFragment(_ operand: SQLOperand) throws -> SQLFragment? {
         switch operand {
         case .constant(.text(let text)): return .argument(try schema.dialect.comparable(.text(text), with: .text))
@@ -32,7 +32,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// The texts that begin with `prefix` are those from it up to the first one behind all of them: an index serves that.
+    /// Matches texts from `prefix` up to the least one after all with that prefix, a range that an index serves.
     private func range(_ text: SQLFragment, _ prefix: String) -> SQLFragment {
         if prefix.isEmpty { return text + " IS NOT NULL" }
         let lower = text + " >= " + .argument(.text(prefix))
@@ -44,7 +44,7 @@ extension PredicateToSQL {
     static func successor(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
-            // UTF-8 keeps the order of scalars; the surrogates between are none.
+            // UTF-8 keeps the order of scalars. Surrogates are not scalars.
             let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
             if let scalar = Unicode.Scalar(next) {
                 return String(String.UnicodeScalarView(scalars + [scalar]))

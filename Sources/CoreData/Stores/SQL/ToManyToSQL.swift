@@ -1,6 +1,6 @@
 import PredicateSyntax
 
-/// To-many relationships: ANY, ALL, `@count` and its like, SUBQUERY. Each is a subselect that is tied to its owner's row.
+/// Translates to-many relationships: ANY, ALL, aggregates such as `@count`, SUBQUERY. Each is a correlated subselect.
 extension PredicateToSQL {
     // MARK: ANY and ALL
 
@@ -12,7 +12,7 @@ extension PredicateToSQL {
         switch left {
         case .many(let many): return try existsElement(many, test)
         case .expression(let single):
-            // A single value is a collection of one, `nil` of none.
+            // A single value counts as a collection of one element, `nil` as an empty one.
             return (try test(&self, left) + " AND " + single.fragment + " IS NOT NULL").parenthesized
         case .constant, .list: throw NeedsMemory("ANY of a list is evaluated in memory")
         }
@@ -31,7 +31,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// Whether `test` holds for any value at the end of the path, over as many to-many relationships as it has.
+    /// Returns SQL that is true if `test` holds for any value at the end of a path over to-many relationships.
     mutating func existsElement(
         _ many: SQLMany, _ test: (inout PredicateToSQL, SQLOperand) throws -> SQLFragment
     ) throws -> SQLFragment {
@@ -42,7 +42,7 @@ extension PredicateToSQL {
         }
     }
 
-    /// `EXISTS (…)` over the objects of the relationship.
+    /// Returns `EXISTS (…)` over the objects of the relationship.
     mutating func exists(
         _ many: SQLMany, _ condition: (inout PredicateToSQL, Int) throws -> SQLFragment?
     ) throws -> SQLFragment {
@@ -51,7 +51,7 @@ extension PredicateToSQL {
 
     // MARK: Aggregates
 
-    /// `@count`, `@sum` … of the objects of the relationship.
+    /// Returns `@count`, `@sum` … of the objects of the relationship.
     mutating func aggregate(_ name: String, _ keys: [String], of many: SQLMany) throws -> SQLExpression {
         if name == "@count" && keys.isEmpty {
             return SQLExpression(
@@ -59,7 +59,7 @@ extension PredicateToSQL {
         }
         var kind = SQLExpression.Kind.opaque
         var column = ""
-        // The column is known only inside of the subselect, its select list only then.
+        // The column is known only within the subselect, so its select list is filled in afterwards.
         let placeholder = "\u{1}"
         var fragment = try subselect(placeholder, many) { translator, scope in
             guard case .expression(let value) = try translator.operand(keys, scope: scope),
@@ -74,8 +74,8 @@ extension PredicateToSQL {
         return SQLExpression(fragment: fragment, kind: result)
     }
 
-    /// Only what SQLite calculates as memory does: sums of reals depend on the order of the rows, and sums of 64-bit
-    /// integers may overflow, which is an error there.
+    /// Only aggregates that SQLite calculates as memory does. Sums of reals depend on the order of the rows, and sums
+    /// of 64-bit integers may overflow, which is an error in SQL.
     func aggregateFunction(
         _ name: String, of kind: SQLExpression.Kind, _ column: String
     ) throws -> (text: String, kind: SQLExpression.Kind) {
@@ -91,7 +91,7 @@ extension PredicateToSQL {
         return ("\(name == "@min" ? "MIN" : "MAX")(\(column))", kind)
     }
 
-    /// `SUBQUERY(…).@count`.
+    /// Returns `SUBQUERY(…).@count`.
     mutating func subqueryCount(
         _ collection: ExpressionTree, _ variable: String, _ predicate: PredicateTree
     ) throws -> SQLExpression {
@@ -109,9 +109,9 @@ extension PredicateToSQL {
 
     // MARK: The subselect
 
-    /// `(SELECT list FROM the relationship's objects WHERE they are the owner's AND condition)`.
+    /// Returns `(SELECT list FROM objects of the relationship WHERE they belong to the owner AND condition)`.
     ///
-    /// - Parameter condition: what more the objects have to meet, asked with their scope; `nil` for nothing.
+    /// - Parameter condition: returns a further condition on the objects, given their scope; `nil` for none.
     private mutating func subselect(
         _ list: String, _ many: SQLMany, _ condition: (inout PredicateToSQL, Int) throws -> SQLFragment?
     ) throws -> SQLFragment {
