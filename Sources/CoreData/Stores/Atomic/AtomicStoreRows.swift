@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rows of an atomic store, in memory: there they are searched, and there saves meet their conflicts. The store itself is
-/// written just before the transaction of a save is committed.
+/// The rows of an atomic store in an in-memory database, which searches them and detects conflicts of saves. The
+/// store's file is written just before the save's transaction is committed.
 // SAFETY: used under the coordinator's lock, as its owner is.
 final class AtomicStoreRows: InMemoryStore, @unchecked Sendable {
     weak var owner: NSAtomicStore?
@@ -33,9 +33,9 @@ final class AtomicStoreRows: InMemoryStore, @unchecked Sendable {
         try owner?.reserveIDs(of: objects)
     }
 
-    /// Puts all rows of a store into the empty tables.
+    /// Inserts all rows of a store into the empty tables.
     ///
-    /// - Throws: 133021 where rows break a constraint of the model.
+    /// - Throws: 133021 if the rows violate a constraint of the model.
     func fill(_ rows: [AtomicRow]) throws {
         isFilling = true
         defer { isFilling = false }
@@ -43,7 +43,7 @@ final class AtomicStoreRows: InMemoryStore, @unchecked Sendable {
     }
 }
 
-/// Rows as the changes that insert them all.
+/// A change set that inserts rows.
 struct AtomicRowChanges {
     private(set) var changes = StoreChangeSet()
     private var values: [NSManagedObjectID: [SlotValue]] = [:]
@@ -72,7 +72,7 @@ struct AtomicRowChanges {
         }
         for (index, member) in members.enumerated() {
             guard case .toOne(let slot) = member.entity.layout.place(of: inverse.name) else { continue }
-            // A row that tells of no owner itself has the one in whose list it stands.
+            // A row without a reference to its owner gets the owner whose list contains it.
             if values[member]?[slot].isNull == true { values[member]?[slot] = .reference(owner) }
             guard relationship.isOrdered, values[member]?[slot] == .reference(owner) else { continue }
             changes.insertedPositions[member, default: [:]][slot] = index
@@ -80,8 +80,8 @@ struct AtomicRowChanges {
     }
 }
 
-/// The objects of a save: those that the context brought along, or where rows are written without a context, such as by a
-/// copy of a store, those of a context of its own.
+/// The objects of a save: those in the context's change set, or objects of a private context if rows are written
+/// without one, such as by a copy of a store.
 struct AtomicStoreObjects {
     private var known: [NSManagedObjectID: NSManagedObject] = [:]
     private let context: NSManagedObjectContext?
@@ -108,7 +108,7 @@ struct AtomicStoreObjects {
         return context.object(with: id)
     }
 
-    /// Runs `body` on the queue of the objects; `known` ones are on theirs.
+    /// Runs `body` on the queue of the private context. The objects of a change set are already on their queue.
     func onQueue(_ body: () throws -> Void) rethrows {
         guard let context else { return try body() }
         try context.performAndWait(body)

@@ -2,8 +2,8 @@ import Foundation
 import PredicateSyntax
 import ModelFiles
 
-/// The file of a binary store: a word that says what it is, the length and a checksum of the rest, and a binary property list.
-/// The format is our own, as Apple's is not documented.
+/// The file of a binary store: a signature, the length and a checksum of the rest, and a binary property list. This is
+/// our own format, because Apple's is not documented.
 enum BinaryStoreFormat: StoreFileFormat {
     private static let mark = Data("RosterBinary1\n".utf8)
 
@@ -90,10 +90,9 @@ enum BinaryStoreFormat: StoreFileFormat {
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// FNV-1a: it tells damage, not malice.
+    /// FNV-1a, which detects damage but not manipulation.
     // SAFETY: the bytes are read during the closure only.
     private static func checksum(_ data: Data) -> UInt64 {
-        // The bytes are read in one loop where they lie.
         data.withUnsafeBytes { bytes in
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
             for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -102,9 +101,9 @@ enum BinaryStoreFormat: StoreFileFormat {
     }
 }
 
-/// The metadata of a store as the values of a property list.
+/// Conversion of a store's metadata to the values of a property list.
 enum StoredMetadata {
-    /// - Throws: 134030 for a value that a property list cannot hold.
+    /// - Throws: 134030 for a value that a property list cannot contain.
     static func plain(_ value: Any) throws -> PropertyListValue {
         if let set = SetElements.of(value) { return .array(try set.map(plain)) }
         switch value {

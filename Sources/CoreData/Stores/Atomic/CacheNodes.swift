@@ -1,6 +1,6 @@
 import Foundation
 
-/// The nodes of an atomic store, and how they were before a save.
+/// The nodes of an atomic store, and their state before a save.
 struct CacheNodes {
     private var byID: [NSManagedObjectID: NSAtomicStoreCacheNode] = [:]
     private var kept: [(node: NSAtomicStoreCacheNode, values: NSMutableDictionary?)] = []
@@ -13,7 +13,7 @@ struct CacheNodes {
 
     mutating func remove(_ nodes: Set<NSAtomicStoreCacheNode>) { for node in nodes { byID[node.objectID] = nil } }
 
-    /// The nodes as they are; from now on, what ``keepState(of:)`` notes can be brought back.
+    /// The current nodes. From now on ``keepState(of:)`` records values for ``restore(_:)``.
     var state: [NSManagedObjectID: NSAtomicStoreCacheNode] {
         mutating get {
             kept = []
@@ -21,7 +21,7 @@ struct CacheNodes {
         }
     }
 
-    /// Takes nodes that were removed out of the relationships that no inverse keeps up.
+    /// Removes deleted nodes from relationships without an inverse that would do so.
     mutating func dropReferences(to removed: Set<NSAtomicStoreCacheNode>) {
         var dangling: [Int: [NSRelationshipDescription]] = [:]
         for node in byID.values {
@@ -44,7 +44,7 @@ struct CacheNodes {
         }
     }
 
-    /// Notes the values of a node that will change.
+    /// Records the values of a node before it changes.
     mutating func keepState(of node: NSAtomicStoreCacheNode) {
         kept.append((node, node.propertyCache?.mutableCopy() as? NSMutableDictionary))
     }
@@ -55,7 +55,7 @@ struct CacheNodes {
         kept = []
     }
 
-    /// A collection of the kind that the store's class gave its node.
+    /// Returns a collection of the type that the store's class set in the node.
     private static func collection(of members: [Any], like value: Any?) -> Any {
         switch value {
         case is NSOrderedSet: NSOrderedSet(array: members)
@@ -64,7 +64,7 @@ struct CacheNodes {
         }
     }
 
-    /// The members of a set or a list, of whatever kind.
+    /// Returns the members of a set or list of any type.
     static func members(of value: Any?) -> [Any] {
         switch value {
         case let list as NSOrderedSet: list.array
@@ -77,21 +77,21 @@ struct CacheNodes {
     }
 }
 
-/// A row on its way into the tables in which an atomic store's rows are searched.
+/// A row to insert into the tables in which an atomic store's rows are searched.
 struct AtomicRow {
     let id: NSManagedObjectID
     var values: [SlotValue]
-    /// The members of to-many relationships, by their number in the layout.
+    /// The members of to-many relationships, by the relationship's number in the layout.
     var lists: [Int: [NSManagedObjectID]] = [:]
 }
 
-/// Turns nodes into rows.
+/// Converts nodes to rows.
 struct NodeReader {
     /// The path of the store, for errors.
     let store: String
     let nodes: CacheNodes
 
-    /// - Throws: 259 for a value that its attribute cannot have, and for a relationship to a row that is not there.
+    /// - Throws: 259 for a value that its attribute cannot have, and for a relationship to a row that does not exist.
     func read() throws -> [AtomicRow] { try nodes.all.map(row) }
 
     private func row(of node: NSAtomicStoreCacheNode) throws -> AtomicRow {

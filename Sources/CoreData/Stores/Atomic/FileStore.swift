@@ -1,14 +1,14 @@
 import Foundation
 
-/// A built-in atomic store: one file, which is read when the store is added and rewritten by each save.
+/// A built-in atomic store: one file, read when the store is added and rewritten by each save.
 // SAFETY: used under the coordinator's lock only.
 class FileStore: NSAtomicStore, @unchecked Sendable {
     class var format: any StoreFileFormat.Type { BinaryStoreFormat.self }
 
-    /// The contents of the file, until its rows are in the tables.
+    /// The contents of the file, until its rows are inserted into the tables.
     private var image: StoreImage?
     private var nextNumber: Int64 = 1
-    /// The file as it was read or written last.
+    /// The identity of the file when it was last read or written.
     private var stamp: StoreFileReplacement.Stamp?
 
     override var wantsObjects: Bool { false }
@@ -53,10 +53,10 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
             })
     }
 
-    /// The name of an entity as the file has it.
+    /// Returns the name of an entity as spelled in the file.
     class func folded(_ name: String) -> String { name }
 
-    /// The name of a property as the file has it.
+    /// Returns the name of a property as spelled in the file.
     class func foldedProperty(_ name: String) -> String { name }
 
     override func reconnect(to newURL: URL) throws {
@@ -93,7 +93,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
 
     // MARK: Nodes
 
-    /// Made from all rows at each access.
+    /// Created from all rows at each access.
     override func cacheNodes() -> Set<NSAtomicStoreCacheNode> { Set(nodesByID().values) }
 
     override func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? { nodesByID()[objectID] }

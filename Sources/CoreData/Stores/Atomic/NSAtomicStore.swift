@@ -1,14 +1,14 @@
 import Foundation
 
-/// A store that is read as a whole when it is added and written as a whole by each save. Abstract: a subclass says how.
+/// A store that is read when it is added, and written as a whole by each save. Abstract: a subclass does both.
 ///
 /// A subclass overrides ``load()``, ``save()``, ``newCacheNode(for:)``, ``updateCacheNode(_:from:)`` and
-/// ``newReferenceObject(for:)``, and the members of its class that read and write metadata without a coordinator. It is registered
-/// with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. What it keeps of each row is a cache node; fetches,
-/// faults, conflicts and constraints are the framework's work.
+/// ``newReferenceObject(for:)``, and the class methods that read and write metadata without a coordinator. Register it
+/// with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. It keeps a cache node for each row. The framework
+/// does fetches, faults, conflicts and constraints.
 ///
-/// Metadata that are there already are set in the initialiser or in `loadMetadata()`: they need a UUID (`NSStoreUUIDKey`)
-/// before the first object ID is made. What is missing of type, UUID and version hashes is filled in.
+/// Set existing metadata in the initialiser or in `loadMetadata()`: a UUID (`NSStoreUUIDKey`) is needed before the
+/// first object ID is made. A missing type, UUID or version hash is filled in.
 ///
 /// All members are called under the coordinator's lock, one at a time.
 // SAFETY: used under the coordinator's lock only.
@@ -17,7 +17,7 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
     private var copy: AtomicStoreRows?
     private var metadataIsDirty = false
 
-    /// Stores the arguments; touches no file. A subclass may read the store's metadata here, or in `loadMetadata()`.
+    /// Stores the arguments; touches no file. A subclass may read the store's metadata here or in `loadMetadata()`.
     public required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -25,7 +25,7 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
         super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
     }
 
-    /// The rows, in the form in which they are searched.
+    /// The rows in searchable tables.
     final var rows: AtomicStoreRows {
         guard let copy else { preconditionFailure("The store \(url?.path ?? "") was not loaded.") }
         return copy
@@ -51,32 +51,32 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     // MARK: For subclasses to override
 
-    /// Reads the store and adds a node for each of its rows, with ``addCacheNodes(_:)``. An empty file, or none, means a new
-    /// store. Subclasses must override it.
+    /// Reads the store and adds a node for each of its rows with ``addCacheNodes(_:)``. An empty or missing file is a
+    /// new store. Subclasses must override it.
     ///
-    /// - Throws: the subclass's own error, which refuses the store: adding it throws the same. 134000 where it is not
-    ///   overridden.
+    /// - Throws: any error of the subclass; adding the store then fails with it. 134000 if not overridden.
     open func load() throws {
         throw Self.lacks("load()")
     }
 
-    /// Writes all nodes and the metadata, as a whole or not at all. Subclasses must override it.
+    /// Writes all nodes and the metadata atomically. Subclasses must override it.
     ///
-    /// - Throws: the subclass's own error, which refuses the save: the context's `save()` throws the same, and nodes and
-    ///   objects are as they were before. 134000 where it is not overridden.
+    /// - Throws: any error of the subclass; the context's `save()` then fails with it, and nodes and objects are
+    ///   unchanged. 134000 if not overridden.
     open func save() throws {
         throw Self.lacks("save()")
     }
 
-    /// A node for an object that is saved for the first time. By default a plain one; ``updateCacheNode(_:from:)`` fills it.
+    /// Returns a node for an object saved for the first time. By default without values: see
+    /// ``updateCacheNode(_:from:)``.
     ///
-    /// The nodes of the other new objects may not be there yet: the node is given to ``updateCacheNode(_:from:)`` too, once
-    /// all are.
+    /// The nodes of other new objects may not exist yet. ``updateCacheNode(_:from:)`` is called for this node once all
+    /// do.
     open func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
         NSAtomicStoreCacheNode(objectID: managedObject.objectID)
     }
 
-    /// Brings the values of an object that is saved into its node. By default all properties that are not transient.
+    /// Copies the values of a saved object to its node. By default all properties that are not transient.
     open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
         for (name, property) in managedObject.entity.propertiesByName where !property.isTransient {
             switch property {
@@ -94,30 +94,32 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
         }
     }
 
-    /// A value that names the row of a new object in the store, for ever, and no other of the entity's hierarchy: a number,
-    /// a text, or any other value that ``NSPersistentStore/uriText(forReferenceObject:)`` gives a text of its own. By default a UUID's text.
+    /// Returns a permanent reference for the row of a new object, unique in its entity hierarchy: a number, a text, or
+    /// another value with a distinct ``NSPersistentStore/uriText(forReferenceObject:)``. By default the text of a new
+    /// UUID.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
-    /// Called in a save, before the nodes of deleted objects are taken out. Does nothing by default.
+    /// Called during a save before the nodes of deleted objects are removed. Does nothing by default.
     open func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {}
 
     // MARK: Nodes
 
-    /// Adds nodes to the store, while it is loaded. One for a row that has a node takes its place.
+    /// Adds nodes while the store is loaded. A node replaces an existing one for the same row.
     open func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) { nodes.add(cacheNodes) }
 
     /// The nodes of all rows.
     open func cacheNodes() -> Set<NSAtomicStoreCacheNode> { Set(nodes.all) }
 
-    /// The node of a row; `nil` where the store has no such row.
+    /// Returns the node of a row; `nil` if the store has no such row.
     open func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? { nodes[objectID] }
 
-    /// The ID of the row that a reference names: equal for equal references of one hierarchy of entities.
+    /// Returns the ID of the row with a reference. Equal references of one entity hierarchy give equal IDs.
     ///
     /// - Parameters:
-    ///   - entity: the row's own entity, of the coordinator's model.
-    ///   - data: the reference, as ``newReferenceObject(for:)`` gives it. Two with one text name one row.
-    /// - Precondition: `metadata` have a UUID (`NSStoreUUIDKey`) already.
+    ///   - entity: the row's own entity, in the coordinator's model.
+    ///   - data: the reference, as from ``newReferenceObject(for:)``. References with equal texts identify the same
+    ///     row.
+    /// - Precondition: `metadata` contains a UUID (`NSStoreUUIDKey`).
     open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
         namedID(entity, data)
     }
@@ -147,7 +149,7 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
         metadataIsDirty = false
     }
 
-    /// Reads the store, and puts its rows where they are searched.
+    /// Reads the store and inserts its rows into the searchable tables.
     func fill(_ rows: AtomicStoreRows) throws {
         try load()
         try rows.fill(NodeReader(store: url?.path ?? "", nodes: nodes).read())
@@ -155,9 +157,9 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     // MARK: Saving
 
-    /// Writes the rows as a save will leave them.
+    /// Writes the rows as they will be after a save.
     ///
-    /// - Throws: to refuse the save, with everything as it was before.
+    /// - Throws: an error that stops the save, with everything unchanged.
     func write(_ changes: StoreChangeSet) throws {
         let before = nodes.state
         do {
@@ -208,7 +210,7 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     func didCommit() { metadataIsDirty = false }
 
-    /// IDs for rows whose objects are not at hand.
+    /// Reserves IDs for rows without objects.
     func reserveIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         runs.flatMap { run in
             (0..<run.count).map { _ in

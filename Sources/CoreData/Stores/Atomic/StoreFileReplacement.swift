@@ -2,10 +2,10 @@ import Foundation
 
 import Glibc
 
-/// Puts a new file in the place of a store's file: whole, or not at all.
+/// Replaces a store's file atomically.
 ///
-/// The new file is written beside the old one, brought to the disk and renamed. Who writes holds a lock on it, so that of two
-/// processes the second sees what the first has done. One that was left by a process that died is written over.
+/// The new file is written next to the old one, synced and renamed. The writer locks it, so that a second process sees
+/// the changes of the first. A file that a killed process left is overwritten.
 struct StoreFileReplacement {
     let path: String
 
@@ -17,7 +17,7 @@ struct StoreFileReplacement {
         private let seconds: Int
         private let nanoseconds: Int
 
-        /// `nil` if no plain file is there.
+        /// `nil` if there is no plain file at the path.
         init?(_ path: String) {
             var facts = stat()
             guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -32,10 +32,10 @@ struct StoreFileReplacement {
     }
 
     /// - Parameters:
-    ///   - expected: the file that was read, where it matters: another one is not replaced.
-    ///   - permissions: those of a file that was not there; `nil` for what the umask leaves.
-    /// - Throws: 134030 where another process has saved in the meantime, 640, 513 or 512 where the file cannot be written.
-    ///   The old file is then as it was.
+    ///   - expected: the identity of the file that was read; another file is not replaced. `nil` replaces any file.
+    ///   - permissions: permissions of a file that did not exist; `nil` for those of the umask.
+    /// - Throws: 134030 if another process saved since the file was read; 640, 513 or 512 if the file cannot be
+    ///   written. The old file is then unchanged.
     func write(_ data: Data, replacing expected: Stamp?, permissions: mode_t? = nil) throws -> Stamp? {
         guard try PlainFile.check(path, for: "write") || expected == nil || Stamp(path) == nil else { return nil }
         let permissions = PlainFile.permissions(path) ?? permissions
@@ -58,14 +58,14 @@ struct StoreFileReplacement {
         return Stamp(path)
     }
 
-    /// Removes the new file of a process that was killed.
+    /// Removes the new file that a killed process left.
     func removeLeft() {
         guard PlainFile.kind(newPath) == .plain else { return }
         let descriptor = open(newPath, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var (mine, there) = (stat(), stat())
-        // A process that lives may have renamed its file, and another one made the next.
+        // A running process may have renamed its file, and another one may have created the next.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &mine) == 0, lstat(newPath, &there) == 0,
             there.st_ino == mine.st_ino, there.st_dev == mine.st_dev
         else { return }
@@ -89,7 +89,7 @@ struct StoreFileReplacement {
                     throw failure("locked")
                 }
             }
-            // The process that held the lock before may have renamed the file.
+            // The previous owner of the lock may have renamed the file.
             if lstat(newPath, &there) == 0, there.st_ino == mine.st_ino, there.st_dev == mine.st_dev {
                 if let permissions { fchmod(descriptor, permissions) }
                 return descriptor

@@ -1,15 +1,15 @@
 import Foundation
 import ModelFiles
 
-/// All that the file of a built-in atomic store says, without a model.
+/// The contents of a built-in atomic store's file, without a model.
 struct StoreImage {
     /// One row.
     struct Record {
         let entity: String
         let number: Int64
-        /// By the names of the attributes, for values of composite ones `attribute.element`; what is not there is nil.
+        /// Values by attribute name, or `attribute.element` for composite attributes. A missing value is nil.
         var values: [String: PropertyListValue] = [:]
-        /// The numbers of the rows to which relationships lead, in order.
+        /// The numbers of the destination rows by relationship name, in order.
         var destinations: [String: [Int64]] = [:]
         /// The names of the value types, if the file has them.
         var types: [String: String]?
@@ -18,29 +18,29 @@ struct StoreImage {
     }
 
     var metadata: [String: Any] = [:]
-    /// No row has had this number, or a greater one.
+    /// Greater than the number of any row so far.
     var nextNumber: Int64 = 1
     var records: [Record] = []
 }
 
-/// The format of a store's file.
+/// The file format of a store.
 protocol StoreFileFormat {
     /// - Parameter path: for errors.
-    /// - Throws: 259 where the data are something else, or damaged.
+    /// - Throws: 259 if the data has another format or is damaged.
     static func image(from data: Data, path: String) throws -> StoreImage
 
-    /// - Throws: 134030 for metadata that the file cannot hold.
+    /// - Throws: 134030 for metadata that the file cannot contain.
     static func data(of image: StoreImage, model: NSManagedObjectModel?) throws -> Data
 
-    /// - Throws: 134060 for entities that the format cannot tell apart.
+    /// - Throws: 134060 for entities or properties that the format cannot distinguish.
     static func check(_ entities: [NSEntityDescription]) throws
 }
 
-/// Attribute values in the form in which files hold them.
+/// Conversion of attribute values for the file.
 enum StoredValue {
     /// Adds the value of `attribute` to those of a record.
     ///
-    /// - Throws: 134030 for a value that cannot be kept.
+    /// - Throws: 134030 for a value that cannot be stored.
     static func add(
         _ value: SlotValue, of attribute: NSAttributeDescription, to values: inout [String: PropertyListValue]
     ) throws {
@@ -54,7 +54,7 @@ enum StoredValue {
         }
     }
 
-    /// The value of `attribute` in those of a record; `nil` where the attribute cannot have it.
+    /// Returns the value of `attribute` in a record; `nil` if the attribute cannot have it.
     static func slot(
         of attribute: NSAttributeDescription, in values: [String: PropertyListValue], fold: (String) -> String = { $0 }
     ) -> SlotValue? {
@@ -82,7 +82,7 @@ enum StoredValue {
         }
     }
 
-    /// `nil` where the attribute cannot have such a value.
+    /// Returns `nil` if the attribute cannot have such a value.
     private static func slot(_ value: PropertyListValue, _ attribute: NSAttributeDescription) -> SlotValue? {
         switch (attribute.attributeType, value) {
         case (.integer16AttributeType, .integer(let number)), (.integer32AttributeType, .integer(let number)),

@@ -1,18 +1,18 @@
 import Foundation
 import ModelFiles
 
-/// Rows of a store, out of what its file says and into it.
+/// Conversion between a store's rows and the contents of its file.
 struct StoreImageRows {
     let store: NSPersistentStore
     let entities: [NSEntityDescription]
-    /// A property's name as the file has it.
+    /// Returns a property's name as spelled in the file.
     var fold: (String) -> String = { $0 }
 
     private var path: String { store.url?.path ?? "" }
 
     // MARK: Out of the file
 
-    /// - Throws: 259 where the file does not fit the model, or leads to rows that are not there.
+    /// - Throws: 259 if the file does not match the model, or refers to rows that do not exist.
     func rows(of image: StoreImage, entity find: (String) -> NSEntityDescription?) throws -> [AtomicRow] {
         var ids: [Int64: NSManagedObjectID] = [:]
         for record in image.records {
@@ -36,7 +36,7 @@ struct StoreImageRows {
             let relationship = property as? NSRelationshipDescription
             let wanted = relationship?.destinationEntity
             return try (record.destinations[fold(property.name)] ?? []).compactMap { number in
-                // Files that were written before what leads to a deleted row was left out.
+                // Files of earlier versions contain references to deleted rows.
                 if ids[number] == nil, relationship?.mayDangle == true { return nil }
                 guard let id = ids[number], wanted.map({ id.entity.isKindOf(entity: $0) }) ?? false else {
                     throw damaged(
@@ -69,7 +69,7 @@ struct StoreImageRows {
 
     // MARK: Into the file
 
-    /// All rows of the tables, without references to deleted rows.
+    /// Returns all rows of the tables, without references to deleted rows.
     func records(_ rows: any StoreOperations) throws -> [StoreImage.Record] {
         var records: [StoreImage.Record] = []
         for root in entities where !entities.contains(where: { $0 === root.superentity }) {

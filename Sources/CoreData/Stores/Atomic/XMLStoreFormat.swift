@@ -1,12 +1,12 @@
 import Foundation
 import ModelFiles
 
-/// The file of an XML store, in the element form of Apple's framework: entities in upper case, properties in lower case.
+/// The file of an XML store, with the elements of Apple's framework: entities in upper case, properties in lower case.
 ///
-/// Of our own are the attribute types `uuid`, `uri` and `transformable`, and `encoding="base64"` for text with characters that
-/// XML does not have; a composite attribute is an element for each of its values, named `attribute.element`.
+/// Additions are the attribute types `uuid`, `uri` and `transformable`, `encoding="base64"` for text with characters
+/// that XML does not allow, and one element for each value of a composite attribute, named `attribute.element`.
 enum XMLStoreFormat: StoreFileFormat {
-    /// - Throws: 134060 for names that differ only in case: the file does not tell them apart.
+    /// - Throws: 134060 for names that differ only in case, which the file cannot distinguish.
     static func check(_ entities: [NSEntityDescription]) throws {
         func check(_ names: [String], _ what: String, _ fold: (String) -> String) throws {
             var seen: [String: String] = [:]
@@ -180,7 +180,7 @@ enum XMLStoreFormat: StoreFileFormat {
         return record
     }
 
-    /// `z102` is 102.
+    /// Converts `z102` to 102.
     private static func number(_ id: String) -> Int64? { id.first == "z" ? Int64(id.dropFirst()) : nil }
 
     private static func value(_ element: XMLTextElement, _ type: String) -> PropertyListValue? {

@@ -1,7 +1,7 @@
 import Foundation
 import ModelFiles
 
-/// The property list within an XML store.
+/// The property list in an XML store.
 enum XMLStoreList {
     static func text(_ value: PropertyListValue) -> String {
         switch value {
@@ -21,7 +21,7 @@ enum XMLStoreList {
         }
     }
 
-    /// `nil` where the element is no value of a property list.
+    /// Returns `nil` if the element is not a value of a property list.
     static func value(_ element: XMLTextElement) -> Any? {
         switch element.name {
         case "true": return NSNumber(value: true)

@@ -6,8 +6,8 @@ package protocol BatchWriting: StoreOperations {
     /// the newest state with the steps written so far. Called under the coordinator's lock.
     ///
     /// - Parameters:
-    /// - author: author of the history's transaction, which is written if any step writes anything.
-    /// - contextName: context name of that transaction.
+    ///   - author: author of the history's transaction, which is written if any step writes anything.
+    ///   - contextName: context name of that transaction.
     /// - Throws: what `body` throws, and errors of the store. All steps are then rolled back.
     func writeInSteps(
         author: String?, contextName: String?, _ body: (any BatchSteps) throws -> Void

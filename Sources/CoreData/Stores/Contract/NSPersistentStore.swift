@@ -152,7 +152,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// checks the type of its references and uses UUIDs, data, or texts that may be digits.
     ///
     /// - Parameters:
-    /// - text: a result of ``uriText(forReferenceObject:)``, or text from another program; unescaped.
+    ///   - text: a result of ``uriText(forReferenceObject:)``, or text from another program; unescaped.
     ///   - entity: the entity in the URI.
     open func referenceObject(forURIText text: String, entity: NSEntityDescription) -> Any? {
         Int64(text).flatMap { "\($0)" == text ? NSNumber(value: $0) : nil } ?? text

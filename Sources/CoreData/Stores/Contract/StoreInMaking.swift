@@ -28,8 +28,8 @@ package final class StoreInMaking {
     private let descriptor: Int32
 
     /// - Parameters:
-    /// - path: the path of the store to replace.
-    /// - discard: removes the store at a path that a killed process left.
+    ///   - path: the path of the store to replace.
+    ///   - discard: removes the store at a path that a killed process left.
     package init(for path: String, _ purpose: Purpose, discard: (String) -> Void) {
         Self.removeLeft(for: path, [purpose]) { discard($1) }
         let store = URL(fileURLWithPath: path)

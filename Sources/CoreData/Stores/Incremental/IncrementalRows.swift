@@ -1,25 +1,25 @@
 import Foundation
 import PredicateSyntax
 
-/// The operations that contexts use, translated to the members that an incremental store's class implements.
+/// The operations that contexts use, implemented by calls of an incremental store's class.
 ///
-/// The store is believed in what it says of predicates, orders and limits. Only where a question is the framework's own ("which of
-/// these rows match?") the rows are read, and compared in memory.
+/// The store's results are trusted for predicates, orders and limits. Only for the framework's own queries ("which of
+/// these rows match?") the rows are read and compared in memory.
 final class IncrementalRows: StoreOperations {
     private unowned let store: NSIncrementalStore
     private var versions = RowVersions()
     private var saves: Int64 = 0
-    /// The context that the store's class is called with, while it is.
+    /// The context passed to the store's class during a call.
     private var lent: NSManagedObjectContext?
 
-    /// The shared part of each entity's IDs, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
+    /// The shared part of each entity's IDs, by the entity number of ``RowKey``. Set once, before the store is used.
     private var families: [IDFamily] = []
 
     init(_ store: NSIncrementalStore) { self.store = store }
 
     func prepare(for model: NSManagedObjectModel) { families = model.entitiesInLayoutOrder.map(store.idFamily) }
 
-    /// Runs `body` on the queue of a context for the store's class to use.
+    /// Runs `body` on the queue of a context that the store's class may use.
     private func lending<Result>(_ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
         if let lent { return try body(lent) }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -40,7 +40,7 @@ final class IncrementalRows: StoreOperations {
 
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
         if let ids = query.predicate.flatMap(Self.namedIDs) { return try compare(ids, query) }
-        // What only a sort descriptor knows is left to the caller.
+        // The caller applies comparators, which only the sort descriptor has.
         if query.sortKeys.contains(where: { $0.comparison == .custom }) {
             var all = query
             (all.sortKeys, all.limit, all.offset) = ([], 0, 0)
@@ -111,7 +111,7 @@ final class IncrementalRows: StoreOperations {
         return key
     }
 
-    /// The rows that a predicate names by their IDs: that is a question of the framework's.
+    /// The IDs in a predicate of a query by the framework itself.
     private static func namedIDs(_ predicate: PredicateTree) -> [NSManagedObjectID]? {
         switch predicate {
         case .comparison(let comparison):
@@ -188,7 +188,7 @@ final class IncrementalRows: StoreOperations {
         }
     }
 
-    /// A row that is gone leads nowhere.
+    /// A deleted row has no destinations.
     func destinations(
         of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]] {
@@ -246,7 +246,7 @@ final class IncrementalRows: StoreOperations {
             guard let context = changes.objects.first?.managedObjectContext else {
                 throw failure("can only save objects of a context")
             }
-            // The far end of a reference to a row that is gone has no row that could be written.
+            // A dangling reference changes its missing destination too, but there is no row to write.
             let written = Set(changes.inserted.map(\.id))
             let objects = Set(
                 changes.objects.filter { object in
@@ -267,7 +267,7 @@ final class IncrementalRows: StoreOperations {
         for change in changes.deleted { versions.didDelete(try key(change.id)) }
     }
 
-    /// Throws a conflict for rows that another context of this store saved since the change began.
+    /// Throws a conflict for rows that another context of this store saved after the base version.
     private func checkVersions(_ changes: StoreChangeSet) throws {
         let stale = try (changes.updated + changes.deleted + changes.locked).filter { change in
             versions.isStale(try key(change.id), change.baseVersion)

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The values of one row of an incremental store. Used under the coordinator's lock, as its store is.
+/// The values of one row of an incremental store. Used under the coordinator's lock, like its store.
 open class NSIncrementalStoreNode: NSObject {
     /// The row's ID.
     public final let objectID: NSManagedObjectID
-    /// The version of the row: the store raises it whenever the row changes. Saves compare it.
+    /// The version of the row, which the store increases whenever the row changes. Saves compare it.
     public private(set) final var version: UInt64
     private var values: [String: Any] = [:]
 
-    /// A node with the values of the row of an ID.
+    /// Creates a node with the values of a row.
     ///
     /// - Parameters:
     ///   - objectID: the row's ID.
-    ///   - values: the values by the names of attributes and to-one relationships; of a relationship an `NSManagedObjectID`, or
-    ///     `NSNull` for none. Names that the entity does not have are left out. An attribute without a value is `nil`; a
-    ///     relationship without one is asked for with `newValue(forRelationship:forObjectWith:with:)`.
+    ///   - values: values by the names of attributes and to-one relationships; for a relationship an
+    ///     `NSManagedObjectID`, or `NSNull` for no destination. Unknown names are ignored. A missing attribute is
+    ///     `nil`; a missing relationship is read with `newValue(forRelationship:forObjectWith:with:)`.
     ///   - version: the row's version.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
@@ -23,14 +23,13 @@ open class NSIncrementalStoreNode: NSObject {
         update(withValues: values, version: version)
     }
 
-    /// Takes other values, as `init` does.
+    /// Replaces the values and the version.
     open func update(withValues values: [String: Any], version: UInt64) {
         let known = objectID.entity.propertiesByName
         self.values = values.filter { known[$0.key] != nil }
         self.version = version
     }
 
-    /// The value of a property: `NSNull` for a relationship that is known to have no destination, `nil` where the node has no
-    /// value.
+    /// Returns the value of a property: `NSNull` for a relationship known to be empty, `nil` if the node has no value.
     open func value(for prop: NSPropertyDescription) -> Any? { values[prop.name] }
 }

@@ -1,19 +1,19 @@
-/// The versions of an incremental store's rows, as the framework counts them.
+/// The framework's own versions of an incremental store's rows.
 ///
-/// A store may count as it likes, or not at all; what is compared here only ever grows, by one with each save through the
-/// store and with each version of the store's that was not seen before.
+/// A store may use any numbers, or a constant. The versions compared here only grow: by one with each save through the
+/// store, and with each number of the store that differs from the last.
 struct RowVersions {
     private struct Entry {
         var version: Int64
-        /// What the store said last; `nil` after a save, until it says something.
+        /// The last version that the store gave; `nil` after a save, until it gives one.
         var told: UInt64?
-        /// The row was deleted through this store.
+        /// True if the row was deleted through this store.
         var isGone = false
     }
 
     private var entries: [RowKey: Entry] = [:]
 
-    /// The version of a row that was read now.
+    /// Returns the version of a row that was just read.
     mutating func version(of key: RowKey, _ told: UInt64) -> Int64 {
         guard var entry = entries[key] else {
             let version = max(1, Int64(clamping: told))
@@ -26,7 +26,7 @@ struct RowVersions {
         return entry.version
     }
 
-    /// True if a row is another one than that of the version `base`, or gone. A row that was not read yet is neither.
+    /// True if the row is deleted or its version differs from `base`. False for a row that was not read yet.
     func isStale(_ key: RowKey, _ base: Int64) -> Bool {
         guard let entry = entries[key] else { return false }
         return entry.isGone || entry.version != base
