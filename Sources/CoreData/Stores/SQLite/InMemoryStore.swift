@@ -1,10 +1,10 @@
 import Foundation
 import SQLiteAccess
 
-/// A store that keeps its rows in memory, and is gone with its coordinator.
+/// A store in memory, which is lost with its coordinator.
 ///
-/// It is an SQLite database without a file, so that predicates, sorts, constraints and batches mean the same as in a store on
-/// disk. Its URL only names it: nothing is read or written there.
+/// It is an SQLite database without a file, so that predicates, sorts, constraints and batches behave as in a store on
+/// disk. Its URL is only a name: nothing is read or written there.
 // SAFETY: used under the coordinator's lock only.
 class InMemoryStore: SQLiteStore, @unchecked Sendable {
     override var type: String { NSInMemoryStoreType }
@@ -22,15 +22,15 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
         return session
     }
 
-    /// Goes by another URL; the rows stay.
+    /// Changes the URL only.
     override func reconnect(to newURL: URL) throws { url = newURL }
 
     // MARK: Without a coordinator
 
-    /// - Throws: 260, since nothing is kept outside a coordinator.
+    /// - Throws: 260, since nothing exists outside a coordinator.
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { throw isNowhere(url) }
 
-    /// - Throws: 260, since nothing is kept outside a coordinator.
+    /// - Throws: 260, since nothing exists outside a coordinator.
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw isNowhere(url)
     }
@@ -43,14 +43,14 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
         throw isNowhere(url)
     }
 
-    /// Nothing is there to be destroyed: whatever stands at the URL belongs to others.
+    /// Does nothing: a file at the URL does not belong to the store.
     override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {}
 
     override class func removeFiles(at url: URL) {}
 
     override class var copiesFiles: Bool { false }
 
-    /// - Throws: 260, since nothing is kept outside a coordinator.
+    /// - Throws: 260, since nothing exists outside a coordinator.
     override class func replaceStore(
         at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
     ) throws { throw isNowhere(source) }

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// The open connection of a store, what was worked out for it once, and the transaction of a save: staged, then committed or
+/// The open connection of a store with its cached plans, and the transaction of a save: staged, then committed or
 /// abandoned.
 final class SQLiteSession {
     let connection: Connection
@@ -17,7 +17,7 @@ final class SQLiteSession {
     let hasHistory: Bool
     let tombstoneCount: Int
     private var staged: Staged?
-    /// Whether the metadata that saves are given tell of long decimals.
+    /// True if the metadata passed to saves records long decimals.
     var saysLongDecimals = false {
         didSet { if saysLongDecimals { layout.keepsLongDecimals = true } }
     }
@@ -58,19 +58,19 @@ final class SQLiteSession {
             connection: connection, context: context, columns: historyColumns, tombstoneCount: tombstoneCount)
     }
 
-    /// Lets the triggers of the store say which rows they change. Call it once, for a store that is written.
+    /// Registers for the rows that the store's triggers change. Called once, for a store that is written.
     func listenToTriggers() throws { try affectedRows.register(on: connection) }
 
     /// The result of a save.
     struct SaveOutcome {
         /// The number of the transaction in the history.
         var historyNumber: Int64?
-        /// Rows that triggers changed: they may differ from the rows passed in, or were not among them.
+        /// Rows that triggers changed. They may differ from the rows passed in, or not be among them.
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
     }
 
-    /// Writes a change set, its history and, where they changed, the store's metadata in a transaction that stays open
-    /// until ``commitStaged()`` or ``abandonStaged()``. Nothing is left of it when this throws.
+    /// Writes a change set, its history and changed metadata in a transaction that stays open until ``commitStaged()``
+    /// or ``abandonStaged()``. Rolled back if this throws.
     func stage(_ changes: StoreChangeSet, metadata: [String: Any]?) throws {
         try layout.unreadable.check(changes)
         let isBig = changes.inserted.count + changes.updated.count + changes.deleted.count > Self.bigSave
@@ -102,7 +102,7 @@ final class SQLiteSession {
         endStaged()
     }
 
-    /// A save that was not committed yet.
+    /// A save that is not committed yet.
     private struct Staged {
         let outcome: SaveOutcome
         let files: ExternalDataChanges
@@ -115,17 +115,17 @@ final class SQLiteSession {
         staged = nil
     }
 
-    /// From this many rows on a save gets a cache of 64 MB, that holds the indexes that it writes to all over: keeping them
-    /// up to date takes half the time, while sorts would take longer.
+    /// A save of this many rows gets a cache of 64 MB for the indexes, to which it writes at random positions. That
+    /// halves the time to update them, but a larger cache would slow down sorts.
     private static let bigSave = 500
     private static let bigCache = "-65536"
 
-    /// What a batch gets, which promises to need little memory whatever its size.
+    /// The cache of a batch, which needs little memory whatever its size.
     static let batchCache = "-16384"
-    /// The same without indexes, and while they are made at its end.
+    /// The cache of a batch without indexes, and while its indexes are rebuilt at the end.
     static let smallCache = "-4096"
 
-    /// - Returns: the size before.
+    /// - Returns: the previous size.
     func raiseCacheSize(to size: String) throws -> Int64? {
         guard case .integer(let before)? = try connection.pragma("cache_size") else { return nil }
         try connection.setPragma("cache_size", to: size)
@@ -136,8 +136,8 @@ final class SQLiteSession {
         if let size { _ = try? connection.setPragma("cache_size", to: "\(size)") }
     }
 
-    /// A row may give a unique value up that another one takes: if they come in the wrong order, everything is written
-    /// again, with those values taken out first.
+    /// One row may give up a unique value that another one takes. If they are written in the wrong order, everything is
+    /// written again, after those values are cleared.
     private func begin(
         _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ files: ExternalDataChanges
     ) throws -> SaveOutcome {
@@ -175,10 +175,10 @@ final class SQLiteSession {
         return outcome
     }
 
-    /// Writes into the metadata that the store has decimals of a kind that they must tell of, if it got its first one.
+    /// Records in the metadata that the store has long decimals.
     func noteLongDecimals() throws { try writeMetadata(nil) }
 
-    /// Writes the metadata where they changed, or where the store has its first decimal of a kind that they must tell of.
+    /// Writes the metadata if it changed, or if the store has its first long decimal.
     private func writeMetadata(_ changed: [String: Any]?) throws {
         guard layout.keepsLongDecimals, changed != nil || !saysLongDecimals else {
             if let changed { try StoreMetadata.write(changed, to: connection) }
@@ -189,13 +189,13 @@ final class SQLiteSession {
         try StoreMetadata.write(metadata, to: connection)
     }
 
-    /// Removes the files that no row refers to because the save that made or replaced them died.
+    /// Removes files that no row refers to, because the process that saved them died.
     func clearUpExternalData() throws {
         guard context.externalData.keepsFiles, layout.unreadable.isEmpty else { return }
         try ExternalDataNote.clearUp(context.externalData, referred)
     }
 
-    /// The names of files among `names` to which rows refer. All where that cannot be told. Cost: reads the tables with such values.
+    /// Returns the names of files that rows refer to, or all if unknown. Cost: reads the tables with external values.
     func referred(_ names: [String]) throws -> Set<String> {
         guard layout.unreadable.isEmpty else { return Set(names) }
         var found: Set<String> = []
@@ -213,7 +213,7 @@ final class SQLiteSession {
     private static let namesAtOnce = 500
 
     private func referred(_ names: ArraySlice<String>, _ table: String, _ column: String) throws -> [String] {
-        // The length first: a value stored in its column is not read for it.
+        // The length is compared first, so that values stored in the column are not read.
         let start = "substr(\(column), 1, \(ExternalData.referenceLength))"
         let marks = names.map { _ in "?" }.joined(separator: ", ")
         let rows = try connection.rows(
@@ -225,7 +225,7 @@ final class SQLiteSession {
         }
     }
 
-    /// The current rows of `ids`. Those that have a conflict were not written by the transaction that runs.
+    /// Returns the current rows of `ids`. The running transaction has not written rows with conflicts.
     private func current(of ids: [NSManagedObjectID]) throws -> [(id: NSManagedObjectID, current: RowSnapshot?)] {
         var seen: Set<NSManagedObjectID> = []
         let unique = ids.filter { seen.insert($0).inserted }

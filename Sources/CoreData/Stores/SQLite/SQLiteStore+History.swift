@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-// The history of a store. A store that keeps none has nothing to tell and nothing to remove.
+// The history of a store. A store without one returns no transactions and removes none.
 extension SQLiteStore {
     func lastHistoryNumber() throws -> Int64? {
         try withSession { $0.hasHistory ? try $0.historyQueries.lastNumber() : nil }

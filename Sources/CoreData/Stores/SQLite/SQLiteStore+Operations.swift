@@ -1,9 +1,9 @@
 import Foundation
 import SQLiteAccess
 
-/// The operations that contexts and the coordinator use, carried out by the store's open session.
+/// The operations that contexts and the coordinator use, done by the store's session.
 extension SQLiteStore: StagedSaving, BackgroundReading {
-    /// A store without a file, or in another journal mode than WAL, has no room for a second connection beside its writer.
+    /// Returns `nil` for a store without a file, or not in WAL mode: it cannot be read while its writer writes.
     func makeReader() throws -> (any RowStore)? {
         guard try !file().isInMemory, let snapshot = try makeSnapshot() as? SQLiteSnapshot else { return nil }
         return SQLiteReader.make(for: self, snapshot)
@@ -64,7 +64,7 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
         return try reserveIDs(of: objects)
     }
 
-    /// A store without a file would be copied to show its state before.
+    /// False for a store without a file, because showing its previous state would need a copy.
     var reportsProgress: Bool { (try? file().isInMemory) == false }
 
     func findLock() throws {
@@ -107,7 +107,7 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
         derivedRows = outcome.rows
     }
 
-    /// Notes the number of a transaction in the history that this store wrote.
+    /// Records a transaction in the history that this store wrote.
     func noteOwnTransaction(_ number: Int64?) {
         if let number { ownTransactions.insert(number) }
     }
@@ -117,9 +117,9 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
         return derivedRows
     }
 
-    /// The metadata in memory follow what a save wrote beside them.
+    /// Updates the metadata in memory after a save recorded long decimals.
     ///
-    /// - Parameter wroteAll: true if it wrote the metadata as they are in memory.
+    /// - Parameter wroteAll: true if the save wrote all metadata in memory.
     func tellOfLongDecimals(wroteAll: Bool = true) {
         guard let session, session.layout.keepsLongDecimals, !session.saysLongDecimals else { return }
         let wasDirty = metadataIsDirty
@@ -142,7 +142,7 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
 
     func dataVersion() throws -> Int64 {
         try withSession { session in
-            // A reopened connection restarts its count.
+            // The count of a reopened connection starts again.
             try session.connection.dataVersion() &+ reader.openings << 40
         }
     }

@@ -1,18 +1,18 @@
 import Foundation
 import SQLiteAccess
 
-// Where the store's file is: whether the one at its URL is the one that is open, and how it goes on with another.
+// The location of the store's file: checks that the file at the URL is the open one, and switches to another.
 extension SQLiteStore {
     private var openFiles: OpenFiles? { connection?.watch as? OpenFiles }
 
     func checkFile() throws {
         guard let connection else { return }
         try openFiles?.check(connection)
-        // Another file is opened in its place, and looked at then.
+        // If the file was replaced, this opens the new one and checks it.
         if connection.access == .immutable { _ = try withSession { $0.connection.path } }
     }
 
-    /// Each commit writes to the log; without one the store is asked as often as before.
+    /// Each commit writes to the log. Without a log the store is only polled.
     func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject? {
         guard let connection, connection.access != .immutable, openFiles?.hasLog == true else { return nil }
         return FileWatch([connection.path, connection.path + "-wal"], on: queue, tell)
@@ -29,7 +29,7 @@ extension SQLiteStore {
         return openFiles.isInPlace(connection)
     }
 
-    /// - Throws: 134080 where what was opened in the place of the store's file is another store.
+    /// - Throws: 134080 if the opened file is another store.
     func checkThatItIsThisStore(_ opened: Connection) throws {
         guard try StoreMetadata.read(from: opened)[NSStoreUUIDKey] as? String == identifier else {
             throw CoreDataError.make(
@@ -40,7 +40,7 @@ extension SQLiteStore {
 
     // MARK: Going on elsewhere
 
-    /// Goes on with the file at `newURL`, which must be this store, moved, or a copy of it.
+    /// Switches to the file at `newURL`, which must be this store, moved, or a copy of it.
     func goOn(with newURL: URL) throws {
         let file = try StoreFile(url: newURL, options: StoreOptions(options), isReadOnly: isReadOnly)
         guard file.exists else {
@@ -66,8 +66,8 @@ extension SQLiteStore {
         changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
     }
 
-    /// Copies the log into the store's file where that was moved without it. All connections of a process to a file share
-    /// one index of one log: so the file is let go then, before it is opened under its new name.
+    /// Copies the log into the store's file if the file was moved without it. All connections of a process to a file
+    /// share the index of one log, so the file is closed before it is opened at its new path.
     private func bringAlongLog(to file: StoreFile) throws {
         guard let connection, !isReadOnly, let stands = openFiles?.stands(at: file.path), stands.main, !stands.log
         else {
@@ -90,7 +90,7 @@ extension SQLiteStore {
         self.connection = nil
     }
 
-    /// Copies what is open, wherever its file is by now.
+    /// Copies the open store, wherever its file is now.
     func copyOpenContents(to destination: URL) throws {
         try SideFiles(path: destination.path).check()
         let from = fileURL ?? url
@@ -105,7 +105,7 @@ extension SQLiteStore {
                 try writer.setPragma("journal_mode", to: "delete")
             }
             guard try !file().isInMemory else { return }
-            // Where the store was, or where it is.
+            // External values are at the old or at the new location.
             for folder in [url, from].compactMap({ $0 }) {
                 try ExternalDataCopy(ofStoreAt: folder.path, toStoreAt: destination.path).run(replaces: false)
             }

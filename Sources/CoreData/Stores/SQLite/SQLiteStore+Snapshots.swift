@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// A connection with an open read transaction: the store as it was when that began.
+/// A connection with an open read transaction: the store as it was when the transaction began.
 // SAFETY: immutable; the session is used under the coordinator's lock, or by one reader at a time.
 final class SQLiteSnapshot: @unchecked Sendable {
     let session: SQLiteSession
@@ -13,9 +13,9 @@ final class SQLiteSnapshot: @unchecked Sendable {
 }
 
 extension SQLiteStore: SnapshotReading {
-    /// In other journal modes than WAL an open read transaction would keep all other connections from writing.
+    /// Returns `nil` if not in WAL mode, where an open read transaction blocks all writers.
     ///
-    /// Of a store in memory, a copy: its cost grows with the store.
+    /// For a store in memory the snapshot is a copy, whose cost grows with the store.
     func makeSnapshot() throws -> AnyObject? {
         try withSession { session in
             if try file().isInMemory { return try copyInMemory(of: session) }

@@ -3,27 +3,27 @@ import SQLiteAccess
 
 /// A store in an SQLite database with the schema of Apple's framework.
 ///
-/// Opens stores that Apple's framework wrote and keeps whatever it does not know in them: metadata, tables, triggers,
-/// indexes. Used under the coordinator's lock.
+/// Opens stores of Apple's framework and keeps all unknown contents: metadata, tables, triggers, indexes. Used under
+/// the coordinator's lock.
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
-    /// The open file, from ``loadMetadata()`` on.
+    /// The open file, after ``loadMetadata()``.
     var connection: Connection?
     var session: SQLiteSession?
-    /// For tests that look at the tables.
+    /// For tests that read the tables.
     var openSession: SQLiteSession? { session }
     var changeTokens: ChangeToken?
     var reader = RefreshingReader()
-    /// The transactions of the history that this store wrote.
+    /// The transactions in the history that this store wrote.
     var ownTransactions = TransactionNumbers()
-    /// What the last save derived, until it is asked for.
+    /// Rows that the last save derived, until they are taken.
     var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
     var metadataIsDirty = false
     /// The reader for rows; `nil` for the session, which has the newest state.
     var snapshot: SQLiteSnapshot?
-    /// True if a program's code runs between two writes of a save: the session has rows that are not committed.
+    /// True while the program's code runs during a save, when the session has uncommitted rows.
     var isPaused = false
-    /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
+    /// The shared part of each entity's IDs, by the entity number of ``RowKey``. Set once, before the store is used.
     private var families: [IDFamily] = []
 
     override var type: String { NSSQLiteStoreType }
@@ -36,30 +36,30 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     // MARK: What a store that is kept here for another one changes
 
-    /// The store that the objects know: their IDs name it.
+    /// The store in the IDs of objects.
     var face: NSPersistentStore { self }
 
     var refusesSaves: Bool { isReadOnly }
 
-    /// Called when a save was written in a transaction that is still open.
+    /// Called when a save is written and its transaction is still open.
     func didStage(_ changes: StoreChangeSet) {}
 
     /// Called before the transaction of a save is committed.
     ///
-    /// - Throws: to have it rolled back instead.
+    /// - Throws: an error that rolls the transaction back.
     func willCommit() throws {}
 
-    /// Called when the transaction of a save was rolled back.
+    /// Called after the transaction of a save was rolled back.
     func didAbandon() {}
 
     func reserveIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         try withSession(.saving) { try $0.reserveKeys(for: runs) }
     }
 
-    /// IDs that depend on their objects; `nil` where they do not.
+    /// Reserves IDs that depend on their objects; `nil` if they do not.
     func reserveIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }
 
-    /// The metadata that the open save wrote were committed.
+    /// Called after the metadata written by a save was committed.
     func didWriteMetadata() { metadataIsDirty = false }
 
     func objectID(for key: RowKey) -> NSManagedObjectID {
@@ -71,7 +71,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     // MARK: Opening
 
-    /// Where the database is: what `url` names.
+    /// The location of the database, by default `url`.
     var databaseURL: URL? { url }
 
     func file() throws -> StoreFile {
@@ -91,7 +91,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         let creation = try creation(file)
         try creation.checkThatModelMayWrite()
         let isNew = !file.exists
-        // Before a file is made.
+        // Called before a file is created.
         let kept = isNew ? try creation.keptModel() : nil
         reader.willOpen(file)
         let opened = try file.open()
@@ -103,7 +103,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
                 metadata = try StoreMetadata.read(from: opened)
             }
         } catch {
-            // A file that was made stays, empty: another process may be about to fill it.
+            // A created file stays, empty, because another process may be about to fill it.
             opened.close()
             throw error
         }
@@ -240,7 +240,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     // MARK: Access for the operations
 
-    /// Runs `body` with the open store; an error of SQLite's becomes a `CocoaError`.
+    /// Runs `body` with the open session. SQLite's errors become `CocoaError`s.
     func withSession<Result>(
         _ activity: SQLiteStoreErrors.Activity = .reading, _ body: (SQLiteSession) throws -> Result
     ) throws -> Result {
@@ -256,13 +256,13 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         do {
             return try body(session)
         } catch let error as SQLiteError {
-            // What the message says is worked out only now: the options are a dictionary.
+            // The timeout is read only on an error, because the options are a dictionary.
             let timeout = StoreOptions(options).timeout ?? StoreFile.defaultTimeout
             throw SQLiteStoreErrors(path: url?.path ?? session.connection.path, timeout: timeout).make(error, activity)
         }
     }
 
-    /// Runs `body`, which reads rows, with the snapshot in use, or else with the open store.
+    /// Runs `body`, which reads rows, with the snapshot if there is one, otherwise with the open session.
     func withVisibleSession<Result>(_ body: (SQLiteSession) throws -> Result) throws -> Result {
         guard let snapshot else { return try withSession(.reading, body) }
         return try SQLiteStoreErrors(path: url?.path ?? snapshot.session.connection.path).translating(.reading) {
@@ -270,7 +270,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         }
     }
 
-    /// The session; opened again if the file was read without locks and another process has written to it since.
+    /// The session. It is opened again if the file is read without locks and another process has written to it.
     private func currentSession() throws -> SQLiteSession? {
         guard let session, session.connection.access == .immutable, reader.mustReopen else { return session }
         let file = try file()

@@ -1,10 +1,10 @@
 import Foundation
 import SQLiteAccess
 
-/// Turns what SQLite says into the errors of the framework, each with one line that says what to do.
+/// Converts SQLite's errors to the framework's, with one line that describes the remedy.
 struct SQLiteStoreErrors {
     let path: String
-    /// The time that the connection waits for a lock, for the message.
+    /// The time for which the connection waits for a lock, for the message.
     var timeout: TimeInterval = 0
 
     /// The operation in progress.
@@ -28,7 +28,7 @@ struct SQLiteStoreErrors {
         }
     }
 
-    /// Runs `body`; an ``SQLiteError`` out of it becomes a `CocoaError`, any other error passes.
+    /// Runs `body` and converts an ``SQLiteError`` to a `CocoaError`. Other errors are rethrown.
     func translating<Result>(_ activity: Activity, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -44,7 +44,7 @@ struct SQLiteStoreErrors {
             userInfo: ["NSSQLiteErrorDomain": Int(error.extendedCode), NSFilePathErrorKey: path])
     }
 
-    /// The kind of SQLite error of an error made here; `nil` for any other error.
+    /// Returns the kind of the SQLite error in an error made here; `nil` for any other error.
     static func kind(of error: NSError) -> SQLiteError.Kind? {
         guard let code = error.userInfo["NSSQLiteErrorDomain"] as? Int else { return nil }
         return SQLiteError(extendedCode: Int32(truncatingIfNeeded: code), message: "").kind

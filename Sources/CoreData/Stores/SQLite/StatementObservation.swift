@@ -1,9 +1,9 @@
 import Foundation
 import SQLiteAccess
 
-/// A statement that an SQLite store ran: an addition to Apple's framework, for programs that show what their fetches cost.
+/// A statement that an SQLite store ran. An addition to Apple's framework, for programs that show the cost of fetches.
 public struct ExecutedStatement: Sendable {
-    /// The statement, with `?` where values were bound.
+    /// The statement, with `?` for bound values.
     public let sql: String
     /// The number of rows that the statement returned.
     public let rows: Int
@@ -11,12 +11,12 @@ public struct ExecutedStatement: Sendable {
     public let duration: Duration
 }
 
-/// Hears the statements of all SQLite stores of the process for as long as it lives.
+/// Observes the statements of all SQLite stores of the process during its lifetime.
 public final class StatementObservation: Sendable {
-    /// Begins to listen.
+    /// Begins to observe.
     ///
-    /// - Parameter handler: called for each statement when it ended, on the thread that ran it, with locks of the store
-    ///   held: it must return soon, and must not use a store.
+    /// - Parameter handler: called at the end of each statement, on the thread that ran it, while the store is locked.
+    ///   It must return quickly and must not use a store.
     public init(_ handler: @escaping @Sendable (ExecutedStatement) -> Void) {
         StatementObservers.add(self) { statement in
             handler(ExecutedStatement(sql: statement.sql, rows: statement.rows, duration: statement.duration))
@@ -25,6 +25,7 @@ public final class StatementObservation: Sendable {
 
     deinit { StatementObservers.remove(self) }
 
-    /// Why the file of the process's statements (`com.apple.CoreData.SQLDebugFile`) could not be written; `nil` if it could.
+    /// The reason why the process's statement log (`com.apple.CoreData.SQLDebugFile`) could not be written; `nil` if it
+    /// could.
     package static var reportFailure: String? { StatementTrace.failure }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// Looks whether the files of external values are there, and whether there are others.
+/// Finds missing and unused files of external values.
 struct ExternalDataCheck {
     let session: SQLiteSession
 
@@ -15,7 +15,7 @@ struct ExternalDataCheck {
                 if let entry = try missingFiles(of: column, in: table, &used) { entries.append(entry) }
             }
         }
-        // A column that is not read may refer to any of them.
+        // An unreadable column may refer to any file.
         guard session.layout.unreadable.isEmpty else { return entries }
         let unused = files.values.names().filter { !used.contains($0) }.sorted()
         if let first = unused.first {

@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// Looks whether the history fits itself and the rows.
+/// Finds contradictions within the history, and between the history and the rows.
 struct HistoryCheck {
     let connection: Connection
     let layout: TableLayout
@@ -27,7 +27,7 @@ struct HistoryCheck {
         return entries
     }
 
-    /// The last change of a row says whether the row is there.
+    /// Compares the last change of each row with the existence of the row.
     private func changes(of entity: NSEntityDescription) throws -> [StoreCheck.Entry] {
         guard layout.contains(entity) else { return [] }
         let name = entity.name ?? ""

@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// Looks for references to rows that are not there, and for places in ordered relationships that are none.
+/// Finds references to missing rows, and missing or duplicate positions in ordered relationships.
 struct ReferenceCheck {
     let connection: Connection
     let layout: TableLayout
@@ -101,8 +101,8 @@ struct ReferenceCheck {
 
     // MARK: Ordered lists
 
-    /// Looks for members of the lists of `owner` without a place, and for two in one place. The lists in which there are
-    /// some are numbered anew, in the order that they have as far as it goes.
+    /// Finds members of the lists of `owner` without a position, or with the same one. The repair renumbers these lists
+    /// in their present order.
     private func places(
         in table: String, shownAs shown: String, owner: String, place: String, key: String
     ) throws -> [Entry] {

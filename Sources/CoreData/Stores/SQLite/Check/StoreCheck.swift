@@ -1,9 +1,9 @@
 import Foundation
 import SQLiteAccess
 
-/// Looks for what is wrong in the file of a store.
+/// Finds damage in the file of a store.
 struct StoreCheck {
-    /// A finding, with the statements that set it right.
+    /// A finding and the statements that repair it.
     struct Entry {
         let finding: PersistentStoreFinding
         let repair: [String]
@@ -19,7 +19,8 @@ struct StoreCheck {
     var connection: Connection { session.connection }
     var layout: TableLayout { session.layout }
 
-    /// All of the file at one moment. In a damaged database nothing else is looked at: what it says means nothing.
+    /// Checks the whole file in one read transaction. If the database is damaged, nothing else is checked, because its
+    /// contents mean nothing.
     func entries() throws -> [Entry] {
         try connection.reading {
             let damage = try integrity()
@@ -39,7 +40,7 @@ struct StoreCheck {
             guard case .text(let line)? = row.first, line != "ok" else { return nil }
             return line
         }
-        // SQLite names the index where only an index is wrong; the rows are whole then.
+        // SQLite names the index if only an index is damaged. The rows are then intact.
         let onlyIndexes = lines.allSatisfy { $0.contains("missing from index") || $0.contains("entries in index") }
         return lines.map { Entry(.integrity, $0, repair: onlyIndexes ? ["REINDEX"] : []) }
     }
@@ -55,10 +56,10 @@ struct StoreCheck {
         }
     }
 
-    /// Some thousand millions before the greatest number: nothing counts so far, and what has come there cannot go on for long.
+    /// 2³² below the maximum. No counter gets that far by counting, and one that is there would soon overflow.
     private static let greatest = Int64.max - 1 << 32
 
-    /// Rows that cannot be saved again, because each save counts their version on.
+    /// Finds rows that cannot be saved again, because their version cannot grow.
     private func versions() throws -> [Entry] {
         try layout.tables.compactMap { table in
             let name = SQLName.quoted(table.name)
@@ -83,7 +84,7 @@ struct StoreCheck {
             let last = try connection.integer("SELECT IFNULL(MAX(Z_PK), 0) FROM \(name)") ?? 0
             let counter = try connection.integer(
                 "SELECT IFNULL(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
-            // Apple's framework writes the counters of a history with the first transaction.
+            // Apple's framework adds the counters of a history with its first transaction.
             if counter == nil, last == 0, number >= HistoryTables.change { return nil }
             guard let counter else { return Entry(.counter, "the table \(table) has no counter") }
             let isAtItsEnd = counter > Self.greatest && last <= Self.greatest
@@ -96,14 +97,14 @@ struct StoreCheck {
     }
 }
 
-/// How many rows a condition finds, and the first of them: `3 rows (the first is 12)`.
+/// The number of rows that match a condition, and the first of them: `3 rows (the first is 12)`.
 struct RowCount: CustomStringConvertible {
     let count: Int64
     let first: Int64
 
-    /// `nil` where there is none.
+    /// `nil` if no row matches.
     ///
-    /// - Parameter source: what follows FROM.
+    /// - Parameter source: the text after FROM.
     init?(_ connection: Connection, _ source: String, key: String) throws {
         let row = try connection.rows("SELECT COUNT(*), MIN(\(key)) FROM \(source)").first
         guard case .integer(let count)? = row?.first, count > 0 else { return nil }

@@ -1,13 +1,13 @@
 import SQLiteAccess
 
-/// Looks for cells whose SQLite type is not their column's. They read as nil.
+/// Finds cells whose SQLite type differs from their column's. They are read as nil.
 struct ValueTypeCheck {
     let connection: Connection
     let layout: TableLayout
 
     func entries() throws -> [StoreCheck.Entry] { try layout.tables.flatMap(entries) }
 
-    /// One pass over a table for all of its columns.
+    /// Checks all columns of a table in one pass.
     private func entries(of table: EntityTable) throws -> [StoreCheck.Entry] {
         let checked = table.columns.compactMap { column in
             column.attribute.flatMap { Self.condition(column, $0) }.map { (column: column, condition: $0) }
@@ -42,7 +42,7 @@ struct ValueTypeCheck {
         }
     }
 
-    /// True of cells of another type; `nil` for a column that may hold any.
+    /// Returns a condition that is true for cells of another type; `nil` for a column that may have any type.
     private static func condition(_ column: TableColumn, _ attribute: NSAttributeDescription) -> String? {
         guard let coding = ValueCoding(attribute), coding != .composite else { return nil }
         let name = SQLName.quoted(column.name)
@@ -53,7 +53,7 @@ struct ValueTypeCheck {
 }
 
 extension ColumnKind {
-    /// The type as SQLite's `typeof()` spells it.
+    /// The type as in SQLite's `typeof()`.
     var typeName: String {
         switch self {
         case .integer: "integer"
@@ -64,7 +64,7 @@ extension ColumnKind {
         }
     }
 
-    /// The type in a message.
+    /// The type for messages.
     var title: String { Self.title(ofType: typeName) }
 
     static func title(ofType type: String) -> String {

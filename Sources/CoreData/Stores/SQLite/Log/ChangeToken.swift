@@ -2,25 +2,24 @@ import Foundation
 import SQLiteAccess
 import Glibc
 
-// A token for the content of a store: it has to change with every commit, of any process and with or without a history,
-// and with nothing else, or caches would be thrown away for nothing. SQLite has no such number: in WAL mode the
-// counter in the main file stands still. So:
+// A token for the content of a store. It must change with every commit of any process, with or without a history, and
+// with nothing else, because a changed token discards caches. SQLite has no such number: in WAL mode the counter in the
+// main file does not change. So:
 //
-// - While there are commits in the write-ahead log, the log's end is the token, as its index has it: salts, checksum and number of
-//   the last frame. The log's file may have whole frames behind it that a killed program left.
-// - When the log is empty, what is known of the main file is: its change counter, size and time.
+// - While the write-ahead log has commits, the token is the end of the log in its index: salts, checksum and number of
+//   the last frame. The log's file may have more complete frames, which a killed program left.
+// - When the log is empty, the token is the main file's change counter, size and time.
 //
-// Closing a store moves the log's content into the main file, and the second kind of token would follow the first though
-// nothing changed. Therefore the process that closes the store last writes down, in the user's caches, that the main
-// file as it is now is the content of the token before. If that note is lost or does not fit, a cache is recomputed:
-// never more.
+// Closing a store moves the log's content into the main file, which would change the token although nothing changed.
+// The process that closes the store last therefore writes a note to the user's caches, which maps the present state of
+// the main file to the previous token. If that note is lost or does not match, a cache is computed again.
 
-/// Makes the change tokens of one open store.
+/// Makes the change tokens of an open store.
 final class ChangeToken {
     private let path: String
     private let identifier: String
     private var wasAsked = false
-    /// The note of the process that closed the store last; read when it is needed first.
+    /// The note of the process that closed the store last, read when it is first needed.
     private lazy var note: Note? = readNote()
 
     private struct Note: Codable {
@@ -33,11 +32,11 @@ final class ChangeToken {
         self.identifier = identifier
     }
 
-    /// The token of the store as it is now. Take it before reading what it shall vouch for.
+    /// Returns the token of the store's current state. Take it before reading the content that it identifies.
     func current(_ connection: Connection) throws -> String {
         if path == URL.memoryPlace.path { return "memory-\(identifier)-\(connection.totalChanges)" }
         wasAsked = true
-        // Another process may move the log into the main file between two looks: the two must agree.
+        // Another process may move the log into the main file between two reads, so both reads must agree.
         for _ in 0..<8 {
             let main = try mainFile(connection)
             guard let end = end(connection) else { continue }
@@ -51,16 +50,16 @@ final class ChangeToken {
         return "unsteady-\(UUID().uuidString)"
     }
 
-    /// The end of the log: by its index, or where that is not to be used, as by a reader while no program writes, by its frames.
-    /// `nil` for a file that is gone.
+    /// Returns the end of the log from its index. Reads the frames if the index cannot be used, as by a reader while no
+    /// program writes. `nil` if the file is missing.
     private func end(_ connection: Connection) -> LogEnd? {
         if connection.access == .immutable { return LogEnd.none }
         guard let files = connection.watch as? OpenFiles else { return nil }
         return files.logEnd(connection) ?? LogContents.end(ofLogAt: path + "-wal")
     }
 
-    /// Called before the store is closed: if it is the last one open, moves the log into the main file and notes that the
-    /// content stays what it was. A failure costs a cache and no more, so it is not reported.
+    /// Called before the store is closed. If no other process has it open, moves the log into the main file and writes
+    /// a note that the content is unchanged. An error is ignored, because it only costs a cache.
     func prepareToClose(_ connection: Connection) {
         guard wasAsked, (end(connection)?.frames ?? 0) > 0 else { return }
         do {
@@ -90,15 +89,15 @@ final class ChangeToken {
 
     // MARK: The note
 
-    /// The folder of the notes of all stores of this user, one small file each.
+    /// The folder for the notes of all stores of this user, one small file each.
     static var notesFolder: URL {
         URL(fileURLWithPath: OwnFolder.caches).appendingPathComponent(".CoreDataCaches/ChangeTokens", isDirectory: true)
     }
 
-    /// The number of stores with notes. A lost note costs a cache.
+    /// The maximum number of notes. A lost note costs a cache.
     private static let keptNotes = 256
 
-    /// Removes the oldest notes: their stores may be gone, and nothing else tells.
+    /// Removes the oldest notes. Nothing shows if their stores still exist.
     private static func removeOldNotes() {
         let files =
             FileManager.default.enumerator(atPath: notesFolder.path)?.compactMap {
@@ -111,7 +110,7 @@ final class ChangeToken {
 
     private var noteFile: URL { Self.notesFolder.appendingPathComponent("\(identifier)-\(pathHash)") }
 
-    /// Copies of one store have the same UUID.
+    /// The hash of the path, because copies of a store have the same UUID.
     private var pathHash: String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,16 +1,16 @@
-// Nothing in a write-ahead log or rollback journal names its database. What links them is the first page: SQLite raises the change
-// counter in it by one whenever it writes that page. Programs of this framework also give the store a new schema cookie with the first
-// commit that goes into a log: half of it is random, the other half a hash of the cookie before. So the log says which state of the
-// file it was written for, in any copy of the two, and a state of another branch of the store's life is not that one. SQLite compares
-// the cookie with the one that it read and reads the schema again where it differs; no program does anything else with it.
+// A write-ahead log or rollback journal does not contain the name of its database. They are linked by the first page:
+// SQLite increments its change counter whenever it writes that page. Programs of this framework also set a new schema
+// cookie with the first commit in a log: half of it is random, the other half is a hash of the previous cookie. So a
+// log identifies the state of the file for which it was written, also in copies, and not one of another copy. SQLite
+// reads the schema again if the cookie differs from the one it read; no program uses it otherwise.
 
-/// The header of a database's file, or of its first page in a log or journal.
+/// The header of a database file, read from the file or from the first page in a log or journal.
 struct DatabaseHeader: Equatable {
     static let length = 100
     private static let mark = Array("SQLite format 3\0".utf8)
     private let bytes: [UInt8]
 
-    /// - Parameter bytes: those of a first page; `nil` where they are none.
+    /// - Parameter bytes: the bytes of a first page; `nil` if they have no header.
     init?(_ bytes: some Collection<UInt8>) {
         self.bytes = Array(bytes.prefix(Self.length))
         guard self.bytes.count == Self.length, self.bytes.starts(with: Self.mark) else { return nil }
@@ -30,20 +30,20 @@ struct DatabaseHeader: Equatable {
     var freePageCount: UInt32 { bytes.bigEndianWord(at: 36) }
     var cookie: UInt32 { bytes.bigEndianWord(at: 40) }
 
-    /// Whether the next commit that wrote the first page can have left `next`. A connection that wrote it last does not raise the
-    /// counter again.
+    /// True if the next commit that writes the first page can leave `next`. A connection does not increment the counter
+    /// again if it wrote the page last.
     func canPrecede(_ next: DatabaseHeader) -> Bool {
         next.pageSize == pageSize && next.counter &- counter <= 1
             && (next.cookie &- cookie <= Self.schemaChanges
                 || next.cookie == Self.mark(after: cookie, random: next.cookie >> 16))
     }
 
-    /// The greatest number of changes of the schema that one commit of another program makes; each adds one to the cookie.
+    /// The maximum number of schema changes in one commit of another program. Each increments the cookie.
     private static let schemaChanges: UInt32 = 4096
 
     // MARK: Marks
 
-    /// A cookie for the first commit after a state with the cookie `cookie`; another one each time.
+    /// Returns a new random cookie for the first commit after a state with `cookie`.
     static func mark(after cookie: UInt32) -> UInt32 { mark(after: cookie, random: .random(in: 1..<0x8000)) }
 
     private static func mark(after cookie: UInt32, random: UInt32) -> UInt32 {

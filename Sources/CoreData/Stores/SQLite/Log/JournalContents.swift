@@ -1,26 +1,26 @@
 import SQLiteAccess
 
-// A rollback journal has the pages of its database as they were before a transaction. SQLite writes them back into whatever file it
-// finds, and cuts or lengthens that to the length that the journal says. (The format is part of SQLite's documentation.)
+// A rollback journal has the pages of its database from before a transaction. SQLite writes them back into any file at
+// the path and sets its length to that in the journal. (The format is part of SQLite's documentation.)
 
-/// What a rollback journal makes of its database.
+/// The contents of a rollback journal.
 struct JournalContents {
-    /// The length, in pages, that the database is cut or lengthened to.
+    /// The number of pages of the database after the rollback.
     let pageCount: Int
     let pageSize: Int
-    /// The place of each page in the journal, as far as SQLite plays them.
+    /// The offset of each page in the journal, up to the end that SQLite uses.
     private var pages: [Int: Int] = [:]
     private let file: ReadableFile
 
     private static let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
-    /// Returns true if a file is there that SQLite plays or removes: one whose first byte is not zero.
+    /// Returns true if there is a file that SQLite plays back or removes: its first byte is not zero.
     static func isLeft(at path: String) -> Bool {
         guard let first = ReadableFile(path)?.read(1, at: 0).first else { return false }
         return first != 0
     }
 
-    /// - Returns: `nil` where it is no journal.
+    /// - Returns: `nil` if the file is not a journal.
     init?(path: String) {
         guard let file = ReadableFile(path) else { return nil }
         self.file = file
@@ -38,7 +38,7 @@ struct JournalContents {
         (least...65536).contains(size) && size.nonzeroBitCount == 1
     }
 
-    /// Each time that the journal is synced a header follows, at the beginning of a sector.
+    /// Reads the segments. Each sync of the journal begins a new one, with a header at the start of a sector.
     private mutating func readSegments() {
         var place = 0
         while true {
@@ -48,7 +48,7 @@ struct JournalContents {
             guard Self.isSize(sector, least: 32) else { return }
             let stored = head.bigEndianWord(at: 8)
             let fit = max(0, file.size - place - sector) / (pageSize + 8)
-            // All that follows, where the disk keeps the order of writes, or nothing was synced yet.
+            // The segment extends to the end if the disk keeps the order of writes, or if nothing was synced yet.
             let count = stored == .max || stored == 0 && place == 0 ? fit : Int(stored)
             for number in 0..<max(0, count) {
                 guard readRecord(at: place + sector + number * (pageSize + 8), head.bigEndianWord(at: 12)) else {
@@ -60,7 +60,7 @@ struct JournalContents {
         }
     }
 
-    /// - Returns: whether it is whole; SQLite ends there where it is not.
+    /// - Returns: true if the record is complete. SQLite stops at an incomplete one.
     private mutating func readRecord(at place: Int, _ nonce: UInt32) -> Bool {
         let record = file.read(pageSize + 8, at: place)
         guard !record.isEmpty else { return false }
@@ -74,18 +74,18 @@ struct JournalContents {
 
     // MARK: Evidence
 
-    /// The largest database that is looked through as the journal would leave it.
+    /// The maximum size of a database, in pages, that is checked as the journal would leave it.
     private static let checkedPages = 4096
 
-    /// A reason why the journal is not that of a database's file; `nil` if there is none.
+    /// Returns a reason why the journal does not belong to a database file; `nil` if there is none.
     func contradiction(with path: String) -> String? {
         guard let main = ReadableFile(path), let now = DatabaseHeader(main.read(DatabaseHeader.length, at: 0)) else {
-            // The power failed while the database was made.
+            // The power failed while the database was created.
             return pageCount == 0 ? nil : "the file is empty, the journal is of one of \(pageCount) pages"
         }
         guard now.pageSize == pageSize else { return "it has pages of \(pageSize) bytes, the file of \(now.pageSize)" }
         if pageCount == 0 { return now.counter > 1 ? "it is that of a store that was being made" : nil }
-        // Before a page is written that the journal does not have, the first one is as it was.
+        // The first page is unchanged until a page is written that the journal does not have.
         let before = pages[1].flatMap { DatabaseHeader(file.read(pageSize, at: $0)) } ?? now
         guard Int(before.pageCount) == pageCount else {
             return "it is that of a file of \(pageCount) pages, not \(before.pageCount)"
@@ -102,7 +102,7 @@ struct JournalContents {
         return restored(main).flatMap(Connection.damage(inDatabase:))
     }
 
-    /// The database as the journal would leave it; `nil` if the journal was cut meanwhile.
+    /// Returns the database as the journal would leave it; `nil` if the journal was truncated in the meantime.
     private func restored(_ main: ReadableFile) -> [UInt8]? {
         var bytes = main.read(min(main.size, pageCount * pageSize), at: 0)
         bytes += [UInt8](repeating: 0, count: pageCount * pageSize - bytes.count)
@@ -114,13 +114,13 @@ struct JournalContents {
         return bytes
     }
 
-    /// The largest database that is read from memory.
+    /// The maximum size of a database that is read from memory, in bytes.
     private static let readBytes = 1 << 28
 
-    /// The database that a dead program left in the middle of a write, as it was before that: a reader plays no journal. No
-    /// process has the store open.
+    /// Returns the database before a write that a killed program did not finish, because a reader does not play back
+    /// journals. No process may have the store open.
     ///
-    /// - Returns: `nil` for a large one, and for the journal of a transaction of several databases.
+    /// - Returns: `nil` for a large database, and for the journal of a transaction on several databases.
     static func database(at path: String) -> [UInt8]? {
         guard let journal = JournalContents(path: path + "-journal"), let main = ReadableFile(path),
             journal.pageCount > 0, journal.pageCount <= readBytes / journal.pageSize,

@@ -1,19 +1,19 @@
-/// Compares the pages of a database's file with those of its log.
+/// Compares the pages of a database file with those of its log.
 struct LogComparison {
     private let contents: LogContents
     private let file: ReadableFile
     private let log: ReadableFile
 
-    /// - Returns: `nil` where one of them cannot be read.
+    /// - Returns: `nil` if one of them cannot be read.
     init?(_ contents: LogContents, file path: String, log logPath: String) {
         guard let file = ReadableFile(path), let log = ReadableFile(logPath) else { return nil }
         (self.contents, self.file, self.log) = (contents, file, log)
     }
 
-    /// Returns true if the file has every page as the first `count` frames leave it.
+    /// Returns true if every page in the file is as the first `count` frames leave it.
     ///
-    /// - Parameter greatest: where a later copying was cut off, how many frames it would have copied: pages may be as these
-    ///   leave them, too.
+    /// - Parameter greatest: the number of frames of a later, interrupted checkpoint. Pages may also be as these frames
+    ///   leave them.
     func holds(_ count: Int, orUpTo greatest: Int = 0) -> Bool {
         let pages = contents.lastFrames(count)
         let later = contents.lastFrames(max(count, greatest))

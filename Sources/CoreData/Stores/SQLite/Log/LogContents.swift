@@ -1,26 +1,26 @@
 import SQLiteAccess
 
-/// What a write-ahead log makes of its database: all transactions in it that SQLite would play back.
+/// The contents of a write-ahead log: all transactions in it that SQLite would play back.
 ///
-/// Like SQLite, this goes by the checksums: a process that dies while a log is used again leaves frames whose page is
-/// not theirs, and behind them stand those of former rounds. (The format is part of SQLite's documentation.)
+/// Like SQLite, this relies on the checksums: a process that dies while a log is reused leaves frames with wrong pages,
+/// followed by frames of earlier rounds. (The format is part of SQLite's documentation.)
 struct LogContents {
-    /// The number of pages after the last commit.
+    /// The number of pages of the database after the last commit.
     private(set) var size: Int64 = 0
-    /// The first byte of each page that is in the log, by the page's number, as the last commit left it. In pages of
-    /// tables and indexes it tells their kind.
+    /// The first byte of each page in the log by page number, as of the last commit. In pages of tables and indexes it
+    /// is the kind of the page.
     private(set) var firstBytes: [UInt32: UInt8] = [:]
     let pageSize: Int
-    /// The page of each committed frame, in their order.
+    /// The page of each committed frame, in order.
     private(set) var committedPages: [UInt32] = []
 
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
-    /// The headers of the first page, as each commit that wrote it left them.
+    /// The headers of the first page after each commit that wrote it.
     private(set) var heads: [DatabaseHeader] = []
 
-    /// Reads a log; `nil` where nothing was committed. Cost: reads the log once.
+    /// Reads a log; `nil` if it has no commit. Cost: reads the log once.
     init?(path: String) {
         guard let file = ReadableFile(path), let (header, start) = Self.header(of: file) else { return nil }
         let pageSize = Int(header.bigEndianWord(at: 8))
@@ -36,7 +36,7 @@ struct LogContents {
             sum.add(frame[Self.frameHeaderSize...])
             guard sum.equals(frame[16..<24]) else { break }
             let page = frame.bigEndianWord(at: 0)
-            // SQLite ends the log at a frame that names no page.
+            // SQLite ends the log at a frame without a page number.
             guard page != 0 else { break }
             pending.append((page, frame[Self.frameHeaderSize]))
             if page == 1 { head = DatabaseHeader(frame[Self.frameHeaderSize...]) }
@@ -52,16 +52,16 @@ struct LogContents {
             place += frame.count
         }
         if size == 0 { return nil }
-        // Pages behind the end are those of a database that was longer once.
+        // Pages after the end are from a time when the database was longer.
         firstBytes = firstBytes.filter { Int64($0.key) <= size }
     }
 
-    /// What tells this round of a log from all others: the two salts of its header; `nil` where the file is no log.
+    /// The two salts of the header, which identify this round of the log; `nil` if the file is not a log.
     static func salts(ofLogAt path: String) -> [UInt8]? {
         ReadableFile(path).flatMap { header(of: $0) }.map { Array($0.bytes[16..<24]) }
     }
 
-    /// The last commit in a log that no index tells of. Cost: reads the log once.
+    /// Returns the last commit in a log without an index. Cost: reads the log once.
     static func end(ofLogAt path: String) -> LogEnd {
         guard let contents = LogContents(path: path), let file = ReadableFile(path) else { return .none }
         let frames = contents.committedPages.count
@@ -71,7 +71,7 @@ struct LogContents {
             salts: Array(head[8..<16]), frames: frames, checksum: Array(head[16..<24]), pageSize: contents.pageSize)
     }
 
-    /// Returns true if a log ends with the commit that its index names, and, where all is asked for, is whole up to there.
+    /// Returns true if a log ends with the commit in its index and, if `all` is true, is complete up to it.
     static func hasCommit(_ end: LogEnd, inLogAt path: String, all: Bool) -> Bool {
         if end.frames == 0 { return true }
         if all { return LogContents(path: path)?.committedPages.count ?? 0 >= end.frames }
@@ -81,7 +81,7 @@ struct LogContents {
             && file.read(headerSize, at: 0)[16..<24] == frame[8..<16]
     }
 
-    /// The head of a log with the checksum that its frames go on from; `nil` where the file is no log.
+    /// Returns the header of a log and the checksum that its frames continue; `nil` if the file is not a log.
     private static func header(of file: ReadableFile) -> (bytes: [UInt8], sum: Checksum)? {
         let header = file.read(headerSize, at: 0)
         guard header.count == headerSize, header.bigEndianWord(at: 0) & ~1 == 0x377f_0682 else { return nil }
@@ -97,7 +97,7 @@ struct LogContents {
         Int64(Self.headerSize) + Int64(frame) * Int64(Self.frameHeaderSize + pageSize) + Int64(Self.frameHeaderSize)
     }
 
-    /// The last of the first `count` frames that has it, for each page that they leave in the database.
+    /// Returns, for each page left in the database, the last of the first `count` frames that has it.
     func lastFrames(_ count: Int) -> [UInt32: Int] {
         var last: [UInt32: Int] = [:]
         for (frame, page) in committedPages.prefix(count).enumerated() where Int64(page) <= size {
@@ -107,7 +107,7 @@ struct LogContents {
     }
 }
 
-/// The running checksum of a log: each frame's goes on from the one before it.
+/// The running checksum of a log. Each frame continues that of the previous one.
 private struct Checksum {
     let isBigEndian: Bool
     private var first: UInt32 = 0
@@ -115,7 +115,7 @@ private struct Checksum {
 
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
-    /// - Parameter bytes: a multiple of eight.
+    /// - Parameter bytes: their number must be a multiple of eight.
     // SAFETY: there is a multiple of eight bytes, and each word lies within.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         bytes.withUnsafeBytes { buffer in
@@ -132,7 +132,7 @@ private struct Checksum {
         return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
     }
 
-    /// Returns true if the sum is the one that is written here, always with the highest byte first.
+    /// Returns true if the sum equals the stored one, which is always big-endian.
     func equals(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.elementsEqual(first.bigEndianBytes + second.bigEndianBytes)
     }

@@ -1,20 +1,20 @@
 import Foundation
 import SQLiteAccess
 
-/// A note beside a write-ahead log, of the file for which it is written: nothing in a log names its database.
+/// A note of the database file for which a write-ahead log is written, since a log does not name its database.
 ///
-/// It is an extended attribute of the log's file, so that there is no further file beside the store; it names the log's own
-/// number, so that a copied one is known for one. It is written by each program of this framework when a log begins anew and
-/// when it was copied into the file. Other programs write none.
+/// It is an extended attribute of the log's file, so that the store needs no further file. It contains the log's inode
+/// number, so that a copy is recognised. Programs of this framework write it when a log begins again and after a
+/// checkpoint. Other programs write none.
 struct LogNote: Equatable {
     private static let name = "user.coredata.log"
     private static let form = "1"
 
-    /// The log's file.
+    /// The inode number of the log's file.
     let log: UInt64
-    /// The round of the log that the note is about.
+    /// The round of the log for which the note was written.
     let salts: String
-    /// The database's file, as it was then.
+    /// The inode number of the database file. The next properties are that file's too.
     let main: UInt64
     let size: Int64
     let modified: Int64
@@ -37,15 +37,15 @@ struct LogNote: Equatable {
         salts.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// - Parameter path: the log's; `nil` where it has no note of its own.
+    /// - Parameter path: the log's path; `nil` if it has no note of its own.
     init?(ofLogAt path: String, _ facts: FileFacts) {
         self.init(at: path)
         if log != facts.node { return nil }
     }
 
-    /// The note that a copy of a log brought with it, of the log that was copied.
+    /// The note of the original log in a copy of it.
     ///
-    /// - Parameter path: the log's; `nil` where it has no note, or one of its own.
+    /// - Parameter path: the log's path; `nil` if it has no note, or one of its own.
     init?(broughtByLogAt path: String, _ facts: FileFacts) {
         self.init(at: path)
         if log == facts.node { return nil }
@@ -65,7 +65,7 @@ struct LogNote: Equatable {
         access = String(parts[7])
     }
 
-    /// Writes the note of a log that was begun, where it says something new. Some microseconds.
+    /// Writes the note of a log that has begun, if it differs. Takes some microseconds.
     static func write(salts: [UInt8], main: FileFacts, besideLogOf store: String) {
         let path = store + "-wal"
         guard let log = FileFacts(path), log.size > 0 else { return }
@@ -75,10 +75,10 @@ struct LogNote: Equatable {
         ).write(besideLogAt: path, log)
     }
 
-    /// Says of the log beside a store that the file there is not its own any more: another program wrote over it. Commits
-    /// may have gone into the log after that, so that the times of the two say nothing.
+    /// Records that the database file no longer belongs to the log, because another program overwrote it. Commits may
+    /// have been added to the log since, so that the times of the two files mean nothing.
     ///
-    /// - Parameter salts: those of the log's current round.
+    /// - Parameter salts: the salts of the log's current round.
     static func disown(salts: [UInt8], logOf store: String) {
         let path = store + "-wal"
         guard let log = FileFacts(path), log.size > 0 else { return }
@@ -87,38 +87,38 @@ struct LogNote: Equatable {
         ).write(besideLogAt: path, log)
     }
 
-    /// - Parameter facts: those of the log's file.
+    /// - Parameter facts: the facts of the log's file.
     private func write(besideLogAt path: String, _ facts: FileFacts) {
         guard self != LogNote(ofLogAt: path, facts) else { return }
         let parts = [Self.form, "\(log)", salts, "\(main)", "\(size)", "\(modified)", "\(changed)", access]
         FileNotes.write(parts.joined(separator: " "), Self.name, of: path)
     }
 
-    /// The size of the file in a note of a log that has none.
+    /// The file size in a note of a log without a database file.
     private static let noSize: Int64 = -1
 
-    /// Whether the log was said to belong to no file, and neither written nor touched since.
+    /// True if the log was recorded to belong to no file, and neither written nor touched since.
     func disowns(_ log: FileFacts) -> Bool { size == Self.noSize && modified == log.modified }
 
-    /// Whether the database's file can be a copy of the one of the note, by its length and time. Other file systems keep times less
-    /// exactly, the coarsest of them every other second.
+    /// True if the database file can be a copy of the file in the note, by its size and time. Other file systems store
+    /// times less exactly, some only to two seconds.
     ///
-    /// - Parameter log: the copy of the log.
+    /// - Parameter log: the facts of the copied log.
     func tells(ofCopied file: FileFacts, log: FileFacts) -> Bool {
         if size == Self.noSize { return !disowns(log) }
         return file.size == size && file.modified.subtractingUpToLimits(modified).magnitude < 2_000_000_000
     }
 
-    /// Returns true if the database's file is as it was.
+    /// Returns true if the database file is unchanged.
     ///
-    /// Its second time changes with its permissions and names too. A change that these do not explain, later than the log's
-    /// while the log was left alone, is that of a copy which kept the first time.
+    /// Its change time also changes with its permissions and names. If they do not explain a change that is later than
+    /// the log's last change, it was made by a copy that kept the modification time.
     func tells(of file: FileFacts, log: FileFacts) -> Bool {
         guard file.node == main, file.size == size, file.modified == modified else { return false }
         return file.changed == changed || file.access != access || file.changed <= log.changed
             || log.changed.subtractingUpToLimits(log.modified) > Self.noteTime
     }
 
-    /// How long after a commit its note may be written, in nanoseconds: that changes the log's second time, too.
+    /// The maximum time between a commit and its note, in nanoseconds. Writing the note changes the log's change time.
     private static let noteTime: Int64 = 100_000_000
 }

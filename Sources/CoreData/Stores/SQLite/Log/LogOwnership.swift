@@ -3,32 +3,31 @@ import SQLiteAccess
 import Synchronization
 import Glibc
 
-// SQLite plays back any write-ahead log or rollback journal that is whole, whichever database it was written for: nothing in one names
-// its database. What lies beside the wrong store would so replace a part of it, or all of it, without a word. Before anything is
-// written it is compared here with the store's file:
+// SQLite plays back any complete write-ahead log or rollback journal, whichever database it was written for, because
+// neither names its database. A log next to the wrong store would replace a part of it, or all of it, without an error.
+// So before anything is written, the log is compared with the store's file:
 //
-// - The first pages of both say whether one follows on the other, in any copy of the two (`DatabaseHeader`).
-// - Where the files are still those of a note, or their times say that one was put there later, that counts (`LogStanding`).
-// - Else the store as its main file alone tells it, and as it would be with the log.
+// - The first pages of both show if one can follow the other, also in copies (`DatabaseHeader`).
+// - If both files match a note, or their times show that one was put there later, that decides (`LogStanding`).
+// - Otherwise the store in the main file alone is compared with the store including the log.
 //
-// The main file alone is read without locks, and closing it would drop the locks that SQLite holds on it for this process.
-// So this is only done while no process has the store open; a process that has it open knew its log.
+// The main file alone is read without locks, and closing it would drop SQLite's locks on it in this process. So this is
+// only done while no process has the store open. A process that has it open already knew its log.
 
-/// Whether the write-ahead log or rollback journal beside a store belongs to it.
+/// Checks if the write-ahead log or rollback journal of a store belongs to it.
 struct LogOwnership {
     let path: String
 
-    /// A larger store is not read through: that would take longer than opening may.
+    /// The maximum number of pages of a store that is checked completely. More would make opening slow.
     private static let checkedPages: Int64 = 4096
 
     private static let gate = Mutex(())
 
-    /// Runs `open` once what is beside the store has been looked at, where no process has the store open. Writes nothing and
-    /// removes nothing.
+    /// Checks the log and the journal if no process has the store open, then runs `open`. Writes and removes nothing.
     ///
-    /// Where it cannot be told who has files open (no `/proc`), nothing is looked at.
+    /// Without `/proc`, which shows who has files open, nothing is checked.
     ///
-    /// - Throws: 259 for a log or journal of another store, with the file's path and what to do; what `open` throws.
+    /// - Throws: 259 for a log or journal of another store, with its path and the remedy; errors of `open`.
     static func check<Result>(_ path: String, thenOpen open: () throws -> Result) throws -> Result {
         let check = LogOwnership(path: path)
         return try gate.withLock { _ in
@@ -38,7 +37,7 @@ struct LogOwnership {
                     try check.compareJournal()
                     try check.compareLog()
                 } catch {
-                    // A process that opened the store meanwhile knew its log, and may have changed what was compared.
+                    // A process that opened the store in the meantime knew its log, and may have changed the files.
                     if before == check.state && !check.isOpenElsewhere { throw error }
                 }
             }
@@ -46,8 +45,8 @@ struct LogOwnership {
         }
     }
 
-    /// Number, length and time of the store's file, its log and its journal. The time of the last change of owner is left out: where root opens a log,
-    /// SQLite sets its owner.
+    /// Inode number, size and time of the store's file, its log and its journal. The change time is left out, because
+    /// SQLite sets the owner of a log that root opens.
     private var state: [[Int64]?] {
         ["", "-wal", "-journal"].map {
             FileFacts(path + $0).map { [Int64(bitPattern: $0.node), $0.size, $0.modified] }
@@ -75,12 +74,12 @@ struct LogOwnership {
     }
 
     private func compareContents(_ contents: LogContents) throws {
-        // A new store may still be in its log as a whole, and a damaged one is reported by the code that opens it.
+        // A new store may still be entirely in its log, and the code that opens the store reports a damaged one.
         guard let alone = try? Connection(path: path, access: .immutable) else { return }
         defer { alone.close() }
         guard case .found(let identifier) = Self.identifier(alone), let size = try? alone.integer("PRAGMA page_count")
         else { return }
-        // Whatever makes a database longer or shorter, or another page a part of a table, writes its first page.
+        // A commit that changes the database's length, or the table that a page belongs to, writes the first page.
         let changesStructure = contents.firstBytes[1] != nil
         if !changesStructure {
             guard contents.size == size else {
@@ -88,22 +87,22 @@ struct LogOwnership {
             }
             if let page = otherKind(contents) { throw foreign("-wal", "it has other tables (page \(page))") }
         }
-        // An index that is the log's stays as it is.
+        // The index of this log must not change.
         let hasIndex = LogState(indexAt: path + "-shm")?.salts == LogContents.salts(ofLogAt: path + "-wal")
         guard let logged = try? Connection(path: path, access: hasIndex ? .readOnly : .recovering) else { return }
         defer { logged.close() }
         let isSmall = max(size, contents.size) <= Self.checkedPages
         switch Self.identifier(logged) {
-        // The opening says itself what keeps it from reading.
+        // Opening the store reports why it cannot be read.
         case .unreadable: return
         case .damaged(let text): throw foreign("-wal", "with it the store would be damaged (\(text))")
         case .missing: throw foreign("-wal", "with it the store would have no metadata")
         case .found(identifier):
             guard isSmall else { return }
-            // Without a first page nothing says for which state the log was written: indexes have to fit the rows, too.
+            // Without a first page the log's state is unknown, so indexes must match the rows too.
             try compare(logged, alone, changesStructure ? "PRAGMA quick_check(1)" : "PRAGMA integrity_check(1)")
         case .found(let other):
-            // A store may be given another UUID. Then the rest is its own: it fits, and not everything is written anew.
+            // A store may get another UUID. The log is then its own if the rest matches and not every page is new.
             guard isSmall, contents.size != contents.firstBytes.count else {
                 throw foreign("-wal", "it was written for the store \(other), this one is \(identifier)")
             }
@@ -112,13 +111,13 @@ struct LogOwnership {
     }
 
     private func compare(_ logged: Connection, _ alone: Connection, _ check: String) throws {
-        // Indexes may use them.
+        // Indexes may use these functions.
         for connection in [logged, alone] { try? SQLFunctions.register(on: connection) }
         guard let damage = Self.damage(logged, check), Self.damage(alone, check) == nil else { return }
         throw foreign("-wal", "with it the store would be damaged (\(damage))")
     }
 
-    /// A page of a table or an index that is of another kind in the log than in the file.
+    /// Returns a page of a table or index whose kind differs between log and file.
     private func otherKind(_ contents: LogContents) -> UInt32? {
         guard let file = ReadableFile(path), let pageSize = DatabaseHeader(fileAt: path)?.pageSize else { return nil }
         return contents.firstBytes.keys.sorted().first { page in
@@ -129,7 +128,7 @@ struct LogOwnership {
         }
     }
 
-    /// The first bytes of pages of tables and indexes, as SQLite's description of its files has them.
+    /// The first bytes of pages of tables and indexes, from the description of SQLite's file format.
     private static let kinds: Set<UInt8> = [2, 5, 10, 13]
 
     private enum Identifier {
@@ -188,14 +187,14 @@ struct LogOwnership {
 
     // MARK: Who has the store open
 
-    /// True if this process has the file open, by whatever means.
+    /// True if this process has the file open in any way.
     var isOpenHere: Bool {
         guard FileFacts(path) != nil, let descriptors = Self.descriptors(of: path) else { return true }
         return !descriptors.isEmpty
     }
 
-    /// Whether this process has the file open, and no other one follows its log. Opens nothing: closing a file drops the locks
-    /// that SQLite holds on it for this process.
+    /// True if this process has the file open and no other follows its log. Opens nothing: closing a file drops the
+    /// locks that SQLite holds on it for this process.
     var isOpenHereAlone: Bool {
         guard let file = Self.descriptors(of: path)?.first else { return false }
         let index = Self.descriptors(of: path + "-shm")?.first
@@ -220,8 +219,8 @@ struct LogOwnership {
         return fcntl(descriptor, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
     }
 
-    /// Whether another process does: each that follows the log holds a lock on a byte of its index, and one that writes with a
-    /// journal on a byte of the file.
+    /// True if another process has the store open. A process that follows the log locks a byte of its index, and one
+    /// that writes with a journal locks a byte of the file.
     private var isOpenElsewhere: Bool {
         isLocked(path, at: 0x4000_0001) || isLocked(path + "-shm", at: 128)
     }

@@ -2,21 +2,21 @@ import Foundation
 import SQLiteAccess
 import Glibc
 
-// When a store is put back from a copy, the log of the one that stood there may stay behind: whole, and for a file of the same
-// name and often the same length. What tells it is that the file was written after the log, and not from it:
+// When a store is restored from a copy, the log of the previous store may remain. It is complete, and for a file of the
+// same name and often the same length. It is recognised because the file was written after the log, but not from it:
 //
-// - The note beside the log (`LogNote`) says how the file was when the log was begun or last copied into it. If it is still
-//   so, the log is its own.
-//   The note may also say that a program which had both open saw the file written over: then the times of the two say nothing.
-// - Else the copying of the log may have changed it. Then the file holds pages of the log, as far as the log's index says,
-//   or all of them, or, where it was cut off, at least the first page, which is copied first.
-// - Else, if it was changed later than the log, it is another one: put there under its name, or written over it. A log that
-//   was copied together with its file is judged by the note that the copy brought with it, and where there is none, by its
-//   pages alone (`LogOwnership`): in which order the two were written says nothing then.
+// - The note of the log (`LogNote`) has the file's state when the log was begun or last copied into the file. If the
+//   file is unchanged, the log is its own.
+//   The note may also record that a program with both open saw the file overwritten. Their times then mean nothing.
+// - Otherwise copying the log may have changed the file. Then it has pages of the log, up to the frame in the log's
+//   index, or all of them, or, after an interruption, at least the first page, which is copied first.
+// - Otherwise, a file that changed later than the log is another one, moved to its path or written over it. A log that
+//   was copied with its file is judged by the note that came with the copy. If there is none, only its pages count
+//   (`LogOwnership`), because the order in which the copies were written means nothing.
 //
-// All is read while no process has the store open.
+// Everything is read while no process has the store open.
 
-/// How a store's file and the log beside it belong together, by their times and by what the file holds of the log.
+/// Relates a store's file to its log, by their times and by the log's pages in the file.
 struct LogStanding {
     private let path: String
     private let main: FileFacts
@@ -24,7 +24,7 @@ struct LogStanding {
     private let salts: [UInt8]
     private let note: LogNote?
 
-    /// - Returns: `nil` where one of the files is not there or is no log.
+    /// - Returns: `nil` if one of the files is missing, or the log is invalid.
     init?(_ path: String) {
         guard let main = FileFacts(path), let log = FileFacts(path + "-wal"),
             let salts = LogContents.salts(ofLogAt: path + "-wal")
@@ -36,24 +36,24 @@ struct LogStanding {
         note = LogNote(ofLogAt: path + "-wal", log)
     }
 
-    /// True if the note is about this round of the log.
+    /// True if the note was written for this round of the log.
     private var isNoted: Bool { note?.salts == LogNote.text(salts) }
 
-    /// True if the log is certainly the file's own. A few system calls.
+    /// True if the log is certainly the file's own. Takes a few system calls.
     var isOwn: Bool { isNoted && note?.tells(of: main, log: log) == true }
 
-    /// Returns true if the file certainly was put there, or written over, after the log was written.
+    /// Returns true if the file certainly was put there or overwritten after the log was written.
     func isLeftBehind(_ contents: LogContents) -> Bool {
         guard isDisowned || wasChangedAfterLog else { return false }
         return !holds(contents)
     }
 
-    /// True if a program that had both open saw that the file was written over.
+    /// True if a program that had both open saw the file overwritten.
     private var isDisowned: Bool { isNoted && note?.disowns(log) == true }
 
     private var wasChangedAfterLog: Bool {
         if let note {
-            // Permissions that were set say nothing of a file that is the one of the note.
+            // Changed permissions mean nothing if the file is that of the note.
             let isOther = isNoted || note.main != main.node
             return (isOther ? max(main.modified, main.changed) : main.modified) >= log.modified
         }
@@ -61,20 +61,20 @@ struct LogStanding {
             return false
         }
         if let brought = LogNote(broughtByLogAt: path + "-wal", log), brought.salts == LogNote.text(salts) {
-            // A copy that kept the times has them from before it was made.
+            // A copy that kept the times has times from before it was made.
             return log.modified < logBirth && !brought.tells(ofCopied: main, log: log)
                 && max(main.modified, main.changed) >= log.modified
         }
-        // Of a log without a note little says that it was not copied with its file, in any order: that its file was there before
-        // it, or that it was written for a while before the file was put there.
+        // For a log without a note, only two facts show that it was not copied with its file, in either order: the file
+        // existed first, or the log was written for some time before the file was put there.
         if birth <= logBirth { return main.modified > log.modified }
         return birth > log.modified && log.modified.subtractingUpToLimits(logBirth) > Self.copyingTime
     }
 
-    /// The longest time for copying a log: one that was written for longer was written where it is.
+    /// The maximum time for copying a log. A log that was written for longer was not copied.
     private static let copyingTime: Int64 = 60_000_000_000
 
-    /// Returns true if the file is as the copying of the log leaves it, done or cut off.
+    /// Returns true if the file is as a complete or interrupted copying of the log leaves it.
     private func holds(_ contents: LogContents) -> Bool {
         if let header = DatabaseHeader(fileAt: path), contents.heads.contains(header) { return true }
         guard let comparison = LogComparison(contents, file: path, log: path + "-wal") else { return false }

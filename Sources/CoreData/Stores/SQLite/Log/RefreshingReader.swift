@@ -2,22 +2,22 @@ import Foundation
 
 import Glibc
 
-/// Watches a file that is read as if it could not change, because no process has it open: when one opens it, it has to
-/// be opened anew. Until that one's changes move into the main file what is read stays whole.
+/// Watches a file that is read as immutable, because no process has it open. Once a process opens it, it must be opened
+/// again. The data that was read stays intact until that process moves changes into the main file.
 struct RefreshingReader {
     /// The number of times that the file was opened.
     private(set) var openings: Int64 = 0
     private var path = ""
     private var facts: [Int] = []
 
-    /// Called before the file is opened: what comes meanwhile is read when the file is opened again.
+    /// Called before the file is opened, so that later changes make it reopen.
     mutating func willOpen(_ file: StoreFile) {
         openings += 1
         path = file.path
         facts = Self.facts(path)
     }
 
-    /// True if the main file or its log are not as they were. Two system calls.
+    /// True if the main file or its log changed. Takes two system calls.
     var mustReopen: Bool { Self.facts(path) != facts }
 
     private static func facts(_ path: String) -> [Int] {
