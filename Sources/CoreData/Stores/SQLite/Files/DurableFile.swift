@@ -2,9 +2,9 @@ import Foundation
 
 import Glibc
 
-/// Files that are on the disk when the call returns.
+/// File operations that are durable when they return.
 enum DurableFile {
-    /// Makes a file. One of that name must not be there.
+    /// Creates and syncs a file, which must not exist.
     static func create(_ path: String, _ data: Data, _ permissions: mode_t) throws {
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
         guard descriptor >= 0 else { throw failure(errno, path) }
@@ -18,11 +18,11 @@ enum DurableFile {
         guard number == 0 else { throw failure(number, path) }
     }
 
-    /// Makes the commits of a store last that SQLite has made but not synced.
+    /// Syncs the commits of a store that SQLite made without syncing.
     ///
-    /// A log that is opened and closed here loses no lock: SQLite has none on it.
+    /// Opening and closing the log here drops no lock, because SQLite holds none on it.
     ///
-    /// - Returns: whether they do.
+    /// - Returns: true if the commits are durable.
     static func syncCommits(toStoreAt path: String) -> Bool {
         let log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
         if log >= 0 {
@@ -30,11 +30,11 @@ enum DurableFile {
             return fsync(log) == 0
         }
         guard errno == ENOENT else { return false }
-        // Without a log SQLite has synced the main file; what commits is that the journal's name goes.
+        // Without a log SQLite has synced the main file. The commit is the removal of the journal's name.
         return (try? sync(folder: URL(fileURLWithPath: path).deletingLastPathComponent())) != nil
     }
 
-    /// Makes the names of new files in a folder last.
+    /// Syncs the names of new files in a folder.
     static func sync(folder: URL) throws {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno, folder.path) }
@@ -42,7 +42,7 @@ enum DurableFile {
         guard fsync(descriptor) == 0 else { throw failure(errno, folder.path) }
     }
 
-    /// 640 for a full disk, 513 for want of permission, 512 for anything else.
+    /// Returns 640 for a full disk, 513 for missing permission, 512 for anything else.
     static func failure(_ code: Int32, _ path: String) -> NSError {
         let cocoa =
             code == ENOSPC || code == EDQUOT ? 640 : code == EACCES || code == EPERM || code == EROFS ? 513 : 512

@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// Binary values of attributes that may be kept in files next to the store: one byte in front of the value says where.
+/// Binary values that may be stored in files next to the store. The first byte in the column shows where the value is.
 struct ExternalData: Sendable {
     let storePath: String
-    /// The folder of all its external data.
+    /// The folder of all external data of the store.
     let support: URL
-    /// The folder of the files: `.<store name>_SUPPORT/_EXTERNAL_DATA` beside the store.
+    /// The folder of the files: `.<store name>_SUPPORT/_EXTERNAL_DATA` next to the store.
     let values: ExternalDataFolder
-    /// The folder of the notes of saves that have not ended: see ``ExternalDataNote``.
+    /// The folder for the notes of unfinished saves: see ``ExternalDataNote``.
     let notes: ExternalDataFolder
 
-    /// Values of more bytes than this get a file. Apple's limit is not documented; about this is what people report.
+    /// Longer values are stored in files. Apple's limit is not documented; people report about this one.
     static let inlineLimit = 100 * 1024
 
     private static let inlineMark: UInt8 = 1
@@ -21,7 +21,7 @@ struct ExternalData: Sendable {
     let keepsFiles: Bool
     private let isInPlace = FolderState()
 
-    /// - Parameter path: the store's; values are beside the file that links lead to.
+    /// - Parameter path: the store's path. If it is a link, the values are next to the link's target.
     init(storePath path: String) {
         keepsFiles = path != URL.memoryPlace.path
         storePath = keepsFiles ? FileWriting.target(of: path) : path
@@ -38,21 +38,21 @@ struct ExternalData: Sendable {
 
     // MARK: The folder
 
-    /// Makes the folder where it is not there.
+    /// Creates the folder if it does not exist.
     func makeFolder() throws {
         if values.isThere { return }
         isInPlace.flag.store(false, ordering: .relaxed)
         try values.make()
     }
 
-    /// Makes the file of a new value, with the permissions of the store's own file.
+    /// Creates the file of a new value with the permissions of the store's file.
     func create(_ name: String, _ value: Data) throws {
         let permissions = PlainFile.permissions(storePath).map { $0 & 0o666 } ?? 0o644
         try DurableFile.create(values.place(name), value, permissions)
     }
 
-    /// Makes the names of new files last. Once also that of the folder, and that of the one it stands in: without them a power
-    /// failure would take all the files, synced or not.
+    /// Syncs the names of new files. The first time it also syncs the folder's parents, because without their names a
+    /// power failure would lose all files, synced or not.
     func syncFolder() throws {
         let folder = values.url
         try DurableFile.sync(folder: folder)
@@ -63,14 +63,14 @@ struct ExternalData: Sendable {
         isInPlace.flag.store(true, ordering: .relaxed)
     }
 
-    /// Whether the folder's own name was synced since it was found or made.
+    /// True if the folder's own name was synced since it was found or created.
     private final class FolderState: Sendable {
         let flag = Atomic(false)
     }
 
     // MARK: The bytes of a column
 
-    /// The value behind the bytes of the column; `nil` where its file cannot be read.
+    /// Returns the value for the bytes in the column; `nil` if its file cannot be read.
     func value(of stored: Data) -> Data? {
         guard let mark = stored.first else { return stored }
         switch mark {
@@ -81,21 +81,21 @@ struct ExternalData: Sendable {
         }
     }
 
-    /// The length of the mark and the name; a zero follows.
+    /// The length of the mark and the name, which are followed by a zero byte.
     static let referenceLength = 37
 
-    /// Returns true if the bytes say that their value is in a file.
+    /// Returns true if the bytes refer to a file.
     static func isReference(_ stored: Data) -> Bool { stored.first == fileMark }
 
-    /// The name of the file that the bytes refer to, if they do.
+    /// Returns the name of the file that the bytes refer to, if any.
     static func fileName(in stored: Data) -> String? {
         guard isReference(stored) else { return nil }
         let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
-        // The name is a UUID; anything else could lead out of the folder.
+        // The name is a UUID. Any other name could be a path out of the folder.
         return UUID(uuidString: name) == nil ? nil : name
     }
 
-    /// The bytes of the column for a value that is stored in it.
+    /// Returns the column's bytes for a value stored in the column.
     static func inline(_ value: Data) -> Data {
         var stored = Data(capacity: value.count + 1)
         stored.append(inlineMark)
@@ -103,7 +103,7 @@ struct ExternalData: Sendable {
         return stored
     }
 
-    /// The bytes of the column for a value that is stored in a file.
+    /// Returns the column's bytes for a value stored in a file.
     static func reference(toFileNamed name: String) -> Data {
         var stored = Data([fileMark])
         stored.append(contentsOf: name.utf8)

@@ -1,10 +1,10 @@
 import Foundation
 
-// A row must never refer to a file that is not there. So the files of new values are whole, and on the disk, before the
-// transaction commits; those of old values go after it has. A save that dies in between leaves files that no row refers
-// to. Their names stand in a note, written before, and the next opening of the store clears up after it.
+// A row must never refer to a missing file. So files of new values are complete and synced before the transaction
+// commits, and files of old values are removed after it. A save that dies in between leaves files that no row refers
+// to. Their names are in a note, which was written before, and the next opening of the store removes them.
 
-/// The files that one save makes, and those that it leaves without a row.
+/// The files that one save creates, and those that it makes unused.
 final class ExternalDataChanges {
     private let place: ExternalData
     private var made: [String] = []
@@ -13,9 +13,9 @@ final class ExternalDataChanges {
 
     init(_ place: ExternalData) { self.place = place }
 
-    /// The bytes of the column for a new value. Makes a file for a big one.
+    /// Returns the column's bytes for a new value, and creates a file for a large one.
     ///
-    /// - Throws: a `CocoaError` where the file cannot be written.
+    /// - Throws: a `CocoaError` if the file cannot be written.
     func stored(_ value: Data) throws -> Data {
         guard value.count > ExternalData.inlineLimit, place.keepsFiles else { return ExternalData.inline(value) }
         let name = UUID().uuidString
@@ -26,7 +26,7 @@ final class ExternalDataChanges {
         return ExternalData.reference(toFileNamed: name)
     }
 
-    /// Says that the transaction takes these bytes out of their column.
+    /// Called when the transaction replaces these bytes in their column.
     func willReplace(_ stored: Data) throws {
         guard let name = ExternalData.fileName(in: stored) else { return }
         try noteName(name)
@@ -39,9 +39,9 @@ final class ExternalDataChanges {
         try note.add(name)
     }
 
-    /// Call it right before the commit.
+    /// Called right before the commit.
     ///
-    /// - Parameter referred: the names among these to which rows refer: rows may share a file.
+    /// - Parameter referred: returns those of the names that rows refer to, because rows may share a file.
     func sync(_ referred: ([String]) throws -> Set<String>) throws {
         if !made.isEmpty { try place.syncFolder() }
         guard !replaced.isEmpty else { return }
@@ -49,9 +49,9 @@ final class ExternalDataChanges {
         replaced.removeAll(where: kept.contains)
     }
 
-    /// Call it when the transaction is committed. Without `synchronous=FULL` that is not to say that it is on the disk: a power
-    /// failure may bring the old rows back, so the old files go once it is. Where that cannot be reached, or while somebody copies
-    /// the store, they stay, with the note.
+    /// Called after the commit. Without `synchronous=FULL` the commit may not be durable, and a power failure may
+    /// restore the old rows. So the old files are removed only after a sync. They stay, with the note, if it fails or
+    /// if a copy of the store is being made.
     func didCommit() {
         guard !replaced.isEmpty else { return remove([]) }
         guard DurableFile.syncCommits(toStoreAt: place.storePath), let lock = place.values.lockForRemoval() else {
@@ -60,11 +60,11 @@ final class ExternalDataChanges {
         withExtendedLifetime(lock) { remove(replaced) }
     }
 
-    /// Call it when the transaction was taken back before its commit.
+    /// Called after a rollback.
     func didRollBack() { remove(made) }
 
-    /// Call it after a failed commit. Keeps the new files and the note: after a failed sync the commit may be in the store. The
-    /// next opening removes the files that no row refers to.
+    /// Called after a failed commit. Keeps the new files and the note, because after a failed sync the commit may be in
+    /// the store. The next opening removes the files that no row refers to.
     func didFailToCommit() { leave() }
 
     private func remove(_ names: [String]) {

@@ -2,14 +2,14 @@ import Foundation
 
 import Glibc
 
-/// Copies the files of one store's external values to another's. What is no plain file, or has no name of a value, is no value
-/// and stays behind.
+/// Copies the files of one store's external values to another store. Only plain files with the name of a value are
+/// copied.
 final class ExternalDataCopy {
     private let source: ExternalDataFolder
     private let destination: ExternalData
     private var made: [String] = []
 
-    /// Of the name under which a file is written until it is whole.
+    /// The suffix of a file's name until it is complete.
     static let partEnding = ".part"
 
     init(ofStoreAt source: String, toStoreAt destination: String) {
@@ -18,13 +18,14 @@ final class ExternalDataCopy {
     }
 
     /// - Parameters:
-    ///   - referred: the files to copy, which rows refer to; `nil` for all.
-    ///   - replaces: whether a file of the same name is replaced. If not, it must be the same.
-    /// - Throws: 516 where it is another one, 512 where links or others are in the way, 513, 640. Call ``takeBack()`` then.
+    ///   - referred: the names of the files to copy, which rows refer to; `nil` for all.
+    ///   - replaces: true if a file of the same name is replaced. If false, it must have the same contents.
+    /// - Throws: 516 if a file differs, 512 if a link or other object is in the way, 513, 640. Call ``takeBack()``
+    ///   then.
     func run(only referred: Set<String>? = nil, replaces: Bool) throws {
         let (from, to) = (source, destination.values)
         let names = referred.map(Array.init) ?? from.names()
-        // Stores whose names differ in their extension only have one folder.
+        // Stores whose names differ only in their extension share a folder.
         guard !names.isEmpty, !FileWriting.areSame(from.url.path, to.url.path) else { return }
         try to.make(like: from)
         for name in names {
@@ -34,7 +35,7 @@ final class ExternalDataCopy {
         try destination.syncFolder()
     }
 
-    /// Removes the files that were copied, as far as there were none of their names before.
+    /// Removes the copied files, except those that replaced others.
     func takeBack() {
         for name in made { destination.values.remove(name) }
         destination.values.removeIfEmpty()
@@ -42,7 +43,7 @@ final class ExternalDataCopy {
     }
 
     private func copy(_ file: String, to name: String, _ replaces: Bool) throws {
-        // A pipe that takes the file's place meanwhile must not keep it waiting.
+        // Opening must not block if a pipe has replaced the file.
         let reading = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard reading >= 0 else { throw DurableFile.failure(errno, file) }
         defer { close(reading) }
@@ -70,7 +71,7 @@ final class ExternalDataCopy {
         if kind == .nothing { made.append(name) }
     }
 
-    /// On the disk when it returns: before the store's file whose rows refer to it.
+    /// Copies and syncs the file, which must be durable before the store whose rows refer to it.
     private func write(from reading: Int32, _ permissions: mode_t, to path: String) throws {
         let writing = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
         guard writing >= 0 else { throw DurableFile.failure(errno, path) }

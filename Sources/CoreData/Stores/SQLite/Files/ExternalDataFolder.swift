@@ -2,12 +2,12 @@ import Foundation
 
 import Glibc
 
-/// One of the folders of a store's external data. Files in it are read, written and removed through here alone: a link in the
-/// place of the folder, or of the one that it is in, could lead to any folder of the user's, and is not followed. The store's
-/// own folder may be reached through links.
+/// A folder of a store's external data. Its files are read, written and removed only here, because a link in place of
+/// the folder or its parent could lead to any folder of the user, and is not followed. The store's own folder may be
+/// reached through links.
 struct ExternalDataFolder: Sendable {
     let url: URL
-    /// The folder that it is in, which belongs to the store too.
+    /// The parent folder, which also belongs to the store.
     private let support: URL
 
     init(_ name: String, in support: URL) {
@@ -15,29 +15,29 @@ struct ExternalDataFolder: Sendable {
         url = support.appendingPathComponent(name, isDirectory: true)
     }
 
-    /// Whether it and the folder that it is in are there, and are folders.
+    /// True if the folder and its parent exist and are folders.
     var isThere: Bool { PlainFile.kind(support.path) == .folder && PlainFile.kind(url.path) == .folder }
 
-    /// The place of a file in it, whether there is one or not. To be used after ``make(like:)``, or for messages.
+    /// Returns the path of a file, whether it exists or not. For use after ``make(like:)``, or in messages.
     func place(_ name: String) -> String { url.appendingPathComponent(name, isDirectory: false).path }
 
-    /// The path of the plain file of that name; `nil` if there is none.
+    /// Returns the path of the plain file with that name; `nil` if there is none.
     func file(_ name: String) -> String? {
         guard isThere else { return nil }
         let path = place(name)
         return PlainFile.kind(path) == .plain ? path : nil
     }
 
-    /// Larger files are no values: a file without contents may claim any size.
+    /// Larger files are not values. A sparse file can have any size.
     static let greatestSize: off_t = 1 << 32
 
-    /// The bytes of the plain file of that name; `nil` if there is none, it is too large, or it cannot be read.
+    /// Returns the bytes of the plain file with that name; `nil` if there is none, or it is too large or unreadable.
     ///
-    /// A file is mapped, not read: its bytes are loaded when they are looked at. Files are never changed, and a mapped one
-    /// keeps its bytes when it is removed.
+    /// The file is mapped into memory, so its bytes are loaded on access. Files never change, and a mapping stays valid
+    /// after the file is removed.
     func contents(_ name: String) -> Data? {
         guard isThere else { return nil }
-        // A pipe in its place must not keep the reader waiting.
+        // Opening must not block if a pipe has replaced the file.
         let reading = open(place(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard reading >= 0 else { return nil }
         defer { close(reading) }
@@ -50,13 +50,13 @@ struct ExternalDataFolder: Sendable {
         if let mapped = mmap(nil, size, PROT_READ, MAP_PRIVATE, reading, 0), mapped != MAP_FAILED {
             return Data(bytesNoCopy: mapped, count: size, deallocator: .unmap)
         }
-        // There is a limit to how much a process may have mapped.
+        // The number of mappings of a process is limited.
         return try? FileHandle(fileDescriptor: reading, closeOnDealloc: false).readToEnd()
     }
 
-    /// The names of the plain files in it that are named as the framework names them: by a UUID.
+    /// Returns the names of plain files that are named as the framework names them, by a UUID.
     ///
-    /// - Parameter ending: follows the UUID.
+    /// - Parameter ending: the suffix after the UUID.
     func names(ending: String = "") -> [String] {
         guard isThere else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
@@ -66,31 +66,31 @@ struct ExternalDataFolder: Sendable {
         }
     }
 
-    /// Removes a plain file, and nothing else.
+    /// Removes the plain file with that name, if there is one.
     func remove(_ name: String) {
         if let path = file(name) { unlink(path) }
     }
 
-    /// Keeps all files that are in it until the result goes: whoever copies a store copies the rows first, and then the files that
-    /// they refer to.
+    /// Prevents the removal of files until the result is released. A copy of a store copies the rows first and then the
+    /// files that they refer to.
     ///
-    /// - Returns: `nil` where the folder is not there.
+    /// - Returns: `nil` if the folder does not exist.
     func keepFiles() -> FolderLock? { isThere ? FolderLock(url.path, LOCK_SH) : nil }
 
-    /// - Returns: `nil` while somebody keeps the files, or where the folder is not there.
+    /// - Returns: `nil` during ``keepFiles()``, or if the folder does not exist.
     func lockForRemoval() -> FolderLock? { isThere ? FolderLock(url.path, LOCK_EX | LOCK_NB) : nil }
 
-    /// Removes it and the folder that it is in, as far as nothing is in them.
+    /// Removes the folder and its parent if they are empty.
     func removeIfEmpty() {
         if isThere { rmdir(url.path) }
         rmdir(support.path)
     }
 
-    /// Makes it and the folder that it is in where they are not there.
+    /// Creates the folder and its parent if they do not exist.
     ///
-    /// - Parameter other: the folder whose permissions it gets where it is made.
-    /// - Returns: whether it was made.
-    /// - Throws: 512 where a link or a file is in the place of one of them, 513 for want of permission, 640 for a full disk.
+    /// - Parameter other: a folder whose permissions a new folder gets.
+    /// - Returns: true if it was created.
+    /// - Throws: 512 if a link or a file is in the way, 513 for missing permission, 640 for a full disk.
     @discardableResult
     func make(like other: ExternalDataFolder? = nil) throws -> Bool {
         _ = try Self.make(support, like: other?.support)
@@ -106,7 +106,7 @@ struct ExternalDataFolder: Sendable {
         let permissions = other.flatMap { PlainFile.permissions($0.path) }
         guard mkdir(folder.path, permissions ?? 0o777) == 0 else {
             let number = errno
-            // Another process may have been quicker.
+            // Another process may have created it in the meantime.
             if number == EEXIST, PlainFile.kind(folder.path) == .folder { return false }
             throw DurableFile.failure(number, folder.path)
         }
@@ -123,7 +123,7 @@ struct ExternalDataFolder: Sendable {
     }
 }
 
-/// A lock on a folder, which ends with the object or with the process.
+/// A lock on a folder, held until the object is released or the process ends.
 final class FolderLock {
     private let descriptor: Int32
 
@@ -131,7 +131,7 @@ final class FolderLock {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         while flock(descriptor, operation) != 0 {
-            // `deinit` runs all the same, and closes it. Closed twice, it could be another thread's by then.
+            // `deinit` runs and closes the descriptor. Closing it here too could close another thread's file.
             guard errno == EINTR else { return nil }
         }
     }

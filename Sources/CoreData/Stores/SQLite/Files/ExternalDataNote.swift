@@ -2,8 +2,8 @@ import Foundation
 
 import Glibc
 
-/// The names of the files that a running save makes or leaves without a row: one line each, in a file of its own that is
-/// locked for as long as the save lives.
+/// The names of the files that a running save creates or makes unused, one per line, in a file that is locked as long
+/// as the save lives.
 final class ExternalDataNote {
     private let path: String
     private let descriptor: Int32
@@ -13,7 +13,7 @@ final class ExternalDataNote {
         self.descriptor = descriptor
     }
 
-    /// Begins the note of a save.
+    /// Creates the note of a save.
     convenience init(in place: ExternalData) throws {
         try place.notes.make()
         let path = place.notes.place(UUID().uuidString)
@@ -23,7 +23,7 @@ final class ExternalDataNote {
         self.init(path: path, descriptor: descriptor)
     }
 
-    /// Takes over the note of a save that is dead; `nil` where it lives, or is gone.
+    /// Takes over the note of a dead save; `nil` if the save lives or the note is gone.
     private convenience init?(abandonedAt path: String) {
         let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -40,10 +40,10 @@ final class ExternalDataNote {
 
     func remove() { unlink(path) }
 
-    /// Removes the files that saves which died left behind. Looks into one folder, which most stores do not have. That no row
-    /// refers to a file has to be on the disk before it goes: where that cannot be reached, all stay until the next time.
+    /// Removes the files that dead saves left. Reads one folder, which most stores do not have. The rows must be
+    /// durable first; if they cannot be synced, all files stay until the next time.
     ///
-    /// - Parameter referred: the names among these to which rows refer.
+    /// - Parameter referred: returns those of the names that rows refer to.
     static func clearUp(_ place: ExternalData, _ referred: ([String]) throws -> Set<String>) throws {
         let notes = place.notes.names()
         guard !notes.isEmpty, DurableFile.syncCommits(toStoreAt: place.storePath) else { return }

@@ -2,26 +2,26 @@ import Foundation
 
 import Glibc
 
-/// What the file system says of a file. One system call.
+/// The result of `stat` for a file. One system call.
 struct FileFacts: Equatable {
     let device: UInt64
     let node: UInt64
     let size: Int64
-    /// When its content was changed last, in nanoseconds.
+    /// The last modification of its content, in nanoseconds.
     let modified: Int64
-    /// When its content, its name or its permissions were changed last, in nanoseconds. Programs cannot set it.
+    /// The last change of its content, names or permissions, in nanoseconds. Programs cannot set it.
     let changed: Int64
-    /// Permissions, owner, group and number of names: setting them changes the file's second time.
+    /// Permissions, owner, group and link count. Setting them updates ``changed``.
     let access: String
 
-    /// `nil` where nothing is at the path.
+    /// `nil` if there is no file at the path.
     init?(_ path: String) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
         self.init(facts)
     }
 
-    /// - Parameter descriptor: of an open file.
+    /// - Parameter descriptor: that of an open file.
     init?(descriptor: Int32) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { return nil }
@@ -37,7 +37,7 @@ struct FileFacts: Equatable {
         access = "\(facts.st_mode).\(facts.st_uid).\(facts.st_gid).\(facts.st_nlink)"
     }
 
-    /// A file may come from a system whose clock is far off.
+    /// Clamps the time: a file may come from a system with a wrong clock.
     private static func nanoseconds(_ time: timespec) -> Int64 {
         let (seconds, isTooMuch) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         guard !isTooMuch else { return time.tv_sec < 0 ? .min : .max }
@@ -47,7 +47,7 @@ struct FileFacts: Equatable {
 
     func isSameFile(as other: FileFacts) -> Bool { device == other.device && node == other.node }
 
-    /// Whether the content is as it was, as far as length and time tell.
+    /// True if size and modification time are equal, so that the content seems unchanged.
     func hasSameContent(as other: FileFacts) -> Bool { size == other.size && modified == other.modified }
 
     /// The current path of a file that this process has open, even if it was moved; `nil` if it was deleted.

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Tells once that files were written, moved or removed, or that their names or rights changed (inotify). What another
-/// machine does to a file of a network file system is not told.
+/// Reports once that files were written, moved or removed, or that their names or permissions changed (inotify).
+/// Changes by another machine on a network file system are not reported.
 // SAFETY: the queue guards `isTold`; the rest is immutable.
 final class FileWatch: @unchecked Sendable {
     private let source: any DispatchSourceRead
     private var isTold = false
 
     /// - Parameters:
-    ///   - queue: where `tell` is called.
-    /// - Returns: `nil` where one of the files is not there, or the system watches no more files.
+    ///   - queue: the queue on which `tell` is called.
+    /// - Returns: `nil` if a file does not exist, or the system's limit of watches is reached.
     init?(_ paths: [String], on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard descriptor >= 0 else { return nil }
@@ -23,7 +23,7 @@ final class FileWatch: @unchecked Sendable {
         source.setEventHandler { [weak self] in
             guard let self, !isTold else { return }
             isTold = true
-            // Nothing more is read: the watch has done its work.
+            // The descriptor is not read, because the watch has done its work.
             source.cancel()
             tell()
         }

@@ -1,42 +1,42 @@
 import Foundation
 import SQLiteAccess
 
-// A program that has a database open goes on with the files that it opened, whatever becomes of their names. Rows that it then
-// writes are lost with files that have no name, or end in the log of one file and are copied into another. So before each
-// transaction that writes, and whenever a program asks, it is made sure that the files at the store's path are those.
+// A program with an open database continues to use the opened files, even if they are moved or deleted. It then writes
+// rows that are lost with a deleted file, or that reach another file through the log. So before each writing
+// transaction, and whenever a program asks, the files at the store's path are compared with the open ones.
 //
-// That a file is another one its number tells. That another program wrote over the file is told from its length and time: with
-// a write-ahead log nothing writes the file but the copying of the log, and that is counted in the log's index. The index also names
-// the last commit in the log: where that is not there, another program has cut the log or written over it.
+// Another file is recognised by its inode number. A file overwritten by another program is recognised by its size and
+// time: with a write-ahead log only checkpoints write the file, and the log's index counts them. The index also has the
+// last commit in the log. If that is missing, another program has truncated or overwritten the log.
 
 /// The files that a connection has open.
 final class OpenFiles: WriteWatching {
     private let path: String
-    /// The path by which the store was opened: a link may come to lead elsewhere.
+    /// The path by which the store was opened. If it is a link, its target may change.
     private let name: String
     private let isReadOnly: Bool
-    /// True if another file had taken the place of the one that was opened by the time when `main` was read.
+    /// True if another file had replaced the open one when `main` was read.
     private let wasMoved: Bool
     private var main: FileFacts
     /// `nil` if there is none or it is not used.
     private var log: FileFacts?
     private var index: FileFacts?
-    /// Whether the log's index tells how far the log has come.
+    /// True if the log's index can be read.
     private var hasState = false
-    /// How far the log had come when `main` was read; `nil` where that cannot be told, and while something is copied.
+    /// The log's state when `main` was read; `nil` if unknown, or during a checkpoint.
     private var state: LogState?
-    /// Last observed state; it may still be changing.
+    /// The last observed state, which may be changing.
     private var lastSeen: LogState?
-    /// The end of the log and its file after the last commit that was looked at, for the next one.
+    /// The end of the log and the facts of its file after the last checked commit, for the next check.
     private var logSeen: (end: LogEnd, facts: FileFacts)?
-    /// The cookie of the file, and the number of changes, where a transaction began that is the first of a log.
+    /// The file's cookie and the number of changes, in a transaction that is the first of a log.
     private var unmarked: (cookie: UInt32, changes: Int64)?
-    /// True if a commit was marked; with a rollback journal the first one is enough.
+    /// True if a commit was marked. With a rollback journal only the first one is.
     private var hasMarked = false
 
-    /// Call it when the connection has read something.
+    /// Called after the connection has read something.
     ///
-    /// - Returns: `nil` where the file is gone already.
+    /// - Returns: `nil` if the file is already gone.
     init?(_ path: String, _ name: String, _ connection: Connection) {
         guard let main = FileFacts(path) else { return nil }
         self.path = path
@@ -50,7 +50,7 @@ final class OpenFiles: WriteWatching {
     /// True if commits go to a write-ahead log.
     var hasLog: Bool { log != nil }
 
-    /// Looks which files are used. Call it again when the journal mode was set.
+    /// Finds the files in use. Called again after the journal mode was set.
     func look(_ connection: Connection) {
         (log, index, state, lastSeen) = (nil, nil, nil, nil)
         hasState = false
@@ -65,7 +65,7 @@ final class OpenFiles: WriteWatching {
         noteState(connection)
     }
 
-    /// Takes note of the file and of how far the log has come: here, and of what is written beside the log too.
+    /// Records the state of the file and the log, here and in the log's note.
     private func noteState(_ connection: Connection) {
         guard hasState, let before = connection.logState(), let now = FileFacts(path), now.isSameFile(as: main),
             before == connection.logState()
@@ -94,15 +94,15 @@ final class OpenFiles: WriteWatching {
         }
     }
 
-    /// Marks the first commit of a log as one that follows on the file as it is (`DatabaseHeader`).
+    /// Marks the first commit of a log as a successor of the file's present state (`DatabaseHeader`).
     func willCommit(_ connection: Connection) throws {
         guard let unmarked, unmarked.changes != connection.totalChanges else { return }
         try connection.setSchemaCookie(DatabaseHeader.mark(after: unmarked.cookie))
         hasMarked = true
     }
 
-    /// Whether the log still has the last commit, and all before it where it was written since without a commit. The caller has the
-    /// lock for writing.
+    /// True if the log still has the last commit, and, if the log was written without a commit since, also everything
+    /// before it. The caller has the write lock.
     private func isWhole(_ end: LogEnd) -> Bool {
         let facts = FileFacts(path + "-wal")
         let isSuspect = logSeen.map { $0.end == end && $0.facts.modified != facts?.modified } ?? false
@@ -111,13 +111,13 @@ final class OpenFiles: WriteWatching {
         return true
     }
 
-    /// Others may commit meanwhile.
+    /// Compares the end twice, because others may commit in between.
     private func logLoss(_ connection: Connection) -> Loss? {
         guard hasState, let end = connection.logEnd(), !isWhole(end), end == connection.logEnd() else { return nil }
         return .logOverwritten
     }
 
-    /// The end of the log, if there is one; `nil` where its index does not tell.
+    /// Returns the end of the log, which may be empty; `nil` if its index cannot be read.
     func logEnd(_ connection: Connection) -> LogEnd? {
         if log == nil, (FileFacts(path + "-wal")?.size ?? 0) > 0 { look(connection) }
         return log == nil ? LogEnd.none : hasState ? connection.logEnd() : nil
@@ -130,13 +130,13 @@ final class OpenFiles: WriteWatching {
                 logSeen = (end, facts)
             }
         }
-        // The first commit of a new store makes the log.
+        // The first commit of a new store creates the log.
         if log == nil { return look(connection) }
         guard index != nil, connection.logState() != lastSeen else { return }
         noteState(connection)
     }
 
-    /// A log is not copied into a file for which it was not written.
+    /// Prevents copying a log into a file for which it was not written.
     func willClose(_ connection: Connection) {
         switch notedLoss(connection) {
         case .replaced, .overwritten, .companionReplaced, .logOverwritten: connection.leaveLogAtClose()
@@ -145,12 +145,12 @@ final class OpenFiles: WriteWatching {
         }
     }
 
-    // MARK: What became of the files
+    // MARK: Changes of the files
 
-    /// - Throws: 134030 where the files at the path are not those that are open; 260 of a store that is only read.
+    /// - Throws: 134030 if the files at the path are not the open ones; 260 for a read-only store.
     func check(_ connection: Connection) throws {
         guard let loss = notedLoss(connection) ?? logLoss(connection) else { return }
-        // A file that is read without locks is opened again if another file is there.
+        // A file that is read without locks is opened again if another file is at the path.
         if connection.access == .immutable, FileFacts(path) != nil { return }
         throw loss.error(path, main, isReadOnly: isReadOnly)
     }
@@ -163,7 +163,7 @@ final class OpenFiles: WriteWatching {
         return FileFacts.place(ofOpen: main)
     }
 
-    /// Whether a path names the file, and beside it its log.
+    /// Compares a path with the open file, and its log with the open log.
     func stands(at other: String) -> (main: Bool, log: Bool) {
         (
             FileFacts(other)?.isSameFile(as: main) == true,
@@ -179,7 +179,7 @@ final class OpenFiles: WriteWatching {
         case companionReplaced(String)
         case logOverwritten
 
-        /// - Parameter isReadOnly: whether the store is only read; else something was to be written.
+        /// - Parameter isReadOnly: true if the store is only read; false if something was to be written.
         func error(_ path: String, _ main: FileFacts, isReadOnly: Bool) -> NSError {
             let (reason, code) = describe(path, main)
             return CoreDataError.make(
@@ -210,8 +210,8 @@ final class OpenFiles: WriteWatching {
         }
     }
 
-    /// Records that a leftover `-wal` does not belong to the new file at `path`. A commit may have gone into the log after the
-    /// new file was put there, so that the times of the two say nothing.
+    /// Records that a leftover `-wal` does not belong to the new file at `path`. Commits may have been added to the log
+    /// after the new file was put there, so that the times of the two mean nothing.
     private func disownLog(_ connection: Connection) {
         guard !wasMoved, index != nil, let log, FileFacts(path + "-wal")?.isSameFile(as: log) == true,
             let salts = connection.logState()?.salts
@@ -219,8 +219,8 @@ final class OpenFiles: WriteWatching {
         LogNote.disown(salts: salts, logOf: path)
     }
 
-    /// What became of the files; `nil` where they are in their place. Takes note of a file that was written as it should be,
-    /// and says beside a log that the file there now is not that log's.
+    /// Returns what happened to the files; `nil` if they are in place. Records the state after a proper write, and
+    /// records in a log's note that the file at the path is not that log's.
     private func notedLoss(_ connection: Connection) -> Loss? {
         switch standing(connection) {
         case .unchanged: return nil
@@ -239,7 +239,7 @@ final class OpenFiles: WriteWatching {
 
     private enum Standing {
         case unchanged
-        /// By a program that copied the log into the file.
+        /// Another program copied the log into the file.
         case written
         case lost(Loss)
     }
@@ -250,13 +250,13 @@ final class OpenFiles: WriteWatching {
         for (suffix, known) in [("-wal", log), ("-shm", index)] {
             guard let known else { continue }
             guard let companion = FileFacts(path + suffix) else {
-                // All three may have been moved since the store was looked at.
+                // All three may have been moved since the first check.
                 return .lost(FileFacts(path) == nil ? .gone : .companionGone(suffix))
             }
             guard companion.isSameFile(as: known) else { return .lost(.companionReplaced(suffix)) }
         }
         guard hasState, !now.hasSameContent(as: main) else { return .unchanged }
-        // What another program copied from the log was counted before it was written.
+        // A checkpoint by another program is counted before it writes.
         if let state, state == connection.logState() { return .lost(.overwritten) }
         return .written
     }

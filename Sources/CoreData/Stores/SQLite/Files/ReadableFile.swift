@@ -1,11 +1,11 @@
 import Glibc
 
-/// A plain file that is open for reading. Opening never waits, whatever is at the path.
+/// A plain file opened for reading. Opening never blocks, whatever is at the path.
 final class ReadableFile {
     let descriptor: Int32
     let size: Int
 
-    /// - Returns: `nil` where no plain file is at the path, or it cannot be read.
+    /// - Returns: `nil` if there is no plain file at the path, or it cannot be read.
     init?(_ path: String) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var facts = stat()
@@ -18,7 +18,7 @@ final class ReadableFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Bytes of the file; empty where it has fewer.
+    /// Reads bytes of the file; returns none if it has fewer.
     // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.
     func read(_ count: Int, at offset: Int) -> [UInt8] {
         guard count > 0, offset >= 0, size >= count, offset <= size - count else { return [] }
@@ -30,7 +30,7 @@ final class ReadableFile {
 }
 
 extension [UInt8] {
-    /// Four bytes as a number, the highest first. The caller has them.
+    /// Reads four big-endian bytes, which must exist.
     func bigEndianWord(at place: Int) -> UInt32 {
         self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The files that SQLite keeps next to that of a store.
+/// The files that SQLite keeps next to a store's file.
 struct SideFiles {
     let path: String
 
     static let suffixes = ["-wal", "-shm", "-journal"]
 
-    /// Call it before SQLite opens the store, or makes one there.
+    /// Called before SQLite opens or creates the store.
     ///
-    /// - Throws: 259 where something else than a plain file has the name of one; 516 where one was left by a store that is gone.
+    /// - Throws: 259 if one exists and is not a plain file; 516 if a store that is gone left one.
     func check() throws {
         try checkThatTheyArePlain()
         try checkThatNothingIsLeft()
     }
 
-    /// SQLite would wait for a pipe, or write to a device; a folder or a link it reports as a file that cannot be opened.
+    /// SQLite would wait for a pipe or write to a device, and does not name a folder or link in its error.
     private func checkThatTheyArePlain() throws {
         for file in Self.suffixes.map({ path + $0 }) {
             let what: String
@@ -31,7 +31,7 @@ struct SideFiles {
         }
     }
 
-    /// Whether there is no store at the path, or an empty file, but a log or journal of one.
+    /// The log or journal of a missing store; `nil` if there is none, or if the store's file is not empty.
     var orphan: String? {
         guard (FileFacts(path)?.size ?? 0) == 0 else { return nil }
         if LogContents(path: path + "-wal") != nil { return path + "-wal" }
@@ -39,7 +39,7 @@ struct SideFiles {
         return nil
     }
 
-    /// Beside a new store SQLite removes the log or journal that one left.
+    /// Refuses such a path, because SQLite removes the left log or journal when it creates a store.
     private func checkThatNothingIsLeft() throws {
         guard let orphan else { return }
         let what =
@@ -52,13 +52,13 @@ struct SideFiles {
                 + "store's name, or away: \(Self.moving(orphan)).", userInfo: [NSFilePathErrorKey: orphan])
     }
 
-    /// The command that takes a file away, to a name that is free.
+    /// Returns the command that moves a file to a free name.
     static func moving(_ file: String) -> String {
         var (free, number) = (file + ".old", 2)
         while PlainFile.kind(free) != .nothing, number < 1_000 { (free, number) = (file + ".old\(number)", number + 1) }
         return "mv -n \(quoted(file)) \(quoted(free))"
     }
 
-    /// A path as shells read it.
+    /// Returns a path quoted for shells.
     static func quoted(_ path: String) -> String { "'" + path.replacingOccurrences(of: "'", with: "'\\''") + "'" }
 }

@@ -2,19 +2,19 @@ import Foundation
 import SQLiteAccess
 import Glibc
 
-// A store is destroyed by emptying its file, so that its name goes on to be a file's. It is emptied while SQLite's exclusive
-// lock is held, and only once SQLite has read there that it is a store: whatever else stands at a path stays as it is.
+// A store is destroyed by emptying its file, which keeps its name. It is emptied while SQLite's exclusive lock is held,
+// and only after SQLite has read a store from it. Any other file at the path is unchanged.
 
-/// Empties the file of a store, and removes what belongs to it.
+/// Empties the file of a store and removes what belongs to it.
 struct StoreDestruction {
     let file: StoreFile
-    /// True if it is destroyed even if others have it open or it is damaged.
+    /// True to destroy it even if others have it open or it is damaged.
     let isForced: Bool
 
-    /// Leaves an empty file alone, and makes one if there is no file.
+    /// Does nothing to an empty file, and creates one if there is none.
     ///
-    /// - Throws: 259 for what is no SQLite store or damaged, 134080 for a folder, 513 for want of permission, 134090 where others
-    ///   have it open.
+    /// - Throws: 259 if the file is not an SQLite store or is damaged, 134080 for a folder, 513 for missing permission,
+    ///   134090 if others have it open.
     func run() throws {
         guard !file.isInMemory else { return }
         guard try PlainFile.check(file.name, for: "destroy") else { return makeEmptyFile() }
@@ -33,8 +33,8 @@ struct StoreDestruction {
         }
     }
 
-    /// A log or a journal without its store belongs to one that was moved away: no other file may take its place. Without a
-    /// folder to put it in, nothing is made.
+    /// Creates an empty file, unless there is a log or journal: it belongs to a store that was moved away, and must not
+    /// meet another file. Does nothing if the folder does not exist.
     private func makeEmptyFile() {
         guard ["-wal", "-journal"].allSatisfy({ PlainFile.kind(file.path + $0) == .nothing }) else { return }
         try? StoreFiles.makeEmpty(at: file.path, nil)
@@ -44,8 +44,8 @@ struct StoreDestruction {
         SQLiteStoreErrors.kind(of: error) == .corrupt
     }
 
-    /// - Parameter isOpenHereAlone: whether other connections of this process, and of no other, have the file open. They go on
-    ///   with it; another file takes its name.
+    /// - Parameter isOpenHereAlone: true if only this process has the file open. Its connections keep the file, and
+    ///   another file gets its name.
     private func empty(isOpenHereAlone: Bool) throws {
         let connection = try file.open()
         defer { connection.close() }
@@ -55,14 +55,14 @@ struct StoreDestruction {
             let folder = SupportFolder(ofStoreAt: file.path)
             let names = try folder.names(referredToIn: connection)
             if isOpenHereAlone {
-                // A save of another connection ends first.
+                // Waits for a save of another connection.
                 try connection.execute(TransactionMode.immediate.rawValue)
                 defer { connection.rollBack() }
                 try replaceByEmptyFile()
                 StoreFiles.removeCompanions(at: file.path)
                 return folder.remove(names)
             }
-            // Emptied would be the main file alone, and the log played into it. Fails while others have the store open.
+            // Otherwise the log would be played into the truncated file. Fails while others have the store open.
             try connection.setPragma("journal_mode", to: "delete")
             _ = DurableFile.syncCommits(toStoreAt: file.path)
             try connection.execute(TransactionMode.exclusive.rawValue)
@@ -89,7 +89,7 @@ struct StoreDestruction {
         }
     }
 
-    /// Another file takes the name: a process that has the old one open goes on with that, and no log is played into
+    /// Replaces the file by an empty one. A process with the old file open keeps that file, and no log is played into
     /// the new one.
     private func replaceByEmptyFile() throws {
         let path = file.path
@@ -109,15 +109,15 @@ struct StoreDestruction {
     }
 }
 
-/// The folder of a store's external data, as far as its files are the store's own: all stores whose names differ in their
-/// extension only share one.
+/// The folder of a store's external data. Stores whose names differ only in their extension share it, so only the
+/// store's own files are removed.
 struct SupportFolder {
     private var storePath: String { place.storePath }
     private let place: ExternalData
 
     init(ofStoreAt path: String) { place = ExternalData(storePath: path) }
 
-    /// The names of the files that rows of the store refer to. Cost: reads the store once, if there are files.
+    /// Returns the names of the files that rows of the store refer to. Cost: reads the store once, if there are files.
     func names(referredToIn connection: Connection) throws -> [String] {
         let files = Set(place.values.names())
         guard !files.isEmpty else { return [] }
@@ -144,13 +144,13 @@ struct SupportFolder {
     /// True if there are any values.
     var hasValues: Bool { !place.values.names().isEmpty }
 
-    /// Removes these files, or all where no other store can have any in the folder.
+    /// Removes these files, or all files if no other store can share the folder.
     func remove(_ names: [String]) {
         if isShared { removeFiles(names) } else { removeAll() }
     }
 
-    /// Removes all files of external data, and the folder if nothing else is in it. Does nothing in a folder that may be
-    /// another store's too.
+    /// Removes all files of external data, and the folder if it is then empty. Does nothing if another store may share
+    /// the folder.
     func removeAll() {
         guard !isShared else { return }
         for folder in [place.values, place.notes] {
@@ -162,7 +162,7 @@ struct SupportFolder {
 
     /// Removes these files of values.
     ///
-    /// - Parameter withParts: whether their unfinished copies go, too.
+    /// - Parameter withParts: true to remove their unfinished copies too.
     func removeFiles(_ names: some Sequence<String>, withParts: Bool = false) {
         for name in names {
             place.values.remove(name)
@@ -171,9 +171,9 @@ struct SupportFolder {
         if PlainFile.kind(storePath) == .nothing { place.values.removeIfEmpty() }
     }
 
-    /// The names of the files that rows of a copy refer to, which was to be put in the store's place, and no row of the store.
+    /// Returns the files that only rows of a copy refer to, which was to replace the store, and none of the store.
     func namesOfCopy(_ copy: String) throws -> Set<String> {
-        // Beside the log or journal of a killed program, too.
+        // Either may have the log or journal of a killed program.
         func names(_ path: String) throws -> Set<String> {
             let url = URL(fileURLWithPath: path)
             let connection = try StoreFile(url: url, options: StoreOptions(nil), isReadOnly: true).open()
@@ -185,8 +185,8 @@ struct SupportFolder {
         return PlainFile.kind(storePath) == .nothing ? found : found.subtracting(try names(storePath))
     }
 
-    /// Refuses a place for a new store where no store is, but external values of one: it was moved away without them, and a new
-    /// one would have them, and remove them with itself.
+    /// Refuses the path of a missing store whose external values remain: the store was moved away without them, and a
+    /// new store would own and remove them.
     func checkThatNothingIsLeft() throws {
         guard PlainFile.kind(storePath) == .nothing, !isShared else { return }
         let count = place.values.names().count
@@ -199,7 +199,7 @@ struct SupportFolder {
             userInfo: [NSFilePathErrorKey: place.values.url.path])
     }
 
-    /// True if a store beside this one would have its external data in the same folder. Models and exports of the same name have
+    /// True if another store in the folder would share the external data. Models and exports of the same name have
     /// none.
     var isShared: Bool {
         let store = URL(fileURLWithPath: storePath)

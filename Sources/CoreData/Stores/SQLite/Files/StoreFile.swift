@@ -2,17 +2,17 @@ import Foundation
 import SQLiteAccess
 import Glibc
 
-/// Opens the file of a store, and says clearly why where it cannot.
+/// Opens the file of a store. Its errors describe the reason.
 struct StoreFile {
-    /// The file that links lead to: SQLite keeps its log beside this one.
+    /// The target of links: SQLite keeps the log next to it.
     let path: String
-    /// The path that was given, which may be a link.
+    /// The path that was passed in, which may be a link.
     let name: String
     let options: StoreOptions
     var isReadOnly: Bool
-    /// Whether there is no file: each opening makes a database in memory.
+    /// True if there is no file. Each opening then creates a database in memory.
     let isInMemory: Bool
-    /// The permissions of a file that is made; `nil` for what the umask leaves.
+    /// The permissions of a new file; `nil` for those of the umask.
     var newPermissions: mode_t?
 
     /// The default time to wait for a lock.
@@ -21,7 +21,7 @@ struct StoreFile {
     var timeout: TimeInterval { options.timeout ?? Self.defaultTimeout }
     var errors: SQLiteStoreErrors { SQLiteStoreErrors(path: path, timeout: timeout) }
 
-    /// - Throws: 134080 for a URL that names no file.
+    /// - Throws: 134080 for a URL that is not a file URL.
     init(url: URL?, options: StoreOptions, isReadOnly: Bool) throws {
         guard let url, url.isFileURL else {
             throw CoreDataError.make(
@@ -37,12 +37,12 @@ struct StoreFile {
     /// True if anything exists at the path. A store in memory is always new.
     var exists: Bool { !isInMemory && access(path, F_OK) == 0 }
 
-    /// Opens the file, and makes it where nothing is there and it may be written. Registers what Apple's triggers call.
+    /// Opens the file, or creates it unless it is read-only. Registers the functions that Apple's triggers call.
     ///
-    /// The file is read once, so that what is no database, locked or damaged is found here.
+    /// Reads the file once, to find out now if it is not a database, locked or damaged.
     ///
-    /// - Throws: 260 where nothing is there to read, 257 and 513 for want of permission, 259 where it is no database or has
-    ///   the log of another store beside it, 134090 where another connection has locked it, 134080 for anything else.
+    /// - Throws: 260 if there is no file to read, 257 or 513 for missing permission, 259 if it is not a database or has
+    ///   the log of another store, 134090 if another connection has locked it, 134080 for anything else.
     func open() throws -> Connection {
         if isInMemory { return try openInMemory() }
         let isNew = !exists
@@ -65,7 +65,7 @@ struct StoreFile {
         }
     }
 
-    /// A database that goes away with its connection.
+    /// Opens a database that is lost with its connection.
     private func openInMemory() throws -> Connection {
         try errors.translating(.creating) {
             let connection = try Connection(path: ":memory:", access: .create)
@@ -81,7 +81,7 @@ struct StoreFile {
 
     private func openFile(isNew: Bool) throws -> Connection {
         if isReadOnly { return try openForReading() }
-        // Where that fails SQLite says why. Another process may be quicker.
+        // If this fails, SQLite reports the reason. Another process may have created the file.
         if isNew { try? StoreFiles.makeEmpty(at: path, newPermissions) }
         return try Connection(path: path, access: isNew ? .create : .readWrite, busyTimeout: timeout)
     }
@@ -106,7 +106,7 @@ struct StoreFile {
         if !isReadOnly { try checkFolder() }
     }
 
-    /// True if it is neither a pipe, which would keep the reader waiting, nor a device, which may have no end.
+    /// True if it is a plain file, unlike a pipe, which would block, or a device, which may have no end.
     private var isPlainFile: Bool {
         var facts = stat()
         return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
@@ -135,7 +135,7 @@ struct StoreFile {
     // A reader of a database with a write-ahead log needs the log's index (`-shm`). If `-shm` exists, the reader uses it
     // without writing. If not, no process has the store open: without a log the main file is complete, and the reader reads
     // it alone until a process opens the store (see `RefreshingReader`); with a log the reader has to make the index. If
-    // there is a rollback journal, the main file may be in the middle of a write: SQLite finds out whether it is.
+    // there is a rollback journal, a write to the main file may be unfinished: SQLite finds that out.
     private func openForReading() throws -> Connection {
         if !hasLog && !hasLogIndex && size(of: "-journal") == 0 {
             let reader = try Connection(path: path, access: .immutable, busyTimeout: timeout)
@@ -151,7 +151,7 @@ struct StoreFile {
             reader.close()
             return try openWithoutIndex()
         } catch let error as SQLiteError where error.extendedCode == SQLiteStoreErrors.needsRollback {
-            // A writer died: what it had not committed is taken back by the next one who writes.
+            // A writer died. The next writer rolls back its uncommitted changes.
             reader.close()
             let before = FileFacts(path)
             guard !LogOwnership(path: path).isOpenHere, let database = JournalContents.database(at: path) else {
@@ -177,24 +177,24 @@ struct StoreFile {
         }
     }
 
-    /// Whether the index beside the log is that of the log. It is not where the process that began the log anew was killed at
-    /// that moment, nor beside what is no log.
+    /// True if the index is that of the log. It is not if a process was killed when it began the log again, or if the
+    /// log is invalid.
     private var isLogFollowed: Bool {
         if logSize == 0 { return true }
         guard logSize > Self.logHeaderSize, let salts = LogContents.salts(ofLogAt: path + "-wal") else { return false }
-        // A connection of this process knows both. Its locks would go with the index that is closed here.
+        // A connection of this process uses both. Closing the index here would drop its locks.
         if LogOwnership(path: path).isOpenHere { return true }
         guard let index = LogState(indexAt: path + "-shm") else { return true }
         return index.salts == salts
     }
 
-    /// Opens the file beside an index that is not the log's. SQLite waits ten seconds for another process that mends the
-    /// index, and gives up, unless the reader may do so.
+    /// Opens the file with an index that is not the log's. SQLite waits ten seconds for another process to repair the
+    /// index and then fails, unless the reader may repair it.
     private func openBesideOtherIndex() throws -> Connection {
         if access(path + "-shm", W_OK) == 0 {
             return try Connection(path: path, access: .recovering, busyTimeout: timeout)
         }
-        // Without the right to mend the index: where there is nothing in the log, the main file is all there is.
+        // Without permission to repair the index, the main file is enough if the log is empty.
         let isEmpty = LogContents(path: path + "-wal") == nil
         return try Connection(path: path, access: isEmpty ? .immutable : .readOnly, busyTimeout: timeout)
     }
@@ -206,10 +206,10 @@ struct StoreFile {
 
     private static let logHeaderSize: Int64 = 32
 
-    /// The length of the write-ahead log; 0 if there is none.
+    /// The size of the write-ahead log; 0 if there is none.
     private var logSize: Int64 { size(of: "-wal") }
 
-    /// The length of a side file of the main one; 0 if it does not exist.
+    /// The size of a side file; 0 if it does not exist.
     private func size(of suffix: String) -> Int64 {
         var facts = stat()
         return stat(path + suffix, &facts) == 0 ? Int64(facts.st_size) : 0
@@ -236,8 +236,7 @@ struct StoreFile {
         _ = try connection.pragma("schema_version")
     }
 
-    /// Sets the journal mode that the options name, by default the write-ahead log. A store that others are using keeps
-    /// the mode that it has.
+    /// Sets the journal mode in the options, by default the write-ahead log. A store in use by others keeps its mode.
     func setJournalMode(of connection: Connection) throws {
         let wanted = options.pragmas.first { $0.name.lowercased() == "journal_mode" }?.value ?? "wal"
         var mode = ""
@@ -249,8 +248,8 @@ struct StoreFile {
         } catch let error as SQLiteError where error.kind == .busy {
             return
         }
-        // SQLite empties the log and does not sync that. A power failure after the next commits would bring it back, and it would
-        // be played over them.
+        // SQLite truncates the log without syncing. After the next commits, a power failure would restore the log,
+        // which would be played over them.
         if mode == "wal" { _ = DurableFile.syncCommits(toStoreAt: path) }
     }
 
@@ -264,8 +263,8 @@ struct StoreFile {
 }
 
 extension SQLiteError {
-    /// The index of the write-ahead log is not there or cannot be used without being written: `SQLITE_CANTOPEN`,
-    /// `SQLITE_READONLY_CANTINIT`, `SQLITE_READONLY_RECOVERY`. (A rollback journal that has to be played back is another
-    /// thing: without that the file must not be read.)
+    /// True if the index of the write-ahead log is missing or cannot be used without writing it: `SQLITE_CANTOPEN`,
+    /// `SQLITE_READONLY_CANTINIT`, `SQLITE_READONLY_RECOVERY`. A rollback journal that has to be played back is a
+    /// different case: without it the file must not be read.
     fileprivate var isMissingLogIndex: Bool { kind == .cannotOpen || extendedCode == 1288 || extendedCode == 264 }
 }

@@ -2,7 +2,7 @@ import Foundation
 import SQLiteAccess
 import Glibc
 
-/// What can be done with a store's files while no coordinator has them open.
+/// Operations on a store's files while no coordinator has them open.
 enum StoreFiles {
     static func metadata(at url: URL) throws -> [String: Any] {
         try withConnection(url, isReadOnly: true, options: nil) { try StoreMetadata.read(from: $0) }
@@ -18,7 +18,7 @@ enum StoreFiles {
         }
     }
 
-    /// The compressed model that the store keeps; `nil` where it keeps none.
+    /// Returns the compressed model in the store; `nil` if there is none.
     static func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? {
         try withConnection(url, isReadOnly: true, options: options) { connection in
             guard try connection.hasTable("Z_MODELCACHE"),
@@ -28,7 +28,7 @@ enum StoreFiles {
         }
     }
 
-    /// The model as far as the store's tables say it.
+    /// Infers the model from the store's tables.
     static func inferredModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel {
         try withConnection(url, isReadOnly: true, options: options) { connection in
             let metadata = try StoreMetadata.read(from: connection)
@@ -41,10 +41,10 @@ enum StoreFiles {
         }
     }
 
-    /// Makes an empty file for a new database. What SQLite makes itself has what the umask leaves of 0644, whatever the file is
-    /// made from. The log and its index get the permissions of the database from SQLite.
+    /// Creates an empty file for a new database. A file that SQLite creates has 0644 less the umask, whatever it is
+    /// made from. SQLite gives the log and its index the permissions of the database.
     ///
-    /// - Parameter permissions: those that the file has from the beginning; `nil` for what the umask leaves of 0666.
+    /// - Parameter permissions: the permissions from the creation on; `nil` for 0666 less the umask.
     static func makeEmpty(at path: String, _ permissions: mode_t?) throws {
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions ?? 0o666)
         guard descriptor >= 0 else { throw DurableFile.failure(errno, path) }
@@ -52,8 +52,8 @@ enum StoreFiles {
         close(descriptor)
     }
 
-    /// Removes the database and its companions, as far as they are plain files; what is not there is no error. The log of a store
-    /// that was moved away stays.
+    /// Removes the database and its side files if they are plain files; missing ones are ignored. Keeps the log of a
+    /// store that was moved away.
     static func remove(at path: String) {
         guard SideFiles(path: path).orphan == nil else { return }
         removeCompanions(at: path)

@@ -2,16 +2,15 @@ import Foundation
 import SQLiteAccess
 import Glibc
 
-// SQLite removes or plays back what it takes for the log or the journal of a database, before it looks whether the file
-// is one. So this code reads the header itself when a log or journal is present. Opening and closing a database's file drops
-// the locks that SQLite holds on it for this process: a file that the process has open is read through that descriptor.
+// SQLite removes or plays back a supposed log or journal before it checks if the file is a database. So this code reads
+// the header itself if a log or journal exists. Opening and closing a database file drops SQLite's locks on it in this
+// process, so an open file is read through its existing descriptor.
 
-/// The beginning of a store's file.
+/// Reads the beginning of a store's file.
 enum StoreHeader {
     private static let mark = Array("SQLite format 3\0".utf8)
 
-    /// - Throws: an ``SQLiteError`` for a file that is neither empty nor an SQLite database and has files of such names beside
-    ///   it.
+    /// - Throws: an ``SQLiteError`` if the file has a log or journal and is neither empty nor an SQLite database.
     static func check(_ path: String) throws {
         guard ["-wal", "-journal"].contains(where: { access(path + $0, F_OK) == 0 }), let start = start(of: path),
             !start.isEmpty, start != mark, !isUnfinishedCreation(path, start)
@@ -19,14 +18,14 @@ enum StoreHeader {
         throw SQLiteError(extendedCode: 26, message: "file is not a database")
     }
 
-    /// Whether the power failed while the file was made: its first page was not written yet, and the journal says that there were no
-    /// pages before, so that SQLite empties it.
+    /// True if the power failed while the file was created: its first page was not written, and the journal has a
+    /// previous page count of 0, so that SQLite empties the file.
     private static func isUnfinishedCreation(_ path: String, _ start: [UInt8]) -> Bool {
         guard start.allSatisfy({ $0 == 0 }), let journal = Self.start(of: path + "-journal", count: 20),
             journal.count == 20
         else { return false }
         let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-        // Behind the mark stand the number of records, a nonce and the number of pages.
+        // The mark is followed by the number of records, a nonce and the number of pages.
         return journal.starts(with: mark) && journal[16...].allSatisfy { $0 == 0 }
     }
 
@@ -37,10 +36,10 @@ enum StoreHeader {
         return start(of: path).map { $0.isEmpty || $0 == mark } ?? true
     }
 
-    /// Whether the header says that the store has a write-ahead log.
+    /// True if the header is that of a store with a write-ahead log.
     static func usesLog(_ path: String) -> Bool { start(of: path, count: 20)?.suffix(2) == [2, 2] }
 
-    /// `nil` where it cannot be read.
+    /// `nil` if the file cannot be read.
     private static func start(of path: String, count: Int = mark.count) -> [UInt8]? {
         var own = stat()
         guard stat(path, &own) == 0 else { return nil }

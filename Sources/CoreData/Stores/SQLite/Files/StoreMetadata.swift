@@ -1,14 +1,14 @@
 import Foundation
 import SQLiteAccess
 
-/// The one row of `Z_METADATA`: the store's UUID and a property list of whatever the store says of itself.
+/// The one row of `Z_METADATA`: the store's UUID and a property list of its other metadata.
 ///
-/// Keys that we do not know stay as they are.
+/// Unknown keys are kept.
 package struct StoreMetadata {
-    /// The version of the framework that we write as: the oldest with every key that we write.
+    /// The framework version that we write: the oldest one with all of our keys.
     static let frameworkVersion = 1347
 
-    /// The metadata of a new store of `entities`.
+    /// Returns the metadata of a new store of `entities`.
     package static func fresh(model: NSManagedObjectModel, entities: [NSEntityDescription]) -> [String: Any] {
         var metadata: [String: Any] = [
             NSStoreTypeKey: NSSQLiteStoreType,
@@ -21,7 +21,7 @@ package struct StoreMetadata {
         return metadata
     }
 
-    /// Sets the version hashes, and the digest and the checksum over them.
+    /// Sets the version hashes with their digest and checksum.
     package static func setHashes(
         of model: NSManagedObjectModel, entities: [NSEntityDescription], in metadata: inout [String: Any]
     ) {
@@ -35,7 +35,7 @@ package struct StoreMetadata {
         metadata["NSStoreModelVersionChecksumKey"] = VersionHash.checksum(hashes)
     }
 
-    /// Fills in what the metadata of a store of a program's own must hold: type, UUID and version hashes.
+    /// Adds missing metadata of a program's own store class: type, UUID and version hashes.
     static func complete(_ store: NSPersistentStore, newIdentifier: () -> String) {
         var complete = store.metadata ?? [:]
         complete[NSStoreTypeKey] = complete[NSStoreTypeKey] ?? store.type
@@ -52,7 +52,7 @@ package struct StoreMetadata {
 
     /// Reads the metadata of an open store.
     ///
-    /// - Throws: 259 where the file is a database but no store; an `SQLiteError` where it cannot be read.
+    /// - Throws: 259 if the file is a database but not a store; an `SQLiteError` if it cannot be read.
     static func read(from connection: Connection) throws -> [String: Any] {
         guard try connection.integer("SELECT COUNT(*) FROM sqlite_master") != 0 else {
             throw CoreDataError.make(
@@ -79,9 +79,9 @@ package struct StoreMetadata {
         return metadata
     }
 
-    /// Writes the metadata, inside or outside of a transaction.
+    /// Writes the metadata, in a transaction or not.
     ///
-    /// - Throws: 134030 for a value that a property list cannot hold.
+    /// - Throws: 134030 for a value that a property list cannot contain.
     static func write(_ metadata: [String: Any], to connection: Connection) throws {
         var list = metadata
         let uuid = list.removeValue(forKey: NSStoreUUIDKey) as? String ?? UUID().uuidString
@@ -100,8 +100,8 @@ package struct StoreMetadata {
             [.text(uuid), .blob(data)])
     }
 
-    /// The same value with every array as an `NSArray`: linked statically, Foundation takes a bridged Swift array for no
-    /// property list (seen with Swift 6.3).
+    /// Returns the value with every array as an `NSArray`. When linked statically, Foundation does not accept a bridged
+    /// Swift array as a property list (seen with Swift 6.3).
     private static func withFoundationArrays(_ value: Any) -> Any {
         switch value {
         case let dictionary as [String: Any]: dictionary.mapValues(withFoundationArrays)

@@ -2,26 +2,26 @@ import Foundation
 import SQLiteAccess
 import Glibc
 
-// How a store takes the place of another one so that at every moment one of them stands there whole:
+// Replaces a store by another one, so that at every moment one of them is complete at the path:
 //
-// 1. The source is copied to a file next to the destination, with what is in its log, into a single file without a log.
-// 2. Its external data come to the destination's: both stores find theirs from now on.
-// 3. The destination's log is moved into its main file, which needs that no other process has it open, and then the
-//    copy is renamed over it. Without a log there is nothing beside it that could be taken for the new file's. If this
-//    process alone has it open, the log is removed instead: its connections keep the files that they have open.
-// 4. External data that rows of the old store alone referred to are removed.
+// 1. The source, with its log, is copied to a single file next to the destination.
+// 2. Its external data is copied to the destination's folder, which now has the files of both stores.
+// 3. The destination's log is moved into its main file, which requires that no other process has it open. Then the copy
+//    is renamed over it, and no log remains that could be taken for the new file's. If only this process has it open,
+//    the log is removed instead: its connections keep their open files.
+// 4. External data that only rows of the old store referred to is removed.
 
-/// Puts a copy of one SQLite store in the place of another.
+/// Replaces one SQLite store by a copy of another.
 struct StoreReplacement {
     let source: StoreFile
     let destination: StoreFile
-    /// True if the destination is replaced even if a process has it open.
+    /// True to replace the destination even if a process has it open.
     let isForced: Bool
 
-    /// The copy has the permissions of the store that it replaces, or else those of its source.
+    /// Gives the copy the permissions of the store that it replaces, otherwise those of its source.
     ///
-    /// - Throws: 260 where there is no source, 259 where it is no store, 134090 where another process has the destination
-    ///   open, 516 where external values of a store are at the destination and no store; then the destination is as it was.
+    /// - Throws: 260 if the source does not exist, 259 if it is not a store, 134090 if another process has the
+    ///   destination open, 516 if the destination has external values but no store. The destination is then unchanged.
     func run() throws {
         guard source.exists else {
             throw CoreDataError.make(
@@ -34,7 +34,7 @@ struct StoreReplacement {
         }
         try SideFiles(path: destination.path).check()
         let folder = SupportFolder(ofStoreAt: destination.path)
-        // First: what a killed one brought along would be in the way.
+        // This comes first, because files of a killed replacement would be in the way.
         let making = StoreInMaking(for: destination.path, .replacement) { Self.discard($0, for: destination.path) }
         defer { making.end() }
         try folder.checkThatNothingIsLeft()
@@ -53,20 +53,20 @@ struct StoreReplacement {
             try takePlace(copy)
             folder.removeFiles(left)
         } catch {
-            // Something may fail when it is done already.
+            // The error may come after the replacement was done.
             if PlainFile.kind(copy) == .plain { values.takeBack() }
             throw error
         }
     }
 
-    /// Removes the copy that a killed replacement made, and the files of its values that it brought to the destination.
+    /// Removes the copy of a killed replacement, and the files of its values at the destination.
     static func discard(_ copy: String, for destination: String) {
         let folder = SupportFolder(ofStoreAt: destination)
         if !folder.isShared, let names = try? folder.namesOfCopy(copy) { folder.removeFiles(names, withParts: true) }
         StoreFiles.remove(at: copy)
     }
 
-    /// By it the next opening removes the files where this process is killed before it does.
+    /// Writes a note with which the next opening removes the files, if this process is killed first.
     private func noteOf(_ names: Set<String>) -> ExternalDataNote? {
         guard !names.isEmpty, let note = try? ExternalDataNote(in: ExternalData(storePath: destination.path)) else {
             return nil
@@ -75,7 +75,7 @@ struct StoreReplacement {
         return note
     }
 
-    /// Only a plain file is ever replaced, and where that is not forced only a store, damaged or not, or an empty file.
+    /// Refuses anything but a plain file. Unless forced, it must be a store, which may be damaged, or empty.
     private func checkDestination() throws {
         guard !destination.isInMemory else {
             throw CoreDataError.make(
@@ -94,7 +94,7 @@ struct StoreReplacement {
         }
     }
 
-    /// The destination; `nil` where it is a database that cannot be opened, damaged or with another store's log.
+    /// Opens the destination; `nil` for a database that is damaged or has another store's log.
     private func openedDestination() throws -> Connection? {
         do {
             return try destination.open()
@@ -115,14 +115,14 @@ struct StoreReplacement {
 
     // MARK: Steps
 
-    /// Copies the rows of one moment.
+    /// Copies the rows in one read transaction.
     ///
-    /// - Returns: what keeps the files of their values until they are copied, and the names of these files; `nil` if there are none.
+    /// - Returns: a lock that keeps the files of values until they are copied, `nil` if there are none; their names.
     private func makeCopyKeepingValues(at path: String) throws -> (FolderLock?, Set<String>) {
         let folder = ExternalData(storePath: source.path).values
         var kept = folder.keepFiles()
         try makeCopy(at: path)
-        // The first value of all may have been saved meanwhile, and be gone again.
+        // The store's first value may have been saved, and deleted again, during the copy.
         if kept == nil, folder.isThere {
             kept = folder.keepFiles()
             StoreFiles.remove(at: path)
@@ -150,12 +150,12 @@ struct StoreReplacement {
 
     private func takePlace(_ copy: String) throws {
         guard destination.exists else {
-            // What a store that is gone may have left would be taken for the new one's.
+            // Files left by a store that is gone would be taken for the new store's.
             StoreFiles.remove(at: destination.path)
             _ = DurableFile.syncCommits(toStoreAt: destination.path)
             return try rename(copy)
         }
-        // Other coordinators of this process go on with the file that they have open.
+        // Other coordinators of this process keep the file that they have open.
         if LogOwnership(path: destination.path).isOpenHereAlone {
             moveLogIntoFile()
             return try takePlaceOfOpenFile(copy)
@@ -168,7 +168,7 @@ struct StoreReplacement {
         StoreFiles.removeCompanions(at: destination.path)
     }
 
-    /// As far as readers allow it: the old store is then whole also without its log.
+    /// Moves the log into the file as far as readers allow, so that the old store is complete without its log.
     private func moveLogIntoFile() {
         guard let connection = try? destination.open() else { return }
         defer { connection.close() }
@@ -184,13 +184,13 @@ struct StoreReplacement {
 
     func whileNobodyHasItOpen(_ body: () throws -> Void) throws {
         try destination.errors.translating(.saving) {
-            // A log of another store would be played into this one, and be a part of it where it then cannot be locked.
+            // The log of another store would be played into this one, and stay there if locking fails.
             let connection = try LogOwnership.check(destination.path) {
                 try Connection(path: destination.path, access: .readWrite, busyTimeout: destination.timeout)
             }
             defer { connection.close() }
             try connection.setPragma("journal_mode", to: "delete")
-            // A power failure must not bring the old log back beside the new file.
+            // A power failure must not restore the old log next to the new file.
             _ = DurableFile.syncCommits(toStoreAt: destination.path)
             try connection.transaction(.exclusive, body)
         }
@@ -210,8 +210,8 @@ struct StoreReplacement {
 
     // MARK: External data
 
-    /// The files of values of the old store that the new one does not have. None where that cannot be told, or where other stores
-    /// may have them.
+    /// Returns the files of values that only the old store has. None if that is unknown, or if other stores may use
+    /// them.
     private func valuesOfOldStoreAlone(_ copy: String) -> Set<String> {
         let folder = SupportFolder(ofStoreAt: destination.path)
         guard destination.exists, !folder.isShared, folder.hasValues, let old = try? destination.open() else {
