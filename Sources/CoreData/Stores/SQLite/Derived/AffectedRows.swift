@@ -1,8 +1,8 @@
 import SQLiteAccess
 
-/// The rows that triggers changed, as the functions say that triggers call for each.
+/// The rows that triggers changed, as reported by the functions that the triggers call for each row.
 ///
-/// Apple's stores have these calls in their triggers: without the functions no row could be written.
+/// The triggers in Apple's stores call these functions. Without them no row could be written.
 final class AffectedRows {
     struct Row: Hashable {
         /// `Z_ENT`.
@@ -13,15 +13,15 @@ final class AffectedRows {
 
     static let updateFunction = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
     static let insertFunction = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
-    /// What older triggers call. It is given the name of the column instead of the property's.
+    /// The function of older triggers. Its argument is the column's name instead of the property's.
     static let columnFunction = "NSCoreDataTriggerUpdateAffectedObjectValue"
 
-    /// The names of the properties, or columns, that changed.
+    /// The names of the changed properties or columns.
     private(set) var properties: [Row: Set<String>] = [:]
 
     func removeAll() { properties.removeAll() }
 
-    /// Registers the functions on the connection whose writes shall be noted.
+    /// Registers the functions on a connection whose writes are recorded.
     func register(on connection: Connection) throws {
         for name in [Self.updateFunction, Self.insertFunction, Self.columnFunction] {
             try connection.addRawFunction(named: name, argumentCount: 5, isDeterministic: false) {
@@ -33,7 +33,7 @@ final class AffectedRows {
         }
     }
 
-    /// Registers functions that do nothing, for connections that write no objects.
+    /// Registers functions without effect, for connections that write no objects.
     static func registerSilently(on connection: Connection) throws {
         for name in [updateFunction, insertFunction, columnFunction] {
             try connection.addFunction(named: name, argumentCount: 5, isDeterministic: false) { _ in .null }

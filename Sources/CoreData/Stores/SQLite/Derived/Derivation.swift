@@ -2,13 +2,13 @@ import PredicateSyntax
 
 /// The source of a derived attribute's values, parsed from its expression.
 ///
-/// The forms are Apple's: a key path over to-one relationships, `uppercase:`, `lowercase:` or `canonical:` of one,
-/// `relationship.@count`, `relationship.key.@sum`, and `now()`.
+/// The forms are Apple's: a key path over to-one relationships; `uppercase:`, `lowercase:` or `canonical:` of one;
+/// `relationship.@count`; `relationship.key.@sum`; and `now()`.
 package struct Derivation {
     package enum Source {
-        /// The value of the attribute at the end of ``Derivation/hops``, as the function makes it.
+        /// The value of the attribute at the end of ``Derivation/hops``, with the function applied.
         case value(NSAttributeDescription, TextFunction?)
-        /// How many objects the last of the hops leads to.
+        /// The number of objects at the end of the hops.
         case count
         /// The sum of an attribute of all objects at the end of the hops.
         case sum(NSAttributeDescription)
@@ -18,11 +18,11 @@ package struct Derivation {
 
     package let attribute: NSDerivedAttributeDescription
     package let entity: NSEntityDescription
-    /// The relationships from the object to what is looked at. At most one of them is to-many.
+    /// The relationships from the object to the source. At most one is to-many.
     package let hops: [NSRelationshipDescription]
     package let source: Source
 
-    /// - Throws: 134060 for an expression of any other form, or one that does not fit the model.
+    /// - Throws: 134060 for an expression of another form, or one that does not match the model.
     package init(_ attribute: NSDerivedAttributeDescription, of entity: NSEntityDescription) throws {
         self.attribute = attribute
         self.entity = entity
@@ -30,7 +30,7 @@ package struct Derivation {
         (hops, source) = try reader.read()
     }
 
-    /// The derivations of the entity's own attributes, by name.
+    /// Returns the derivations of the entity's own attributes, sorted by name.
     ///
     /// - Throws: as the initialiser.
     package static func all(of entity: NSEntityDescription) throws -> [Derivation] {
@@ -111,7 +111,7 @@ private struct DerivationReader {
         }
     }
 
-    /// The relationships of a key path and the attribute at its end, if there is one.
+    /// Resolves a key path to its relationships and the attribute at its end, if there is one.
     private func walk(_ keys: [String]) throws -> ([NSRelationshipDescription], NSAttributeDescription?) {
         var hops: [NSRelationshipDescription] = []
         var current = entity

@@ -1,9 +1,9 @@
-// A derived attribute is an ordinary column that triggers keep. They set it when a row is made (SOURCE_INSERT), when the row
-// leads elsewhere (SOURCE_UPDATE), and when something at the other end comes, changes or goes (PARAMETER_…). Each trigger
-// then calls a function by which the framework hears of the rows that were touched.
+// A derived attribute is an ordinary column that triggers update. They set it when a row is inserted (SOURCE_INSERT),
+// when the row's relationship changes (SOURCE_UPDATE), and when a row at the other end is inserted, changed or deleted
+// (PARAMETER_…). Each trigger then calls a function that reports the touched rows to the framework.
 //
-// Counts over a relationship and copies over one to-one relationship have the text of Apple's triggers. Where no trigger of
-// Apple's is known, longer paths are worked out anew for the rows concerned, sums go up and down like counts.
+// Counts over a relationship and copies over one to-one relationship have the text of Apple's triggers. Apple's other
+// triggers are not known: longer paths are computed again for the touched rows, sums are updated like counts.
 
 /// The triggers of one derived attribute.
 struct DerivedTriggers {
@@ -43,20 +43,20 @@ struct DerivedTriggers {
     }
 }
 
-/// The tables on the way from the rows of a derived attribute to what it is derived from: `t0`, `t1` …
+/// The tables from the rows of a derived attribute to its source: `t0`, `t1` …
 package struct DerivedPath {
     let derivation: Derivation
     let layout: TableLayout
 
     private var hops: [NSRelationshipDescription] { derivation.hops }
 
-    /// The rows behind a to-many hop: where they, or their pairs, stand, and the column that names the owner.
+    /// The table of a to-many hop, either the destination's table or the join table, and its column for the owner.
     package struct Children {
         /// Unquoted.
         package let table: String
         /// Quoted.
         package let owner: String
-        /// Quoted; for a table of pairs the column of the destination.
+        /// Quoted; for a join table the column of the destination.
         package let destination: String?
 
         package init(table: String, owner: String, destination: String?) {
@@ -92,7 +92,7 @@ package struct DerivedPath {
         }
     }
 
-    /// `T AS t0 JOIN … AS t1 …` as far as `level`.
+    /// Returns `T AS t0 JOIN … AS t1 …` up to `level`.
     func joined(upTo level: Int) -> String {
         var text = "\(SQLName.quoted(table(0))) AS t0"
         for hop in 0..<level {
@@ -114,12 +114,12 @@ package struct DerivedPath {
         return text
     }
 
-    /// The column of a to-one hop, in the table before it.
+    /// Returns the column of a to-one hop in the table before it.
     func column(ofHop hop: Int) -> String {
         SQLName.quoted(layout.column(of: hops[hop], in: entity(hop)) ?? "NULL")
     }
 
-    /// The condition for the rows of the attribute that lead to the row `key` of a level.
+    /// Returns the condition for the rows of the attribute whose path reaches the row `key` of a level.
     func rows(leadingTo key: String, at level: Int) -> String {
         level == 0
             ? "Z_PK = \(key)" : "Z_PK IN (SELECT t0.Z_PK FROM \(joined(upTo: level)) WHERE t\(level).Z_PK = \(key))"

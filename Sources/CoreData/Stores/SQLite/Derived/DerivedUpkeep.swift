@@ -1,11 +1,11 @@
 import Foundation
 import SQLiteAccess
 
-// Triggers add to a sum and take from it, so that a row costs one step however many it is summed with. With reals, and
-// decimals that are kept as reals, errors add up that way; so the sums that a save touched are worked out once more at its
-// end, each once.
+// Triggers add to a sum and subtract from it, so that a change costs one step however many rows are summed. With reals,
+// and decimals stored as reals, errors accumulate that way. So each sum that a save touched is computed again once at
+// its end.
 
-/// The remaining work for derived attributes at the end of a save, inside its transaction.
+/// The work for derived attributes at the end of a save, within its transaction.
 struct DerivedUpkeep {
     let connection: Connection
     let layout: TableLayout
@@ -15,13 +15,13 @@ struct DerivedUpkeep {
 
     /// The side effects of a save.
     struct Outcome {
-        /// The rows whose stored state the writer does not know.
+        /// Rows whose stored state the writer does not know.
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
-        /// Rows that were not among the changes, as the history records them.
+        /// Rows that were not in the change set, as changes for the history.
         var others: [StoreRowChange] = []
     }
 
-    /// Puts sums right, and reads the rows whose derived values may have changed. Costs nothing in a store without them.
+    /// Corrects sums and reads the rows whose derived values may have changed. Costs nothing in a store without any.
     func finish(_ changes: StoreChangeSet) throws -> Outcome {
         guard layout.hasDerivedAttributes || !affected.properties.isEmpty else { return Outcome() }
         try correctSums()
@@ -81,13 +81,13 @@ struct DerivedUpkeep {
     }
 }
 
-/// A sum of reals or decimals that is worked out anew.
+/// A sum of reals or decimals that is computed again after a save.
 struct DerivedSum {
     let select: String
     let update: String
     let isDecimal: Bool
 
-    /// `nil` for anything but the sum of inexact numbers over one relationship.
+    /// `nil` for anything but a sum of inexact numbers over one relationship.
     init?(_ derivation: Derivation, layout: TableLayout) {
         guard case .sum(let attribute) = derivation.source, derivation.hops.count == 1,
             !(derivation.hops + [attribute]).contains(where: layout.unreadable.contains),
@@ -103,7 +103,7 @@ struct DerivedSum {
     }
 }
 
-/// What a layout knows of its derived attributes.
+/// The derived attributes of a layout, and their sums to correct.
 struct DerivedSums {
     private var sums: [ObjectIdentifier: [String: DerivedSum]] = [:]
     private var derivedEntities: Set<ObjectIdentifier> = []
@@ -121,7 +121,7 @@ struct DerivedSums {
             guard !derived.isEmpty else { continue }
             derivedEntities.insert(ObjectIdentifier(entity))
             for attribute in derived {
-                // A store that Apple's framework made may have a derivation that cannot be made here.
+                // A store of Apple's framework may have a derivation that is not supported here.
                 guard let owner = attribute.owningEntity, let derivation = try? Derivation(attribute, of: owner) else {
                     continue
                 }

@@ -3,7 +3,7 @@ struct TriggerWriter {
     private(set) var statements: [String] = []
     private let derivation: Derivation
     private let layout: TableLayout
-    /// Unquoted, of the attribute's own entity.
+    /// Unquoted; the table of the attribute's own entity.
     private let table: String
     /// Quoted.
     private let column: String
@@ -18,7 +18,7 @@ struct TriggerWriter {
 
     // MARK: Kinds
 
-    /// Every save of a row writes its `Z_OPT`.
+    /// Sets the time. Each save of a row writes its `Z_OPT`.
     mutating func now() {
         let value = "(julianday('now') - 2451910.5) * 86400.0"
         add("SOURCE_INSERT", "INSERT", on: table, when: ownRows, set: value, where: "Z_PK = NEW.Z_PK", isInsert: true)
@@ -32,7 +32,7 @@ struct TriggerWriter {
             "SOURCE_UPDATE", "UPDATE OF \(watched)", on: table, when: ownRows, set: value, where: "Z_PK = NEW.Z_PK")
     }
 
-    /// A value at the other end of a to-one relationship.
+    /// Copies a value at the other end of a to-one relationship.
     mutating func oneStep(_ path: DerivedPath, _ attribute: NSAttributeDescription, _ function: TextFunction?) {
         let (reference, far) = (path.column(ofHop: 0), path.table(1))
         let watched = path.column(attribute)
@@ -46,15 +46,15 @@ struct TriggerWriter {
         add("PARAMETER_UPDATE", "UPDATE OF \(watched)", on: far, set: given, where: rows)
     }
 
-    /// The number of rows behind a relationship, or the sum of one of their columns: it goes up and down with them.
+    /// Counts the rows of a relationship, or sums one of their columns, incrementally.
     mutating func counted(_ children: DerivedPath.Children, summed: String?) {
         let owner = children.owner
         let (new, old) = ("Z_PK = NEW.\(owner)", "Z_PK = OLD.\(owner)")
         let known = summed == nil ? column : "IFNULL(\(column), 0)"
         let plus = summed.map { "IFNULL(NEW.\($0), 0)" } ?? "1"
         let minus = summed.map { "IFNULL(OLD.\($0), 0)" } ?? "1"
-        // A row that is behind itself is counted once, with all others, when it is made. SQLite does not say which of the two
-        // triggers comes first.
+        // A row that is its own destination is counted once, with all others, when it is inserted, because SQLite does
+        // not define which of the two triggers runs first.
         let isOther = children.table == table && !children.isJoinTable ? " AND NEW.\(owner) <> NEW.Z_PK" : ""
         add(
             "PARAMETER_INSERT", "INSERT", on: children.table, when: "NEW.\(owner) NOT NULL\(isOther)",
@@ -76,7 +76,7 @@ struct TriggerWriter {
         add("SOURCE_INSERT", "INSERT", on: table, when: ownRows, set: select, where: "Z_PK = NEW.Z_PK", isInsert: true)
     }
 
-    /// Anything else: worked out anew for the rows that lead to what changed.
+    /// Handles all other forms: computes the value again for the rows whose path reaches the change.
     ///
     /// - Parameter watched: the attribute at the end of the path.
     mutating func general(_ path: DerivedPath, result: String, watched: NSAttributeDescription?) {
@@ -119,7 +119,7 @@ struct TriggerWriter {
 
     // MARK: Text
 
-    /// The condition for a row of the attribute's entity, where the table holds others that do not have the attribute.
+    /// The condition for rows of the attribute's entity, if the table has other entities without the attribute.
     private var ownRows: String? {
         guard derivation.entity.superentity != nil else { return nil }
         let numbers = layout.entityNumbers(of: derivation.entity, includingSubentities: true)

@@ -1,10 +1,10 @@
-/// What a column of the new version holds in the rows of one entity, in terms of a row of the old one. Names are unquoted.
+/// The source of a column of the new version for the rows of one entity, in terms of the old row. Names are unquoted.
 enum ColumnOrigin: Equatable {
     /// The contents of a column of the old table.
     case column(String)
-    /// The same, and a literal where it holds nothing.
+    /// The contents of a column of the old table, or a literal for NULL.
     case filled(String, with: String)
-    /// The same literal in all rows.
+    /// One literal in all rows.
     case constant(String)
     case computed(String)
 
@@ -18,7 +18,7 @@ enum ColumnOrigin: Equatable {
         }
     }
 
-    /// The column of the old table whose values it has.
+    /// The column of the old table that the values are from.
     var sourceColumn: String? {
         switch self {
         case .column(let name), .filled(let name, _): name

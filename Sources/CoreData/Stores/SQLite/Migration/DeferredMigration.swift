@@ -1,15 +1,15 @@
 import Foundation
 import SQLiteAccess
 
-/// What lightweight migrations of an SQLite store put off where the options ask for it, and how it is made up for.
+/// The work that lightweight migrations of an SQLite store defer if the options say so.
 ///
-/// Design. Put off is what takes long in a large store and changes nothing that a fetch finds. Tables of the old version
-/// whose rows were moved stay under their parked names. Columns that no property has any more stay in their table, which
-/// then need not be made anew. Fetch indexes are not made, so that fetches are slower until they are. Derived values,
-/// spatial indexes and what makes values unique are never put off.
+/// Work is deferred if it takes long in a large store and does not change what fetches find. Tables of the old version
+/// whose rows were moved keep their parked names. Columns that no property has any more remain in their table, which
+/// then need not be rebuilt. Fetch indexes are not created, so that fetches are slower until they are. Derived values,
+/// spatial indexes and unique indexes are never deferred.
 ///
-/// The metadata say that something waits, by the name of the option, and name the columns; which tables and indexes wait
-/// stands in the file itself. What the metadata name is only dropped where the layout has no such column.
+/// The metadata records, under the option's name, that work is left, and lists the columns. The left tables and indexes
+/// are found in the file. A listed column is dropped only if the layout does not have it.
 struct DeferredMigration {
     struct Column: Equatable {
         let table: String
@@ -19,7 +19,7 @@ struct DeferredMigration {
     let connection: Connection
     let layout: TableLayout
 
-    // MARK: What waits
+    // MARK: Deferred work
 
     static func columns(in metadata: [String: Any]?) -> [Column] {
         (metadata?[DeferredWork.columnsKey] as? [[String]] ?? []).compactMap { pair in
@@ -27,7 +27,7 @@ struct DeferredMigration {
         }
     }
 
-    /// The tables of old versions whose rows were moved.
+    /// Returns the tables of old versions whose rows were moved.
     static func parkedTables(of connection: Connection) throws -> [String] {
         let prefix = LightweightMigration.parkedName(of: "")
         return try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").compactMap {
@@ -45,7 +45,7 @@ struct DeferredMigration {
         return SchemaText(layout: layout).fetchIndexes().filter { !there.contains($0.name.uppercased()) }.map(\.text)
     }
 
-    /// The metadata with what says that something waits, or without.
+    /// Returns the metadata with the record of deferred work, or without it if none is left.
     func noting(_ columns: [Column], in metadata: [String: Any]) throws -> [String: Any] {
         var noted = DeferredWork.leftOut(of: metadata)
         let waits = try !columns.isEmpty || !Self.parkedTables(of: connection).isEmpty || !missingIndexes().isEmpty
@@ -55,13 +55,13 @@ struct DeferredMigration {
         return noted
     }
 
-    // MARK: Making up for it
+    // MARK: Doing it
 
     static func dropParkedTables(of connection: Connection) throws {
         for table in try parkedTables(of: connection) { try connection.execute("DROP TABLE \(SQLName.quoted(table))") }
     }
 
-    /// Drops a column, unless the model has it by now. One that indexes or triggers of other programs look at stays.
+    /// Drops a column, unless the model now has it. A column that indexes or triggers of other programs use is kept.
     func drop(_ column: Column) throws {
         let isUsed = layout.tables.contains { table in
             table.name.uppercased() == column.table.uppercased()
@@ -81,9 +81,9 @@ struct DeferredMigration {
         }
     }
 
-    /// One step, in a transaction of its own: a table, a column, or all indexes.
+    /// Does one step in its own transaction: drops a table or a column, or creates all indexes.
     ///
-    /// - Returns: what the store says of itself then.
+    /// - Returns: the metadata after the step.
     func step() throws -> [String: Any] {
         try connection.transaction(.exclusive) {
             let metadata = try StoreMetadata.read(from: connection)

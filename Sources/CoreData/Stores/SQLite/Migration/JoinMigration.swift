@@ -1,11 +1,11 @@
-/// Fills one table of pairs of the new version.
+/// Fills one join table of the new version.
 struct JoinMigration {
     let table: JoinTable
     let source: MigrationSource
 
     private var relationship: NSRelationshipDescription { table.first.relationship }
 
-    /// Whether the table stands there already under its name, with the same columns for the same relationship.
+    /// True if the table already exists under its name, with the same columns for the same relationship.
     var isUnchanged: Bool {
         guard let found = was, found.isToMany, found.inverseRelationship?.isToMany == true,
             let kept = source.old.joinTables.first(where: { table in
@@ -16,7 +16,7 @@ struct JoinMigration {
             && source.difference.removed.isEmpty
     }
 
-    /// The table of the old version that holds the pairs, if one does.
+    /// The join table of the old version with the pairs, if there is one.
     var formerName: String? {
         source.old.joinTables.first { $0.table.first.relationship === was || $0.table.second.relationship === was }?
             .table.name
@@ -30,7 +30,7 @@ struct JoinMigration {
         let (first, second) = (table.first, table.second)
         let inverse = second.relationship
         var seen: Set<String> = []
-        // The same pairs are told by both ends, which differ in what they know of the order.
+        // Both ends have the same pairs, but each has the order of one side only.
         let own = source.pairs(ofNew: relationship).map {
             "SELECT owner AS a, member AS b, place AS pb, NULL AS pa FROM (\($0))"
         }

@@ -1,7 +1,7 @@
 import SQLiteAccess
 
 extension LightweightMigration {
-    /// What the new version has and is not there yet: indexes, R-trees and triggers, with derived values.
+    /// Creates the missing indexes, R-trees and triggers of the new version, and computes derived values.
     func makeIndexes(_ objects: SchemaObjects) throws {
         let text = SchemaText(layout: new)
         let later = defers ? Set(text.fetchIndexes().map(\.text)) : []
@@ -28,7 +28,7 @@ extension LightweightMigration {
         objects.restoreForeign()
     }
 
-    /// Works every derived value out anew: what it is derived from may be another thing now.
+    /// Computes all derived values again, because their sources may differ.
     private func fillDerivedColumns() throws {
         for entity in new.entities {
             for derivation in try Derivation.all(of: entity) {
@@ -47,7 +47,7 @@ extension LightweightMigration {
                 let numbers = new.entityNumbers(of: entity, includingSubentities: true).map(String.init)
                 let value =
                     "(SELECT \(result) FROM \(path.joined(upTo: derivation.hops.count)) WHERE t0.Z_PK = \(table).Z_PK)"
-                // Rows that hold the value already are not written. In a new column there is none: one look is enough.
+                // Rows that already have the value are not written. A new column has none, and needs no comparison.
                 let condition = difference.isNew(derivation.attribute) ? "" : " AND \(column) IS NOT \(value)"
                 try connection.execute(
                     "UPDATE \(table) SET \(column) = \(value) WHERE Z_ENT IN (\(numbers.joined(separator: ", ")))"
@@ -56,7 +56,7 @@ extension LightweightMigration {
         }
     }
 
-    /// Runs a statement that finds values twice where they must be unique now.
+    /// Runs a statement that fails if values are not unique although they must be now.
     func refusingDuplicates(_ body: () throws -> Void) throws {
         do { try body() } catch let error as SQLiteError where [.constraint, .uniqueConstraint].contains(error.kind) {
             throw CoreDataError.make(

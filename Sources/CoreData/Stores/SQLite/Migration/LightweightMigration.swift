@@ -1,28 +1,28 @@
 import Foundation
 import SQLiteAccess
 
-/// Brings an SQLite store from one version of its model to another, in SQL and without loading an object.
+/// Migrates an SQLite store from one version of its model to another in SQL, without loading objects.
 ///
-/// Everything happens in one transaction: the file is the old store or the new one. Tables keep their rows where columns are
-/// only renamed, added, or dropped (see ``TableAlteration``); the others are made anew under their new names and filled by
-/// one statement each. Keys of rows stay, so
-/// that object IDs of a renamed or moved entity lead to the same row. External files stay where they are.
+/// Everything is done in one transaction, so the file is either the old store or the new one. Tables keep their rows if
+/// columns are only renamed, added or dropped (see ``TableAlteration``). Other tables are created under their new names
+/// and filled by one statement each. Keys of rows do not change, so object IDs of a renamed or moved entity identify
+/// the same row. External files are not moved.
 struct LightweightMigration {
     let connection: Connection
     let path: String
     let old: TableLayout
     let new: TableLayout
     let difference: ModelDifference
-    /// Model, entities and the model in the form in which the store keeps it.
+    /// The model, its entities, and the model in the form that is stored.
     let creation: StoreCreation
-    /// True if what can wait is put off.
+    /// True if work that can wait is deferred.
     let defers: Bool
 
     /// - Parameters:
-    ///   - metadata: what the store says of itself.
-    ///   - source: the model that it was written with.
-    ///   - path: what messages call it.
-    /// - Throws: 134190 where the new version cannot be inferred, 134060 where a part of the old one cannot be read.
+    ///   - metadata: the store's metadata.
+    ///   - source: the model with which the store was written.
+    ///   - path: the store's path, for messages.
+    /// - Throws: 134190 if no mapping can be inferred, 134060 if a part of the old version cannot be read.
     init(
         _ connection: Connection, metadata: [String: Any], from source: NSManagedObjectModel, _ creation: StoreCreation,
         path: String, defers: Bool
@@ -42,11 +42,11 @@ struct LightweightMigration {
 
     private var deferred: DeferredMigration { DeferredMigration(connection: connection, layout: new) }
 
-    /// The name under which a table of the old version stands while the new ones are filled.
+    /// The name of a table of the old version while the new tables are filled.
     static func parkedName(of table: String) -> String { "Z_MIGRATING_" + table }
 
-    /// - Parameter metadata: what the store says of itself; comes back with the new version's hashes.
-    /// - Throws: 134110 where a row has no value for what is required now, or rows are not unique that must be.
+    /// - Parameter metadata: the store's metadata. The result has the new version's hashes.
+    /// - Throws: 134110 if a row has no value for a property that is now required, or rows are not unique that must be.
     func run(_ metadata: [String: Any]) throws -> [String: Any] {
         let kept = try creation.keptModel()
         var changed = metadata
@@ -57,7 +57,7 @@ struct LightweightMigration {
         try connection.transaction(.exclusive) {
             try checkThatNobodyWasQuicker(metadata)
             if files.mayBeLeft { left = try files.names(in: old) }
-            // What an earlier version left would have the names that are needed now.
+            // Tables that an earlier migration left may have names that are needed now.
             try DeferredMigration.dropParkedTables(of: connection)
             let waiting = try moveRows(waiting: DeferredMigration.columns(in: metadata))
             if !left.isEmpty { left.subtract(try files.names(in: new)) }
@@ -73,7 +73,7 @@ struct LightweightMigration {
         return changed
     }
 
-    /// Two processes may find the old version at the same time.
+    /// Refuses a store that another process has migrated in the meantime.
     private func checkThatNobodyWasQuicker(_ metadata: [String: Any]) throws {
         let now = try StoreMetadata.read(from: connection)[NSStoreModelVersionHashesKey] as? [String: Data]
         guard now == metadata[NSStoreModelVersionHashesKey] as? [String: Data] else {
@@ -84,8 +84,8 @@ struct LightweightMigration {
 
     // MARK: Rows
 
-    /// - Parameter waiting: the columns that earlier versions left in their tables.
-    /// - Returns: those that are there afterwards.
+    /// - Parameter waiting: the columns that earlier migrations left in their tables.
+    /// - Returns: the columns left after this migration.
     private func moveRows(waiting: [DeferredMigration.Column]) throws -> [DeferredMigration.Column] {
         let movement = try movement()
         let (source, tables, joins) = (movement.source, movement.tables, movement.joins)
@@ -106,7 +106,7 @@ struct LightweightMigration {
         for table in tables {
             for statement in table.statementsForOwners() { try connection.execute(statement) }
         }
-        // What reads rows by the old names of their columns is done.
+        // From here on no statement reads rows by the old column names.
         for alteration in altered { try alter(alteration, &objects) }
         for table in tables where alterations[table.table.name] != nil { try check(table) }
         try readFilesOfInlineValues(tables)
@@ -128,19 +128,19 @@ struct LightweightMigration {
         return defers ? left : []
     }
 
-    /// How the rows come to where the new version has them.
+    /// The plan for the rows of all tables.
     struct Movement {
         let source: MigrationSource
         let tables: [TableMigration]
         let joins: [JoinMigration]
-        /// The tables whose rows stay, by their new names.
+        /// The tables that keep their rows, by new name.
         let alterations: [String: TableAlteration]
-        /// Those of them in which more changes than the numbers of entities.
+        /// Those of them with more changes than the entity numbers.
         let altered: [TableAlteration]
         let objects: SchemaObjects
     }
 
-    /// Looks at the file, and changes nothing.
+    /// Plans the movement. Only reads the file.
     func movement() throws -> Movement {
         let source = MigrationSource(old: old, new: new, difference: difference)
         let tables = new.tables.map { TableMigration(table: $0, source: source) }
@@ -156,7 +156,7 @@ struct LightweightMigration {
             source: source, tables: tables, joins: joins, alterations: alterations, altered: altered, objects: objects)
     }
 
-    /// The tables whose rows stay, by their new names.
+    /// Returns the tables that keep their rows, by new name.
     private func alterations(
         of tables: [TableMigration], _ objects: SchemaObjects
     ) throws -> [String: TableAlteration] {
@@ -190,9 +190,9 @@ struct LightweightMigration {
             hasForeignIndexes: objects.hasForeignIndexes(name), dropsColumns: Connection.dropsColumns)
     }
 
-    /// Takes the names of the old version from tables: those that do not stay get their parked names, others their new ones.
+    /// Frees the names of the old version: tables that are replaced get parked names, others their new names.
     ///
-    /// - Returns: the tables that do not stay.
+    /// - Returns: the tables that are replaced.
     private func parkTables(_ source: MigrationSource) throws -> [String] {
         func rename(_ from: String, _ to: String) throws {
             try connection.execute("ALTER TABLE \(SQLName.quoted(from)) RENAME TO \(SQLName.quoted(to))")
@@ -216,7 +216,7 @@ struct LightweightMigration {
         }
     }
 
-    /// Every attribute that is required has a value in every row.
+    /// Checks that every required attribute has a value in every row.
     private func check(_ table: TableMigration) throws {
         for entity in table.table.entities where !entity.isAbstract && difference.source(of: entity) != nil {
             for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name })
@@ -240,7 +240,7 @@ struct LightweightMigration {
         }
     }
 
-    /// Values that stood in files and are kept in their columns from now on.
+    /// Moves values of external files into their columns, if the new version stores them there.
     private func readFilesOfInlineValues(_ tables: [TableMigration]) throws {
         let files = ExternalData(storePath: path)
         for table in tables {
@@ -267,7 +267,7 @@ struct LightweightMigration {
 
     // MARK: Bookkeeping
 
-    /// The numbers of the entities and the last keys of their tables.
+    /// Writes the numbers of the entities and the last keys of their tables.
     private func number() throws {
         var last: [Int64: Int64] = [:]
         for row in try connection.rows("SELECT Z_ENT, IFNULL(Z_MAX, 0) FROM Z_PRIMARYKEY") {
@@ -293,8 +293,8 @@ struct LightweightMigration {
         }
     }
 
-    /// The history stays, by the new numbers. Changes of entities that are gone leave it, and which columns changed, and
-    /// what deleted rows left behind, can no longer be told: both go by the places of columns.
+    /// Keeps the history with the new entity numbers. Changes of removed entities are deleted. Changed columns and the
+    /// values of deleted rows are cleared, because both are stored by column position.
     private func adjustHistory() throws {
         guard try connection.hasTable("ACHANGE") else { return }
         let pairs = difference.pairs.compactMap { pair in
@@ -306,7 +306,7 @@ struct LightweightMigration {
         let columns = try connection.rows("SELECT name FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMBSTONE%'")
         let tombstones = columns.compactMap { if case .text(let name) = $0[0] { SQLName.quoted(name) } else { nil } }
         let cleared = ["ZCOLUMNS"] + tombstones
-        // A row is written only where something in it changes.
+        // Only rows that change are written.
         let conditions = cleared.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
         try connection.execute(
             "UPDATE ACHANGE SET \(cleared.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE \(conditions)")

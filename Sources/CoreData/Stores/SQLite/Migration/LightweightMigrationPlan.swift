@@ -1,31 +1,31 @@
-/// What a lightweight migration does to the file of an SQLite store, as ``LightweightMigrationRehearsal`` finds out. An addition
-/// to Apple's API.
+/// The changes that a lightweight migration makes to the file of an SQLite store, as found by
+/// ``LightweightMigrationRehearsal``. An addition to Apple's API.
 public struct LightweightMigrationPlan: Sendable {
     /// The planned change of one table.
     public struct Table: Sendable {
         /// The kinds of change for the rows of a table.
         public enum Work: String, Sendable {
-            /// Nothing: the table stays as it is.
+            /// No change: the table is kept.
             case kept
-            /// They stay where they are, and the table gets other columns or another name.
+            /// The rows are kept, and the table gets other columns or another name.
             case altered
-            /// They go into a new table.
+            /// The rows are moved to a new table.
             case moved
-            /// There are none: the table is new.
+            /// There are no rows: the table is new.
             case made
-            /// They are gone with the table.
+            /// The rows are dropped with the table.
             case dropped
         }
 
-        /// The name of the table after the migration, or of one that is dropped.
+        /// The name of the table after the migration, or of a dropped table.
         public let name: String
         /// The name of the table before the migration; `nil` for a new table.
         public let formerName: String?
-        /// The entities whose rows the table held before; empty for a new table, and for one of pairs.
+        /// The entities whose rows were in the table before; empty for a new table and for a join table.
         public let formerEntityNames: [String]
         /// The change of the table's rows.
         public let work: Work
-        /// The columns that do not stay as they are.
+        /// The columns that change.
         public let columns: [Column]
     }
 
@@ -33,35 +33,35 @@ public struct LightweightMigrationPlan: Sendable {
     public struct Column: Sendable {
         /// The kinds of change for a column.
         public enum Change: String, Sendable {
-            /// It is new.
+            /// The column is new.
             case added
-            /// It has another name; its values stay.
+            /// The column gets another name and keeps its values.
             case renamed
-            /// Its values are made of what the old version has.
+            /// The values are computed from the old version.
             case rewritten
-            /// It is gone.
+            /// The column is dropped.
             case dropped
         }
 
-        /// The name of the column after the migration, or of one that is dropped.
+        /// The name of the column after the migration, or of a dropped column.
         public let name: String
-        /// The name of the column before the migration; `nil` for one that is new or made of others.
+        /// The name of the column before the migration; `nil` for a new or computed one.
         public let formerName: String?
-        /// The type that the table declares.
+        /// The declared type.
         public let type: String
         /// The kind of change for the column.
         public let change: Change
     }
 
-    /// The tables of the new version in the order of their entities, then those of pairs, then those that go.
+    /// The tables of the new version in the order of their entities, then join tables, then dropped tables.
     public let tables: [Table]
-    /// The statements in the order in which they run, with their values in them; a long binary value is `?`. What depends on the
-    /// values of single rows is not among them: the files of external values that are read back into the table.
+    /// The statements in the order in which they run, with their values; a long binary value is `?`. Statements that
+    /// depend on single rows are not included, such as those that read external files back into the table.
     public let statements: [String]
 }
 
 extension LightweightMigration {
-    /// What becomes of the tables. Looks at the file, and changes nothing.
+    /// Returns the changes of the tables. Only reads the file.
     func plannedTables() throws -> [LightweightMigrationPlan.Table] {
         let movement = try movement()
         var planned = try movement.tables.map { table in
@@ -95,7 +95,7 @@ extension LightweightMigration {
 }
 
 extension TableMigration {
-    /// The columns that do not stay as they are.
+    /// Returns the columns that change.
     fileprivate func plannedColumns() throws -> [LightweightMigrationPlan.Column] {
         var planned: [LightweightMigrationPlan.Column] = []
         let before = oldTable?.columns ?? []

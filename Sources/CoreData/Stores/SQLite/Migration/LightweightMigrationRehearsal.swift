@@ -1,12 +1,12 @@
 import Foundation
 import SQLiteAccess
 
-/// Runs lightweight migrations of an SQLite store on a copy of its empty tables in memory, and tells what they would do to the
-/// store. An addition to Apple's API.
+/// Runs lightweight migrations of an SQLite store on a copy of its empty tables in memory, and reports what they would
+/// do to the store. An addition to Apple's API.
 ///
-/// The store is read once, when the rehearsal is made, and not written, but that opening it takes back what a writer that died
-/// left half done. No row is read: whether all rows have what the
-/// new version requires is not found out. Use it on one thread at a time.
+/// The store is read once, by the initialiser. It is not written, except that opening it rolls back an unfinished
+/// transaction of a writer that died. No row is read, so missing required values are not found. Use it on one thread at
+/// a time.
 public final class LightweightMigrationRehearsal {
     private let path: String
     private let file: StoreFile
@@ -14,12 +14,12 @@ public final class LightweightMigrationRehearsal {
     private var model: NSManagedObjectModel
     private var metadata: [String: Any]
 
-    /// A rehearsal of migrations of the store at `url`, whose empty tables are copied at once.
+    /// Creates a rehearsal for the store at `url` and copies its empty tables.
     ///
     /// - Parameters:
-    ///   - url: where the file of the store is.
-    ///   - model: the version of the model that the store was written with.
-    /// - Throws: 260 where there is no file, 259 where it is no SQLite store.
+    ///   - url: the URL of the store's file.
+    ///   - model: the version of the model with which the store was written.
+    /// - Throws: 260 if there is no file, 259 if it is not an SQLite store.
     public init(storeAt url: URL, model: NSManagedObjectModel) throws {
         path = url.path
         file = try StoreFile(url: .memoryPlace, options: StoreOptions(nil), isReadOnly: false)
@@ -41,9 +41,9 @@ public final class LightweightMigrationRehearsal {
 
     deinit { connection.close() }
 
-    /// What a migration in place to another version would do. The next call goes on from there.
+    /// Returns what a migration in place to another version would do. The next call continues from that version.
     ///
-    /// - Throws: 134190 where the version cannot be inferred, 134060 where the store has a part that cannot be read.
+    /// - Throws: 134190 if no mapping can be inferred, 134060 if a part of the store cannot be read.
     public func migrate(to model: NSManagedObjectModel) throws -> LightweightMigrationPlan {
         let creation = try StoreCreation(
             file: file, model: model, configuration: NSPersistentStore.defaultConfigurationName)
@@ -57,10 +57,10 @@ public final class LightweightMigrationRehearsal {
         }
     }
 
-    /// What makes the new file into which a migration manager migrates the store, object by object. The next call goes on from
-    /// there.
+    /// Returns the statements that create the new file of a migration by a manager, which copies objects. The next call
+    /// continues from that version.
     ///
-    /// - Throws: 134060 for a model that cannot be kept in a store.
+    /// - Throws: 134060 for a model that cannot be stored.
     public func migrateByManager(to model: NSManagedObjectModel) throws -> LightweightMigrationPlan {
         let creation = try StoreCreation(
             file: file, model: model, configuration: NSPersistentStore.defaultConfigurationName)
@@ -78,7 +78,7 @@ public final class LightweightMigrationRehearsal {
 
     private var errors: SQLiteStoreErrors { SQLiteStoreErrors(path: path, timeout: 0) }
 
-    /// The statements that are run by `body`.
+    /// Returns the statements that `body` runs.
     private func recording(_ body: () throws -> Void) throws -> [String] {
         var statements: [String] = []
         connection.didExecute = { statements.append(Self.text($0, $1)) }
@@ -87,10 +87,10 @@ public final class LightweightMigrationRehearsal {
         return statements
     }
 
-    /// No longer one is worth reading.
+    /// The longest binary value, in bytes, that is included in a statement.
     private static let longestBlob = 32
 
-    /// A statement with its arguments. None of those with arguments has a question mark in a text.
+    /// Returns a statement with its arguments. Statements with arguments have no question marks in texts.
     private static func text(_ sql: String, _ arguments: [SQLiteValue]) -> String {
         guard !arguments.isEmpty else { return sql }
         let parts = sql.split(separator: "?", omittingEmptySubsequences: false)
@@ -106,7 +106,7 @@ public final class LightweightMigrationRehearsal {
 
     // MARK: The copy
 
-    /// Makes the tables of a store without their rows, but for those by which a migration goes.
+    /// Creates the tables of a store with only the rows that a migration reads.
     private static func copyTables(from store: Connection, to copy: Connection) throws {
         let entries = try store.rows(
             "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!' "
@@ -118,18 +118,18 @@ public final class LightweightMigrationRehearsal {
             return (type, name, sql)
         }
         let virtual = entries.filter { $0.sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }.map(\.name)
-        // Those that an R-tree makes for itself.
+        // Tables that an R-tree creates for itself.
         let made = Set(virtual.flatMap { name in ["node", "rowid", "parent"].map { "\(name)_\($0)" } })
         for entry in entries where !made.contains(entry.name) {
             let isOwn =
                 entry.type == "table" && ["A", "Z"].contains(entry.name.prefix(1)) && !virtual.contains(entry.name)
             if isOwn {
-                // A virtual table of another program makes tables of its own, whatever they are called.
+                // A virtual table of another program creates its own tables, whatever their names.
                 let there = try copy.rows("SELECT 1 FROM sqlite_master WHERE name = ?", [.text(entry.name)])
                 guard there.isEmpty else { continue }
                 try copy.execute(entry.sql)
             } else {
-                // What wants a module or an order of texts that only its own program has is no part of the plan.
+                // Objects that need another program's module or collation are not part of the plan.
                 try? copy.execute(entry.sql)
             }
         }

@@ -1,13 +1,13 @@
 import Foundation
 import SQLiteAccess
 
-/// The files of external values that a migration leaves without a value: those of entities and attributes that are gone.
+/// The external files that a migration makes unused: those of removed entities and attributes.
 struct MigratedFiles {
     let connection: Connection
     let path: String
     let difference: ModelDifference
 
-    /// True if there can be any. If not, no table is read for them.
+    /// True if there may be any. If false, no table has to be read.
     var mayBeLeft: Bool {
         if difference.removed.contains(where: { !Self.externalNames(of: $0).isEmpty }) { return true }
         return difference.pairs.contains { source, destination in
@@ -23,7 +23,7 @@ struct MigratedFiles {
         entity.attributesByName.values.filter(\.allowsExternalBinaryDataStorage).map(\.name)
     }
 
-    /// The files that the values of a version refer to. Reads the tables with such values.
+    /// Returns the files that the values of a version refer to. Reads the tables with external values.
     func names(in layout: TableLayout) throws -> Set<String> {
         var names: Set<String> = []
         for table in layout.tables {
@@ -41,7 +41,7 @@ struct MigratedFiles {
         return names
     }
 
-    /// Removes files, once the migration is committed, and that is on the disk: where it cannot be brought there, they stay.
+    /// Removes files after the migration is committed and synced. If it cannot be synced, the files stay.
     func remove(_ names: Set<String>) {
         guard !names.isEmpty, DurableFile.syncCommits(toStoreAt: path) else { return }
         let values = ExternalData(storePath: path).values

@@ -2,14 +2,14 @@ import Foundation
 import ModelFiles
 import SQLiteAccess
 
-/// Where the rows of the old version stand, as SQL that fills the tables of the new one.
+/// The rows of the old version, as SQL that fills the tables of the new one.
 final class MigrationSource {
     let old: TableLayout
     let new: TableLayout
     let difference: ModelDifference
-    /// The tables that keep their rows, by the names that they had, with those that they have now; all others of the old version
-    /// stand under their parked names. Known only once it is known what every table would be filled with. Their columns have
-    /// the old names until all rows of other tables were moved.
+    /// The tables that keep their rows, by old name, with their present names. All other tables of the old version have
+    /// parked names. Set only after the contents of every table are planned. The tables have the old column names until
+    /// all rows of other tables are moved.
     var staying: [String: String] = [:]
 
     init(old: TableLayout, new: TableLayout, difference: ModelDifference) {
@@ -18,23 +18,23 @@ final class MigrationSource {
         self.difference = difference
     }
 
-    /// The name, quoted, under which a table of the old version stands while rows are moved.
+    /// Returns the quoted name of a table of the old version while rows are moved.
     func placeOfOld(_ table: String) -> String {
         SQLName.quoted(staying[table] ?? LightweightMigration.parkedName(of: table))
     }
 
-    /// Returns true if a table of the new version has its rows from the beginning.
+    /// Returns true if a table of the new version keeps its rows.
     func stays(_ table: String) -> Bool { staying.values.contains(table) }
 
-    /// The table of an entity of the old version.
+    /// Returns the table of an entity of the old version.
     func oldTable(of entity: NSEntityDescription) -> String { old.table(of: entity) }
 
-    /// `CASE … END` from the old entity numbers to the new ones; entities that are gone give NULL.
+    /// Returns `CASE … END` from the old entity numbers to the new ones; NULL for removed entities.
     func renumbered(_ column: String, among entities: [NSEntityDescription]) -> String {
         let pairs = entities.compactMap { entity in
             difference.destination(of: entity).map { (old.number(of: entity), new.number(of: $0)) }
         }
-        // A column of numbers that stay needs no rewriting, unless it may name an entity that is gone.
+        // Unchanged numbers need no rewriting, unless the column may have a removed entity.
         if pairs.count == entities.count, pairs.allSatisfy({ $0.0 == $0.1 }) { return column }
         if pairs.isEmpty { return "NULL" }
         return "CASE \(column) " + pairs.map { "WHEN \($0.0) THEN \($0.1)" }.joined(separator: " ") + " END"
@@ -42,7 +42,7 @@ final class MigrationSource {
 
     // MARK: Relationships
 
-    /// The pairs of a relationship of the old version: `owner`, `member`, and `place` where its members have one.
+    /// Returns the pairs of a relationship of the old version: `owner`, `member`, and `place` (or NULL).
     func pairs(of relationship: NSRelationshipDescription) -> String {
         guard relationship.isToMany else {
             let column = SQLName.quoted(old.column(of: relationship, in: relationship.entity) ?? "NULL")
@@ -63,13 +63,13 @@ final class MigrationSource {
 
     static let noPairs = "SELECT NULL AS owner, NULL AS member, NULL AS place WHERE 0"
 
-    /// The pairs of all that a relationship of the new version was, in the entities that have it.
+    /// Returns the pairs of all source relationships of a relationship of the new version.
     func pairs(ofNew relationship: NSRelationshipDescription) -> String? {
         let parts = difference.sources(of: relationship).compactMap { pairs(of: $0) }
         return parts.isEmpty ? nil : parts.joined(separator: " UNION ALL ")
     }
 
-    /// A condition that keeps references to rows that are still there; `nil` where all are.
+    /// Returns a condition that keeps references to rows that still exist; `nil` if all do.
     func keptRows(of relationship: NSRelationshipDescription, _ column: String) -> String? {
         guard let destination = relationship.destinationEntity else { return nil }
         let family = destination.family
@@ -81,7 +81,7 @@ final class MigrationSource {
 
     // MARK: Defaults
 
-    /// The default value of an attribute as it stands in its column.
+    /// Returns the default value of an attribute as stored in its column.
     static func defaultValue(of attribute: NSAttributeDescription) throws -> SQLiteValue {
         guard let value = attribute.defaultValue, let slot = AttributeCoercion.slotValue(value, for: attribute) else {
             return .null
@@ -102,14 +102,14 @@ final class MigrationSource {
 }
 
 extension SQLiteValue {
-    /// The value as a literal of SQL.
+    /// The value as an SQL literal.
     var literal: String {
         switch self {
         case .null: "NULL"
         case .integer(let number): "\(number)"
         case .real(let number):
             number.isFinite ? "\(number)" : number.isNaN ? "NULL" : number < 0 ? "-9e999" : "9e999"
-        // A statement ends at a zero character.
+        // SQLite ends a statement at a zero character.
         case .text(let text) where text.utf8.contains(0):
             "CAST(\(SQLiteValue.blob(Data(text.utf8)).literal) AS TEXT)"
         case .text(let text): SQLText.literal(text)

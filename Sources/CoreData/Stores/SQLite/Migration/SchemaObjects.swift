@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// The indexes, triggers and R-trees of a store that is being migrated: which of them go, and which come back.
+/// The indexes, triggers and R-trees of a store during a migration: those to drop, and those to restore.
 struct SchemaObjects {
     private struct Entry {
         let type: String
@@ -12,14 +12,14 @@ struct SchemaObjects {
     private let connection: Connection
     private let entries: [Entry]
     private let ownTexts: Set<String>
-    /// The names of indexes, in upper case: what has the name of one is in its place, whatever its text.
+    /// The names of indexes in upper case. An index is replaced by one of the same name, whatever its text.
     private let ownIndexes: Set<String>
     private let newIndexes: Set<String>
-    /// The tables that stay as they are, in upper case.
+    /// The unchanged tables, in upper case.
     private var staying: Set<String> = []
-    /// Those that are altered, by their old names, in upper case.
+    /// The altered tables, by old name in upper case.
     private var altered: Set<String> = []
-    /// The indexes of altered tables that stay.
+    /// The indexes of altered tables that are kept.
     private var keptTexts: Set<String> = []
     private var takesViews = false
 
@@ -41,7 +41,7 @@ struct SchemaObjects {
         }
     }
 
-    /// The name in a statement that makes an index, in upper case.
+    /// Returns the name in a CREATE INDEX statement, in upper case.
     private static func indexName(_ statement: String) -> String? {
         guard let end = statement.firstRange(of: " ON "), let start = statement.firstRange(of: "INDEX ") else {
             return nil
@@ -53,10 +53,10 @@ struct SchemaObjects {
 
     // MARK: Tables that keep their rows
 
-    /// The number of indexes of a table.
+    /// Returns the number of indexes of a table.
     func indexCount(of table: String) -> Int { indexes(of: table).count }
 
-    /// Returns true if the user has indexes of a table.
+    /// Returns true if a table has indexes of other programs.
     func hasForeignIndexes(_ table: String) -> Bool { indexes(of: table).contains { !isOwn($0) } }
 
     private func indexes(of table: String) -> [Entry] {
@@ -67,17 +67,17 @@ struct SchemaObjects {
         ownTexts.contains(entry.sql) || entry.type == "index" && ownIndexes.contains(entry.name.uppercased())
     }
 
-    /// Says which tables are not made anew.
+    /// Sets the tables that keep their rows.
     ///
-    /// - Parameter staying: by name.
+    /// - Parameter staying: the names of unchanged tables.
     mutating func keep(_ staying: Set<String>, altering alterations: [TableAlteration]) {
         self.staying = Set(staying.map { $0.uppercased() })
         altered = Set(alterations.map { $0.oldName.uppercased() })
         takesViews = alterations.contains(where: \.takesNames)
     }
 
-    /// Takes away those indexes of an altered table that do not read as the new version has them, now that its columns have
-    /// their new names. SQLite brings the names into the texts of indexes.
+    /// Drops those indexes of an altered table whose text differs from the new version. Called after its columns have
+    /// their new names, which SQLite writes into the texts of indexes.
     mutating func dropIndexes(ofAltered table: String) throws {
         let rows = try connection.rows(
             "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE "
@@ -92,7 +92,7 @@ struct SchemaObjects {
         }
     }
 
-    /// Whether an index of the new version stands there already, and goes on to.
+    /// True if an index of the new version already exists and is kept.
     func stays(_ statement: String) -> Bool {
         keptTexts.contains(statement)
             || entries.contains {
@@ -107,13 +107,13 @@ struct SchemaObjects {
         return newIndexes.contains(entry.sql) || !isOwn(entry)
     }
 
-    /// Indexes of the history and of tables that are not the model's stay.
+    /// False for indexes of the history and of tables that are not the model's, which are kept.
     private func isOfRows(_ entry: Entry) -> Bool { entry.table.uppercased().hasPrefix("Z") }
 
-    // MARK: What goes and comes back
+    // MARK: Dropping and restoring
 
-    /// Takes away all triggers, the R-trees, the indexes that the new version does not have, and views where names change: SQLite
-    /// would bring the names into them, and refuse to where they name what is not there.
+    /// Drops all triggers, the R-trees, the indexes that the new version does not have, and, if names change, the
+    /// views. SQLite would write new names into them, and fail if they name something that does not exist.
     func drop() throws {
         for entry in entries where entry.type == "trigger" {
             try connection.execute("DROP TRIGGER IF EXISTS \(SQLName.quoted(entry.name))")
@@ -129,7 +129,7 @@ struct SchemaObjects {
         }
     }
 
-    /// Makes the views, triggers and indexes of others again, as far as what they look at is still there.
+    /// Creates the views, triggers and indexes of other programs again, if their tables and columns still exist.
     func restoreForeign() {
         for entry in entries where entry.type == "view" && takesViews { try? connection.execute(entry.sql) }
         for entry in entries where ["index", "trigger"].contains(entry.type) && !isOwn(entry) && !isKept(entry) {
@@ -140,7 +140,7 @@ struct SchemaObjects {
 }
 
 extension SchemaText {
-    /// The statements of ``entityTables()`` with the names of the tables.
+    /// Returns the statements of ``entityTables()`` with the names of the tables.
     func namedTables() -> [(name: String, statement: String)] {
         let names = layout.tables.flatMap { table in
             [table.name] + layout.joinTables.filter { $0.namer.root === table.root }.map(\.table.name)

@@ -1,46 +1,45 @@
-/// The alteration of a table of the old version to one of the new version, with its rows in place.
+/// A change of a table of the old version to one of the new version that keeps its rows in place.
 ///
-/// SQLite keeps names of columns, and the default of one that is added, in the schema alone, and rewrites no row for them. It
-/// rewrites all rows for a column that is dropped, which with the indexes that stay is still less than to fill another
-/// table; how many may be dropped says ``fits(_:defers:)``. Columns that are added stand behind the others: statements
-/// name the columns that they mean.
+/// SQLite stores column names, and the default of an added column, only in the schema, and rewrites no rows for them. A
+/// dropped column rewrites all rows. With the kept indexes that is still cheaper than filling another table, up to the
+/// number of columns in ``fits(_:defers:)``. Added columns follow the others, because statements name their columns.
 struct TableAlteration {
-    /// A column that is added.
+    /// An added column.
     struct Addition {
         let name: String
         let type: String
-        /// The value in all rows, as a literal; `nil` for NULL.
+        /// The value in all rows as a literal; `nil` for NULL.
         let initial: String?
     }
 
-    /// Values that are written to the rows of some entities.
+    /// A value that is written to the rows of some entities.
     struct Filling {
         let column: String
         let literal: String
-        /// The rows that lack the value; `nil` if all do.
+        /// The condition for rows that lack the value; `nil` if all do.
         let condition: String?
-        /// By the new version.
+        /// The entity numbers of the new version.
         var entities: [Int64]
     }
 
     // All names are unquoted.
     let oldName: String
     let name: String
-    /// The columns that the old version had.
+    /// The columns of the old version.
     let oldColumns: [String]
     var renamed: [(from: String, to: String)] = []
     var dropped: [String] = []
     var added: [Addition] = []
     private(set) var fillings: [Filling] = []
 
-    /// True if only the numbers of entities change.
+    /// True if only entity numbers change.
     var isNothing: Bool { keepsColumns && oldName == name }
 
     private var keepsColumns: Bool {
         renamed.isEmpty && dropped.isEmpty && added.isEmpty && fillings.isEmpty
     }
 
-    /// True if statements of views may name what is not there afterwards.
+    /// True if views may name something that no longer exists after the change.
     var takesNames: Bool { !renamed.isEmpty || !dropped.isEmpty || oldName != name }
 
     mutating func fill(_ column: String, _ literal: String, where condition: String?, in entity: Int64) {
@@ -52,11 +51,11 @@ struct TableAlteration {
         }
     }
 
-    // MARK: Whether it can be done
+    // MARK: Feasibility
 
-    /// A table as it stands in the file.
+    /// A table in the file.
     struct StandingTable {
-        /// In upper case, with those that the model does not know.
+        /// In upper case, including columns unknown to the model.
         let columns: Set<String>
         let sql: String
         let indexCount: Int
@@ -65,11 +64,11 @@ struct TableAlteration {
         let dropsColumns: Bool
     }
 
-    /// SQLite's limit.
+    /// The maximum in SQLite.
     private static let mostColumns = 2_000
 
-    /// Whether SQLite can make the changes in a table of the file, and in less time than another table would take. Measured with
-    /// 10⁶ rows: a column that is dropped takes half of that time, an index that is made anew two thirds.
+    /// True if SQLite can change the file's table, and faster than it can fill another one. Measured with 10⁶ rows:
+    /// dropping a column takes half of the time to fill a table, creating an index two thirds.
     func fits(_ table: StandingTable, defers: Bool) -> Bool {
         if keepsColumns { return true }
         let foreign = table.columns.subtracting((oldColumns + ["Z_PK", "Z_ENT", "Z_OPT"]).map { $0.uppercased() })
@@ -79,17 +78,17 @@ struct TableAlteration {
             return false
         }
         if dropped.isEmpty { return true }
-        // What waits to be dropped keeps its name until then.
+        // A deferred column keeps its name until it is dropped.
         if defers { return wanted.isDisjoint(with: dropped) }
         return table.dropsColumns && !table.hasForeignIndexes && dropped.count <= 1 + table.indexCount
     }
 
-    /// Whether a definition, which another program made then, says more of its columns than their types and defaults.
+    /// True if a definition, then by another program, has more than types and defaults of columns.
     private static func hasConditions(_ sql: String) -> Bool {
         let refused: Set<Substring> = [
             "CHECK", "UNIQUE", "GENERATED", "AS", "REFERENCES", "FOREIGN", "CONSTRAINT", "STRICT", "WITHOUT",
         ]
-        // Whatever stands between quotes, with a doubled quote as the end of one and the beginning of the next.
+        // Removes quoted text. A doubled quote counts as the end of one text and the beginning of the next.
         let bare = sql.replacing(/'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]/, with: " ").uppercased()
         return !refused.isDisjoint(with: bare.split { !$0.isLetter && !$0.isNumber && $0 != "_" })
     }
@@ -102,7 +101,7 @@ struct TableAlteration {
 
     private var start: String { "ALTER TABLE \(SQLName.quoted(name))" }
 
-    /// What gives columns their new names. Names that are taken become free first, those of columns that are to be dropped too.
+    /// Returns the statements that rename columns. They first free names that are taken, also by columns to be dropped.
     func renamings() -> [String] {
         func rename(_ from: String, _ to: String) -> String {
             "\(start) RENAME COLUMN \(SQLName.quoted(from)) TO \(SQLName.quoted(to))"
@@ -115,7 +114,7 @@ struct TableAlteration {
             + waiting.map { rename(parked($0.from), $0.to) }
     }
 
-    /// What follows the renamings, once no index names a column that goes.
+    /// Returns the statements that drop columns. They run after the renamings, when no index names a dropped column.
     func droppings() -> [String] {
         dropped.map { "\(start) DROP COLUMN \(SQLName.quoted(wanted.contains($0) ? parked($0) : $0))" }
     }
@@ -127,7 +126,7 @@ struct TableAlteration {
         }
     }
 
-    /// What writes to rows. May find values that must be unique and are not.
+    /// Returns the statements that write rows. They fail if values are not unique although they must be.
     func fillingStatements() -> [String] {
         fillings.map { filling in
             let numbers = filling.entities.map(String.init).joined(separator: ", ")
@@ -139,7 +138,7 @@ struct TableAlteration {
 }
 
 extension TableMigration {
-    /// How the table can become what it shall be with its rows where they are; `nil` where they have to be moved.
+    /// Returns the change that keeps the table's rows in place; `nil` if they have to be moved.
     func alteration() throws -> TableAlteration? {
         guard let oldTable, pairs.count == oldTable.entities.count else { return nil }
         var made = TableAlteration(
@@ -153,7 +152,7 @@ extension TableMigration {
         return made
     }
 
-    /// - Returns: whether the column can come without the rows being moved.
+    /// - Returns: true if the column can be made without moving the rows.
     private func keep(
         _ column: TableColumn, _ unclaimed: inout [String: String], in made: inout TableAlteration
     ) throws -> Bool {
@@ -182,7 +181,7 @@ extension TableMigration {
 
     private func number(of pair: Pair) -> Int64 { source.new.number(of: pair.new) }
 
-    /// A default in the schema is one for rows of all entities: the column of a subentity gets it row by row.
+    /// A default in the schema applies to rows of all entities, so the column of a subentity is filled by statements.
     private func add(
         _ column: TableColumn, _ origins: [(pair: Pair, origin: ColumnOrigin)], to made: inout TableAlteration
     ) {
@@ -198,7 +197,7 @@ extension TableMigration {
         }
     }
 
-    /// SQLite takes plain literals only, and reads the schema whenever the file is opened.
+    /// SQLite accepts plain literals only, and reads the schema at each opening of the file.
     private static func mayBeDefault(_ literal: String) -> Bool {
         literal.utf8.count <= 1_000 && !literal.hasPrefix("CAST")
     }

@@ -10,18 +10,18 @@ struct TableMigration {
     private var old: TableLayout { source.old }
     private var new: TableLayout { source.new }
 
-    /// An entity with its counterpart in the source model.
+    /// An entity and its counterpart in the source model.
     typealias Pair = (old: NSEntityDescription, new: NSEntityDescription)
 
-    /// The entities of the table that were there before.
+    /// The entities of the table that existed in the old version.
     var pairs: [Pair] {
         table.entities.compactMap { entity in difference.source(of: entity).map { ($0, entity) } }
     }
 
-    /// The table that the rows come from; all of them stand in one.
+    /// The old table with the rows. All of them are in one table.
     var oldTable: EntityTable? { pairs.first.map { old.entityTable(of: $0.old) } }
 
-    /// The statements that move the rows, each with its arguments.
+    /// Returns the statements that move the rows, with their arguments.
     func statements() throws -> [(sql: String, arguments: [SQLiteValue])] {
         guard let oldTable else { return [] }
         let name = SQLName.quoted(table.name)
@@ -45,7 +45,7 @@ struct TableMigration {
 
     // MARK: Columns
 
-    /// The value of a column of the new table, in terms of a row of the old one.
+    /// Returns the value of a column of the new table, in terms of the old row.
     private func expression(for column: TableColumn) throws -> String {
         let origins = try origins(of: column)
         guard let first = origins.first?.origin else { return "NULL" }
@@ -57,12 +57,12 @@ struct TableMigration {
             + " END"
     }
 
-    /// What a column of the new table holds in rows of each entity that was there before, and has it now.
+    /// Returns the source of a column of the new table for each entity that existed before and has the column now.
     func origins(of column: TableColumn) throws -> [(pair: Pair, origin: ColumnOrigin)] {
         let having = pairs.filter { $0.new.isKindOf(entity: column.entity) }
         switch column.content {
         case .attribute(let attribute):
-            // A derived value is worked out once the rows are there; one whose time was noted keeps it.
+            // A derived value is computed after the rows are moved. One with an older counterpart keeps its value.
             if attribute is NSDerivedAttributeDescription, difference.isNew(attribute) {
                 return having.map { ($0, .nothing) }
             }
@@ -73,14 +73,14 @@ struct TableMigration {
         case .destinationEntity(let relationship):
             return having.map { ($0, destinationNumber(relationship, in: $0.new)) }
         case .position(let relationship): return having.map { ($0, position(relationship, in: $0.new)) }
-        // Where they hold nothing they are filled afterwards, from the pairs.
+        // Columns without a source are filled afterwards from the pairs.
         case .owner(let relationship), .ownerPosition(let relationship):
             let origin = owner(relationship, column)
             return pairs.map { ($0, origin) }
         }
     }
 
-    /// The entities that had a column of the old table, and do not have what became of it: it was pushed down.
+    /// Returns the entities that had a column of the old table and lose it, because it moved to a subentity.
     func losing(_ name: String, now having: [Pair]) -> [Pair] {
         guard let column = oldTable?.columns.first(where: { $0.name == name }) else { return [] }
         return pairs.filter { pair in
@@ -153,7 +153,7 @@ struct TableMigration {
         return .computed("CASE WHEN \(SQLName.quoted(column)) IS NOT NULL THEN \(new.number(of: now)) END")
     }
 
-    /// The places of members in an ordered list; where it was not ordered before, they stand in the order of their keys.
+    /// Returns the positions of members in an ordered list; by key if it was not ordered before.
     private func position(
         _ relationship: NSRelationshipDescription, in entity: NSEntityDescription
     ) -> ColumnOrigin {
@@ -166,7 +166,7 @@ struct TableMigration {
     }
 
     private func owner(_ relationship: NSRelationshipDescription, _ column: TableColumn) -> ColumnOrigin {
-        // A one-way relationship that stays as it is keeps its column.
+        // An unchanged one-way relationship keeps its column.
         guard let found = difference.source(of: relationship, in: relationship.entity) as? NSRelationshipDescription,
             found.isToMany, found.inverseRelationship == nil,
             case .foreignKey(let key, let order) = old.storage(of: found),
@@ -177,7 +177,7 @@ struct TableMigration {
         return .column(key)
     }
 
-    /// Returns true if a column names owners, or their places, that were kept otherwise before.
+    /// Returns true if a column has owners, or their positions, that were stored differently before.
     func isFilledFromPairs(_ column: TableColumn) -> Bool {
         switch column.content {
         case .owner(let relationship), .ownerPosition(let relationship):
@@ -186,7 +186,7 @@ struct TableMigration {
         }
     }
 
-    /// What names the owners of one-way relationships that were kept otherwise before.
+    /// Returns statements that set the owners of one-way relationships that were stored differently before.
     func statementsForOwners() -> [String] {
         table.columns.compactMap { column in
             guard case .owner(let relationship) = column.content, owner(relationship, column) == .nothing,
@@ -199,7 +199,7 @@ struct TableMigration {
         }
     }
 
-    // MARK: What is looked at afterwards
+    // MARK: Checks afterwards
 
     /// Returns true if rows of an entity may lack a value of an attribute: it is new without a default, or was optional.
     func mayLack(_ attribute: NSAttributeDescription, in entity: NSEntityDescription) -> Bool {
