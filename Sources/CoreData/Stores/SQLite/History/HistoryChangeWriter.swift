@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// Writes the changes of one transaction of the history, numbered one after the other.
+/// Writes the changes of one transaction of the history with consecutive numbers.
 struct HistoryChangeWriter {
     let connection: Connection
     let layout: TableLayout
@@ -12,7 +12,7 @@ struct HistoryChangeWriter {
     private let reporter: SaveReporter?
     /// The entity of the last change, and its number in the store.
     private var last: (entity: NSEntityDescription, number: Int64)?
-    /// What the last update changed, as it is written.
+    /// The bitmap of the last update.
     private var lastBitmap: (entity: NSEntityDescription, slots: [Int], bitmap: Data)?
 
     /// See ``RowStatements/rowsAtOnce``.
@@ -33,7 +33,7 @@ struct HistoryChangeWriter {
         self.reporter = reporter
     }
 
-    /// The insertions of rows.
+    /// Writes insertions of rows.
     mutating func writeInsertions(_ rows: [IdentifiedRow]) throws {
         try write(rows) { writer, row, statement, place in
             try writer.bind(.insert, row.id, to: statement, at: place)
@@ -41,7 +41,7 @@ struct HistoryChangeWriter {
         }
     }
 
-    /// Changes of rows that were there.
+    /// Writes changes of existing rows.
     mutating func write(_ kind: StoreTransaction.Kind, _ rows: [StoreRowChange]) throws {
         try write(rows) { writer, row, statement, place in
             try writer.bind(kind, row.id, to: statement, at: place)
@@ -64,7 +64,7 @@ struct HistoryChangeWriter {
         if !rest.isEmpty { try write(rest, atOnce: 1, bind) }
     }
 
-    /// - Parameter rows: a multiple of `count`.
+    /// - Parameter rows: their number must be a multiple of `count`.
     private mutating func write<Row>(_ rows: ArraySlice<Row>, atOnce count: Int, _ bind: Binding<Row>) throws {
         try connection.withStatement(text(rows: count)) { statement in
             var place = 1
@@ -100,7 +100,7 @@ struct HistoryChangeWriter {
         next += 1
     }
 
-    /// Objects that change together usually change in the same properties.
+    /// Caches the last bitmap, because objects that change together usually change the same properties.
     private mutating func bitmap(of row: StoreRowChange, _ entity: NSEntityDescription) -> Data {
         guard row.orderedPositions.isEmpty, row.changedToMany.isEmpty else {
             return columns[entity].bitmap(of: row, layout: entity.layout)

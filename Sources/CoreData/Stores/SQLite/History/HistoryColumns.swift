@@ -1,16 +1,16 @@
 import Foundation
 
-// `ACHANGE.ZCOLUMNS` says which columns an update changed: a bit for each, the first in the most significant bit of the
-// first byte. The order of the columns was worked out from files: to-one columns by name; their companions (position and
-// entity of the destination); attributes by name; to-many relationships by name. What is read from it is a hint: a
-// bitmap of another length is not looked at.
+// `ACHANGE.ZCOLUMNS` has a bit for each column that an update changed, the first in the most significant bit of the
+// first byte. The order of the columns was found from files: to-one columns by name; their positions and their
+// destination entities; attributes by name; to-many relationships by name. The decoded names are hints: a bitmap of
+// another length is ignored.
 
-/// The bits of an entity's changes.
+/// The meaning of the bits in an entity's changes.
 struct HistoryColumns {
-    /// The property behind each bit.
+    /// The property of each bit.
     let properties: [NSPropertyDescription]
-    /// The attributes whose values the history keeps of a deleted row, by name: one after the other they fill the columns
-    /// `ZTOMBSTONE0`, `ZTOMBSTONE1` …
+    /// The attributes whose values the history preserves of a deleted row, by name. They fill the columns
+    /// `ZTOMBSTONE0`, `ZTOMBSTONE1` … in order.
     let preserved: [NSAttributeDescription]
     private let bitsOfProperty: [ObjectIdentifier: [Int]]
 
@@ -19,7 +19,7 @@ struct HistoryColumns {
         let relationships = byName.compactMap { $0 as? NSRelationshipDescription }
         let attributes = byName.compactMap { $0 as? NSAttributeDescription }.filter { ValueCoding($0) != nil }
         let toOnes = relationships.filter { !$0.isToMany }
-        // A column that a store lacks has its bit all the same.
+        // A column that the store lacks still has a bit.
         let columns = layout.plannedColumns(of: entity)
         let companions = columns.reduce(into: (positions: Set<ObjectIdentifier>(), entities: Set<ObjectIdentifier>())) {
             switch $1.content {
@@ -54,7 +54,7 @@ struct HistoryColumns {
         self.bitsOfProperty = bits
     }
 
-    /// The number of values that the history keeps of a deleted row: the count of ``preserved``.
+    /// Returns the number of values that the history preserves of a deleted row: the count of ``preserved``.
     static func preservedCount(of entity: NSEntityDescription) -> Int {
         entity.properties.count { property in
             guard let attribute = property as? NSAttributeDescription, attribute.preservesValueInHistoryOnDeletion
@@ -65,13 +65,13 @@ struct HistoryColumns {
 
     private var byteCount: Int { (properties.count + 7) / 8 }
 
-    /// The bitmap of an update.
+    /// Returns the bitmap of an update.
     func bitmap(of row: StoreRowChange, layout: EntityLayout) -> Data {
         let slots = (row.changedSlots + row.orderedPositions.keys).map { layout.slots[$0] }
         return bitmap(of: slots + row.changedToMany.map { layout.toManyRelationships[$0] })
     }
 
-    /// The bitmap of an update of `properties`.
+    /// Returns the bitmap of an update of `properties`.
     func bitmap(of properties: [NSPropertyDescription]) -> Data {
         var bytes = [UInt8](repeating: 0, count: byteCount)
         for property in properties {
@@ -80,7 +80,7 @@ struct HistoryColumns {
         return Data(bytes)
     }
 
-    /// The names of the properties whose bits are set, each once; empty where the bitmap is of another shape.
+    /// Returns the names of the properties whose bits are set, each once; none if the bitmap has another length.
     // SAFETY: the caller holds the bytes, of which there are as many as the bits of all properties need.
     func names(in bitmap: UnsafeRawBufferPointer, of entity: NSEntityDescription) -> [String] {
         guard bitmap.count == byteCount else { return [] }
@@ -94,7 +94,7 @@ struct HistoryColumns {
     }
 }
 
-/// The bits of every entity that was asked for so far.
+/// The bits of each entity used so far.
 final class HistoryColumnsCache {
     private let layout: TableLayout
     private var known: [ObjectIdentifier: HistoryColumns] = [:]

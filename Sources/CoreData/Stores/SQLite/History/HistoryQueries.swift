@@ -6,33 +6,33 @@ struct HistoryQueries {
     let connection: Connection
     let context: DecodingContext
     let columns: HistoryColumnsCache
-    /// The number of columns that the file has for values of deleted rows.
+    /// The number of columns in the file for values of deleted rows.
     let tombstoneCount: Int
 
     private var layout: TableLayout { context.layout }
 
-    /// The number of the last transaction; 0 before the first. One look at the end of the table.
+    /// Returns the number of the last transaction; 0 before the first. One lookup at the end of the table.
     func lastNumber() throws -> Int64 {
         let last = try connection.integer("SELECT MAX(Z_PK) FROM ATRANSACTION")
         if let last { return last }
-        // An emptied history goes on counting where it was.
+        // An emptied history continues its numbers.
         return try connection.integer(
             "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(HistoryTables.transaction)]) ?? 0
     }
 
-    /// The number of the last transaction that was removed: the one before the first that is there.
+    /// Returns the number of the last removed transaction: the one before the first that exists.
     func lastRemovedNumber() throws -> Int64 {
         if let first = try connection.integer("SELECT MIN(Z_PK) FROM ATRANSACTION") { return max(first, 1) - 1 }
         return try lastNumber()
     }
 
-    /// The lowest number of a transaction with a later time.
+    /// Returns the lowest number of a later transaction.
     func firstNumber(after date: Date) throws -> Int64? {
         try connection.integer(
             "SELECT MIN(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP > ?", [.real(date.timeIntervalSinceReferenceDate)])
     }
 
-    /// The transactions after `number`, oldest first, without changes of entities that the model does not have.
+    /// Returns the transactions after `number`, oldest first, without changes of entities that are not in the model.
     func transactions(
         after number: Int64, own: TransactionNumbers, withChanges: Bool = true
     ) throws -> [StoreTransaction] {

@@ -1,13 +1,13 @@
 import SQLiteAccess
 
-/// Removes the beginning of a store's history.
+/// Removes the oldest part of a store's history.
 struct HistoryRemoval {
     let connection: Connection
 
-    /// Removes the transactions whose number is less than `number`, with their changes, in one transaction. The counters
-    /// stay: the next transaction has the number that it would have had.
+    /// Removes the transactions with numbers less than `number` and their changes, in one transaction. The counters
+    /// stay, so that the next transaction has the same number as without the removal.
     ///
-    /// - Returns: How many transactions were removed.
+    /// - Returns: the number of removed transactions.
     func removeTransactions(before number: Int64) throws -> Int {
         try connection.transaction {
             let count = try connection.integer(
@@ -20,7 +20,7 @@ struct HistoryRemoval {
         }
     }
 
-    /// A counter that lags behind its table would give the numbers of removed transactions out again.
+    /// Raises counters that are behind their tables, which would reuse the numbers of removed transactions.
     private func keepCounter() throws {
         for (entity, table) in [(HistoryTables.transaction, "ATRANSACTION"), (HistoryTables.change, "ACHANGE")] {
             try connection.execute(
@@ -30,7 +30,7 @@ struct HistoryRemoval {
     }
 }
 
-/// Numbers of transactions, as ranges: those of the only writer of a store are one range, however many there are.
+/// The numbers of transactions as ranges. A store with only one writer has a single range.
 package struct TransactionNumbers {
 
     package init() {}
@@ -41,7 +41,7 @@ package struct TransactionNumbers {
         ranges.insert(contentsOf: number..<number + 1)
     }
 
-    /// Forgets the numbers up to `number`.
+    /// Removes the numbers up to `number`.
     mutating func removeAll(through number: Int64) {
         guard let first = ranges.ranges.first?.lowerBound, first <= number, number < .max else { return }
         ranges.remove(contentsOf: first..<number + 1)
@@ -51,6 +51,6 @@ package struct TransactionNumbers {
 
     package func contains(_ number: Int64) -> Bool { ranges.contains(number) }
 
-    /// How many ranges it keeps: one for each gap that another process's transactions leave.
+    /// The number of ranges. Each gap is due to transactions of another process.
     var rangeCount: Int { ranges.ranges.count }
 }

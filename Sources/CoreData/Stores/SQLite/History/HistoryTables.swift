@@ -1,12 +1,12 @@
 import SQLiteAccess
 
-/// The three tables of the persistent history: names, entity numbers and the statements that make them.
+/// The three tables of the persistent history: names, entity numbers and the statements that create them.
 enum HistoryTables {
     static let change: Int64 = 16001
     static let transaction: Int64 = 16002
     static let transactionString: Int64 = 16003
 
-    /// - Parameter tombstones: how many columns for values of deleted rows.
+    /// - Parameter tombstones: the number of columns for values of deleted rows.
     static func statements(tombstones: Int) -> [String] {
         let head = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
         let columns = (0..<tombstones).map { ", ZTOMBSTONE\($0) BLOB" }.joined()
@@ -28,7 +28,7 @@ enum HistoryTables {
         ]
     }
 
-    /// Makes the tables and their counters, inside a transaction of the caller's.
+    /// Creates the tables and their counters within the caller's transaction.
     static func create(on connection: Connection, tombstones: Int) throws {
         for statement in statements(tombstones: tombstones) { try connection.execute(statement) }
         try addCounters(on: connection)
@@ -39,14 +39,14 @@ enum HistoryTables {
         (transactionString, "TRANSACTIONSTRING", "ATRANSACTIONSTRING"),
     ]
 
-    /// Returns true if one of the tables has no counter: some frameworks add it with the first transaction.
+    /// Returns true if one of the tables has no counter, because some frameworks add it with the first transaction.
     static func lackCounters(_ connection: Connection) throws -> Bool {
         let numbers = counters.map { "\($0.number)" }.joined(separator: ", ")
         let found = try connection.integer("SELECT COUNT(DISTINCT Z_ENT) FROM Z_PRIMARYKEY WHERE Z_ENT IN (\(numbers))")
         return found != Int64(counters.count)
     }
 
-    /// Adds the counters that are missing, each at the last key of its table, inside a transaction of the caller's.
+    /// Adds missing counters with the last keys of their tables, within the caller's transaction.
     static func addCounters(on connection: Connection) throws {
         for (number, name, table) in counters {
             try connection.execute(
@@ -57,7 +57,7 @@ enum HistoryTables {
         }
     }
 
-    /// Adds the columns for values of deleted rows that the file lacks.
+    /// Adds missing columns for values of deleted rows.
     static func addTombstoneColumns(upTo count: Int, in file: StoredSchema, on connection: Connection) throws {
         let present = Set(file.columns(of: "ACHANGE"))
         for number in 0..<count where !present.contains("ZTOMBSTONE\(number)") {

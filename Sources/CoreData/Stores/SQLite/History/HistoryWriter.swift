@@ -1,13 +1,13 @@
 import Foundation
 import SQLiteAccess
 
-/// Writes the history of a save, inside its transaction.
+/// Writes the history of a save, within its transaction.
 struct HistoryWriter {
     let connection: Connection
     let layout: TableLayout
     let columns: HistoryColumnsCache
 
-    /// The values that deleted rows leave behind, read before they are deleted: by place in the change set's `deleted`.
+    /// Reads the values to preserve before rows are deleted, by index in the change set's `deleted`.
     func tombstones(of deleted: [StoreRowChange]) throws -> [Int: [SQLiteValue]] {
         var result: [Int: [SQLiteValue]] = [:]
         for (place, row) in deleted.enumerated() {
@@ -30,7 +30,7 @@ struct HistoryWriter {
         return number
     }
 
-    /// Writes a change for each row of `changes` behind those that the transaction `number` has.
+    /// Writes a change for each row of `changes` after the present ones of the transaction `number`.
     func append(_ changes: StoreChangeSet, tombstones: [Int: [SQLiteValue]] = [:], to number: Int64) throws {
         let count = changes.inserted.count + changes.updated.count + changes.deleted.count
         guard count > 0 else { return }
@@ -49,14 +49,14 @@ struct HistoryWriter {
 
     /// Reserves the numbers of `count` changes.
     ///
-    /// - Returns: the first of them.
+    /// - Returns: the first number.
     func reserve(_ count: Int64) throws -> Int64 {
         try PrimaryKeys(connection: connection).reserve(count, entity: HistoryTables.change, table: "ACHANGE")
     }
 
     /// Writes a transaction without changes.
     ///
-    /// - Returns: its number.
+    /// - Returns: the transaction's number.
     func begin(author: String?, contextName: String?) throws -> Int64 {
         let number = try PrimaryKeys(connection: connection).reserve(
             1, entity: HistoryTables.transaction, table: "ATRANSACTION")
@@ -72,7 +72,7 @@ struct HistoryWriter {
     private static let process = ProcessInfo.processInfo.processName
     private static let bundle = Bundle.main.bundleIdentifier ?? process
 
-    /// The key of a text in the table of texts, which keeps each once.
+    /// Returns the key of a text in the table of texts, which has each text once.
     private func key(of text: String) throws -> Int64 {
         let known = try connection.integer("SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.text(text)])
         if let known { return known }

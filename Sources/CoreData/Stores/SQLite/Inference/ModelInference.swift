@@ -2,28 +2,28 @@ import Foundation
 import ModelFiles
 import SQLiteAccess
 
-// A store without its model says a good deal: entities by name and hierarchy, columns with the kind of value, a second
-// column beside each relationship to a family, a table for each many-to-many relationship with the names of both ends.
-// What it does not say is where the case of the letters went, which attribute was an integer of which size, and where a
-// to-one column leads. The last is told from names, and only where the rows agree; else the column stays a number.
+// Much of a model can be found in its store: entities with names and hierarchy, columns with value types, a second
+// column for each relationship to several entities, and a table for each many-to-many relationship with the names of
+// both ends. Not in the store are the case of names, the sizes of integers, and the destinations of to-one columns.
+// Destinations are inferred from names, and only if the rows agree; otherwise the column stays a number.
 
-/// Infers the model of a store that keeps none, from its tables. For reading only: delete rules, validation, transformers
-/// and the names of to-many relationships with a to-one inverse are not in a file.
+/// Infers the model of a store from its tables if the store has no model. Read-only: delete rules, validation,
+/// transformers and the names of to-many relationships with a to-one inverse are not in the file.
 struct ModelInference {
     let traces: StoreTraces
     let connection: Connection
     private(set) var notes: [String] = []
     private var document = ModelDocument()
-    /// The places of the entities in the document, by number.
+    /// The indexes of the entities in the document, by entity number.
     private var places: [Int64: Int] = [:]
 
-    /// The first framework that names indexes of attributes otherwise than those of relationships.
+    /// The first version of the framework that names indexes of attributes differently from those of relationships.
     static let clearIndexNames = 847
 
-    /// Infers the model of the store that is open in `connection`.
+    /// Infers the model of the store opened in `connection`.
     ///
-    /// - Returns: The model, and what could not be told, a line each.
-    /// - Throws: 259 where the file has no entities; an `SQLiteError` where it cannot be read.
+    /// - Returns: the model, and one line for each part that could not be inferred.
+    /// - Throws: 259 if the file has no entities; an `SQLiteError` if it cannot be read.
     static func infer(
         _ connection: Connection, metadata: [String: Any]
     ) throws -> (model: ModelDocument, notes: [String]) {
@@ -62,7 +62,7 @@ struct ModelInference {
 
     // MARK: Attributes
 
-    /// Adds the attributes of a table to the entity at the top, since a column does not say which entity declares it.
+    /// Adds the attributes of a table to the root entity, because a column does not show which entity declares it.
     private mutating func addColumns(of root: StoreTraces.Entity) throws {
         let table = traces.table(of: root)
         guard let columns = traces.columns[table], let place = places[root.number] else {
@@ -83,12 +83,12 @@ struct ModelInference {
         addConstraints(of: root, place, spelling)
     }
 
-    /// `Z_PK`, `Z_ENT`, `Z_OPT` and the places in ordered relationships.
+    /// True for `Z_PK`, `Z_ENT`, `Z_OPT` and the positions in ordered relationships.
     private static func isBookkeeping(_ column: String) -> Bool {
         ["Z_PK", "Z_ENT", "Z_OPT"].contains(column) || column.hasPrefix("Z_FOK_")
     }
 
-    /// Whether the column belongs to a relationship: `Z3_OWNER` beside `ZOWNER`, `Z3BOOKS` of a one-way relationship.
+    /// True if the column belongs to a relationship: `Z3_OWNER` to `ZOWNER`, `Z3BOOKS` to a one-way relationship.
     private func isCompanion(_ column: String, in table: String) -> Bool {
         guard let (number, rest) = ColumnName.numbered(column) else { return false }
         if rest.hasPrefix("_") { return traces.columnNames(of: table).contains("Z" + rest.dropFirst()) }
@@ -110,7 +110,7 @@ struct ModelInference {
         return property
     }
 
-    /// The type by the column's declaration; of whole numbers the widest.
+    /// Returns the type for the column's declaration; the largest one for integers.
     private static func kind(of declaration: String) -> AttributeKind {
         switch declaration {
         case "INTEGER": .integer64
@@ -152,15 +152,15 @@ struct ModelInference {
     }
 }
 
-/// Names of columns that hold the number of an entity.
+/// Parses names of columns that contain an entity number.
 enum ColumnName {
-    /// Takes `Z12_OWNER` or `Z12BOOKS` apart; `nil` where no number stands behind the Z.
+    /// Splits `Z12_OWNER` or `Z12BOOKS`; `nil` if the Z is not followed by a number.
     static func numbered(_ column: String) -> (number: Int64, rest: Substring)? {
         guard column.hasPrefix("Z") else { return nil }
         return number(column.dropFirst())
     }
 
-    /// Takes `Z_12BOOKS` apart, the name of a join table or one of its columns.
+    /// Splits `Z_12BOOKS`, the name of a join table or one of its columns.
     static func joined(_ name: String) -> (number: Int64, rest: Substring)? {
         guard name.hasPrefix("Z_"), let (number, rest) = number(name.dropFirst(2)), !rest.hasPrefix("_") else {
             return nil
@@ -175,7 +175,7 @@ enum ColumnName {
     }
 }
 
-/// How names were spelled before they became columns in upper case, where an index kept it: `Z_Car_UNIQUE_numberPlate`.
+/// The spelling of names before they became columns in upper case, from indexes: `Z_Car_UNIQUE_numberPlate`.
 private struct SpellingTraces {
     private var spellings: [String: String] = [:]
 
@@ -190,11 +190,11 @@ private struct SpellingTraces {
         }
     }
 
-    /// The name of the property of a column: in the spelling that an index kept, else in lower case.
+    /// Returns the name of a column's property: as spelled in an index, otherwise in lower case.
     func name(of column: String) -> String { spellings[column] ?? column.dropFirst().lowercased() }
 }
 
-/// What the values of a column say of their type.
+/// Finds the type of a column from its values.
 private struct ValueTraces {
     let connection: Connection
     let table: String
@@ -202,7 +202,7 @@ private struct ValueTraces {
 
     private var place: String { SQLName.quoted(column) + " FROM " + SQLName.quoted(table) }
 
-    /// Returns true if there are values and all of them are UUIDs: 16 bytes with a version and the variant that UUIDs have.
+    /// Returns true if there are values and all of them are UUIDs: 16 bytes with a version and a UUID's variant.
     func areUUIDs() throws -> Bool {
         let name = SQLName.quoted(column)
         let isUUID =
@@ -216,7 +216,7 @@ private struct ValueTraces {
         return all > 0 && all == fitting
     }
 
-    /// Whether a value stands in a file of its own: the mark 2 and the name of the file, a UUID as text.
+    /// Returns true if a value is in a file: it then has the mark 2 and the file's name, a UUID as text.
     func nameFiles() throws -> Bool {
         let name = SQLName.quoted(column)
         return try connection.value(

@@ -1,8 +1,8 @@
 import SQLiteAccess
 
-/// Finds pairs of columns that are the two ends of a one-to-one relationship: whatever row the one leads to leads back by
-/// the other, and no other row has such a value. That says more than what the names end with, since the keys of small
-/// tables agree by chance.
+/// Finds pairs of columns that are the two ends of a one-to-one relationship: each row's destination refers back to the
+/// row, and no other row has the same value. This is better evidence than similar names, because the keys of small
+/// tables often match by chance.
 struct MutualTraces {
     private struct Place: Hashable {
         let table: String
@@ -11,10 +11,10 @@ struct MutualTraces {
 
     private var destinations: [Place: Int64] = [:]
 
-    /// Fewer pairs than this may agree by chance.
+    /// The minimum number of pairs. Fewer may match by chance.
     private static let enough: Int64 = 2
 
-    /// - Parameter candidates: The columns of a table that may be to-one relationships.
+    /// - Parameter candidates: returns the columns of a table that may be to-one relationships.
     init(traces: StoreTraces, connection: Connection, candidates: (_ table: String) -> [String]) throws {
         var places: [Int64: [Place]] = [:]
         for table in traces.roots.map(traces.table(of:)) {
@@ -38,7 +38,7 @@ struct MutualTraces {
         }
     }
 
-    /// The number of the entity to which the column leads, where another column leads back.
+    /// Returns the number of the column's destination entity, if another column refers back.
     func destination(of column: String, _ table: String) -> Int64? {
         destinations[Place(table: table, column: column)]
     }
@@ -52,8 +52,8 @@ struct MutualTraces {
                 + "ON a.\(left) = b.Z_PK AND b.\(right) = a.Z_PK") == count
     }
 
-    /// The entity of the rows that have a value; `nil` where there are several. One with subentities would have a column for
-    /// the entity beside the key.
+    /// Returns the entity of the rows that have a value; `nil` if there are several. A destination with subentities
+    /// would have a second column for its entity.
     private static func entity(
         of place: Place, _ traces: StoreTraces, _ connection: Connection
     ) throws -> Int64? {

@@ -1,12 +1,12 @@
 import ModelFiles
 
-/// Puts inferred relationships into a model, each with an inverse.
+/// Adds inferred relationships and their inverses to a model.
 struct RelationshipPlan {
     let traces: StoreTraces
     private(set) var document: ModelDocument
     private(set) var notes: [String] = []
 
-    /// A to-one relationship that has no inverse yet.
+    /// A to-one relationship without an inverse so far.
     private struct Open {
         let column: ToOneTraces.Column
         let owner: StoreTraces.Entity
@@ -30,8 +30,8 @@ struct RelationshipPlan {
         open.append(Open(column: column, owner: owner, name: name))
     }
 
-    /// Gives each to-one relationship its inverse: the to-one of the other table with which it agrees, or else a to-many
-    /// whose name is made from the entity's, since the file does not have it.
+    /// Gives each to-one relationship its inverse: the matching to-one of the other table, otherwise a to-many. Its
+    /// name is made from the entity's, because it is not in the file.
     mutating func addInverses(
         areInverse: (ToOneTraces.Column, ToOneTraces.Column) throws -> Bool
     ) rethrows {
@@ -83,7 +83,7 @@ struct RelationshipPlan {
                 let owner = traces.entity(numbered: number)
             else { continue }
             let name = freeName(rest.lowercased(), for: owner)
-            // A name that had to change would look for another column.
+            // With another name the relationship would be read from another column.
             guard name == rest.lowercased() else { continue }
             var relationship = RelationshipDocument(destinationName: destination.name)
             relationship.isOrdered = traces.columnNames(of: table).contains("Z_FOK_\(number)\(rest)")
@@ -93,7 +93,7 @@ struct RelationshipPlan {
 
     // MARK: Join tables
 
-    /// `Z_1BOOKS (Z_1AUTHORS, Z_2BOOKS)`: entity 1 has a to-many `books` to entity 2, whose `authors` lead back.
+    /// `Z_1BOOKS (Z_1AUTHORS, Z_2BOOKS)`: entity 1 has a to-many `books` to entity 2, with the inverse `authors`.
     mutating func addJoinTables() {
         for table in traces.columns.keys.sorted() {
             guard let (number, rest) = ColumnName.joined(table), let owner = traces.entity(numbered: number) else {
@@ -160,7 +160,7 @@ struct RelationshipPlan {
         document.entities[place].properties[index].kind = .relationship(relationship)
     }
 
-    /// Returns true if no entity of its family has a property of that name.
+    /// Returns true if no entity of the hierarchy has a property with that name.
     private func isFree(_ name: String, for entity: StoreTraces.Entity) -> Bool {
         let root = traces.root(of: entity)?.number
         let family = traces.entities.filter { traces.root(of: $0)?.number == root }

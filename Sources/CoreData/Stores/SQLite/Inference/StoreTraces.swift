@@ -1,11 +1,11 @@
 import SQLiteAccess
 
-/// What the file of a store says of its model beside the model itself: the names of the entities, the tables, the indexes.
+/// The parts of a model found in the store's file, other than the model: names of entities, tables, indexes.
 struct StoreTraces {
     struct Entity {
         let number: Int64
         let name: String
-        /// The number of the entity from which it inherits; 0 for none.
+        /// The number of the parent entity; 0 for none.
         let parent: Int64
     }
 
@@ -23,18 +23,18 @@ struct StoreTraces {
         let columns: [String]
     }
 
-    /// In the order of their numbers, without those of the history.
+    /// Sorted by number, without those of the history.
     let entities: [Entity]
-    /// By the names of the tables in upper case.
+    /// By table name in upper case.
     let columns: [String: [Column]]
     let indexes: [String: [Index]]
 
-    /// The first number of the entities that keep a history.
+    /// The first number of the history's entities.
     private static let firstHistoryNumber: Int64 = 16_000
 
-    /// Reads the schema. Cost: one step per column and per index of the file.
+    /// Reads the schema. Cost: one step for each column and index of the file.
     ///
-    /// - Throws: 259 where the file has no entities; an `SQLiteError` where it cannot be read.
+    /// - Throws: 259 if the file has no entities; an `SQLiteError` if it cannot be read.
     init(_ connection: Connection) throws {
         guard try connection.hasTable("Z_PRIMARYKEY") else {
             throw CoreDataError.make(
@@ -56,7 +56,7 @@ struct StoreTraces {
         indexes = try Self.indexes(connection)
     }
 
-    // Table-valued pragmas cannot look into virtual tables whose module is not there.
+    // Table-valued pragmas fail for virtual tables whose module is missing.
     private static let tables = "sqlite_master AS m WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'"
 
     private static func columns(_ connection: Connection) throws -> [String: [Column]] {
@@ -104,10 +104,10 @@ struct StoreTraces {
 
     func hasSubentities(_ number: Int64) -> Bool { entities.contains { $0.parent == number } }
 
-    /// The entities without a parent, whose tables hold the rows.
+    /// The entities without a parent. Their tables have the rows.
     var roots: [Entity] { entities.filter { $0.parent == 0 } }
 
-    /// The entity at the top of the hierarchy; `nil` where the parents lead nowhere.
+    /// Returns the root of an entity's hierarchy; `nil` if an ancestor does not exist.
     func root(of entity: Entity) -> Entity? {
         var current = entity
         for _ in entities {
@@ -118,7 +118,7 @@ struct StoreTraces {
         return nil
     }
 
-    /// The table of an entity.
+    /// Returns the table of an entity.
     func table(of entity: Entity) -> String { "Z" + (root(of: entity) ?? entity).name.uppercased() }
 
     func columnNames(of table: String) -> Set<String> { Set((columns[table] ?? []).map(\.name)) }

@@ -1,13 +1,13 @@
 import SQLiteAccess
 
-/// Finds the columns of to-one relationships and where they lead.
+/// Finds the columns of to-one relationships and their destinations.
 struct ToOneTraces {
-    /// A to-one relationship by its column.
+    /// A to-one relationship with its column.
     struct Column: Equatable {
         let column: String
         /// The number of the destination entity.
         let destination: Int64
-        /// True if the row has a place in an ordered relationship that leads back.
+        /// True if the row has a position in an ordered inverse.
         let isPlaced: Bool
         let table: String
         let destinationTable: String
@@ -15,8 +15,8 @@ struct ToOneTraces {
 
     let traces: StoreTraces
     let connection: Connection
-    /// The framework that wrote the file; before ``ModelInference/clearIndexNames`` an index does not tell a relationship from
-    /// an attribute.
+    /// The version of the framework that wrote the file. Before ``ModelInference/clearIndexNames`` an index has the
+    /// same name for a relationship as for an attribute.
     let frameworkVersion: Int
     private let mutual: MutualTraces
 
@@ -27,7 +27,7 @@ struct ToOneTraces {
         mutual = try MutualTraces(traces: traces, connection: connection) { Self.candidates($0, traces) }
     }
 
-    /// The to-one columns of a table whose destination is clear.
+    /// Returns the to-one columns of a table whose destination is known.
     func columns(of root: StoreTraces.Entity) throws -> [Column] {
         let table = traces.table(of: root)
         return try Self.candidates(table, traces).compactMap { column in
@@ -39,7 +39,7 @@ struct ToOneTraces {
         }
     }
 
-    /// What to say of columns that are relationships for certain, but whose destination is not known.
+    /// Returns notes on columns that certainly are relationships, but have an unknown destination.
     func unclear(of root: StoreTraces.Entity, known: [Column]) throws -> [String] {
         let table = traces.table(of: root)
         let found = Set(known.map(\.column))
@@ -49,7 +49,7 @@ struct ToOneTraces {
         }
     }
 
-    /// Columns that may be to-one relationships: numbers with an index of their own, or with a column for the entity.
+    /// Returns the columns that may be to-one relationships: numbers with an index, or with a column for the entity.
     private static func candidates(_ table: String, _ traces: StoreTraces) -> [String] {
         (traces.columns[table] ?? []).compactMap { column in
             guard column.type == "INTEGER", column.name.hasPrefix("Z"), !column.name.hasPrefix("Z_"),
@@ -66,13 +66,14 @@ struct ToOneTraces {
         }
     }
 
-    /// Returns true if the column is a relationship: older frameworks gave indexes of attributes the same names.
+    /// Returns true if the column certainly is a relationship: older frameworks gave attributes' indexes the same
+    /// names.
     private func isCertain(_ column: String, _ table: String) -> Bool {
         Self.companion(of: column, table, traces) != nil || frameworkVersion >= ModelInference.clearIndexNames
             || traces.columnNames(of: table).contains("Z_FOK_" + column.dropFirst())
     }
 
-    /// The number in the name of the column that holds the destination's entity: `Z3_OWNER`.
+    /// Returns the number in the name of the column with the destination's entity: `Z3_OWNER`.
     private static func companion(of column: String, _ table: String, _ traces: StoreTraces) -> Int64? {
         for other in traces.columnNames(of: table) {
             guard let (number, rest) = ColumnName.numbered(other), rest == "_" + column.dropFirst() else { continue }
@@ -86,7 +87,7 @@ struct ToOneTraces {
     private func destination(of column: String, _ table: String) throws -> StoreTraces.Entity? {
         if let number = Self.companion(of: column, table, traces) { return traces.entity(numbered: number) }
         let name = String(column.dropFirst())
-        // A destination with subentities would have a column for the entity beside it.
+        // A destination with subentities would have a second column for its entity.
         let leaves = traces.entities.filter { !traces.hasSubentities($0.number) }
         let fitting = try leaves.filter { try fits($0, column, table) }
         let back = mutual.destination(of: column, table)
@@ -94,7 +95,7 @@ struct ToOneTraces {
         let ranked = fitting.map { (entity: $0, rank: rank($0.name.uppercased(), name)) }.filter { $0.rank > 0 }
         if let best = ranked.map(\.rank).max() {
             let winners = ranked.filter { $0.rank == best }
-            // A name that only ends like an entity's counts where there are rows that agree.
+            // A partial match of names counts only if there are rows that agree.
             guard winners.count == 1, try best == Self.sameName || hasValues(column, table) else { return nil }
             return winners[0].entity
         }
@@ -104,8 +105,8 @@ struct ToOneTraces {
 
     private static let sameName = 3000
 
-    /// How well the name of a relationship speaks for a destination: the same name, one that ends with it
-    /// (`HOMEVENUE`, `VENUE`), one that it ends with (`USER`, `APPUSER`). 0 means not at all.
+    /// Rates how well the name of a relationship matches a destination: the same name, one that ends with it
+    /// (`HOMEVENUE`, `VENUE`), one that it ends with (`USER`, `APPUSER`). 0 means no match.
     private func rank(_ entity: String, _ relationship: String) -> Int {
         if relationship == entity { return Self.sameName }
         if relationship.hasSuffix(entity) { return 1000 + entity.count }
@@ -129,11 +130,11 @@ struct ToOneTraces {
     }
 }
 
-/// Tells whether two to-one relationships are the two ends of one.
+/// Checks if two to-one relationships are inverses.
 struct InverseTraces {
     let connection: Connection
 
-    /// Whether the rows know each other from both sides, and there is at least one such pair.
+    /// Returns true if the rows of both sides refer to each other, and there is at least one such pair.
     func areInverse(_ one: ToOneTraces.Column, _ other: ToOneTraces.Column) throws -> Bool {
         try leadsBack(one, other) && leadsBack(other, one)
             && connection.value(

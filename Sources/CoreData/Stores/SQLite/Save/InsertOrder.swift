@@ -1,7 +1,7 @@
-/// New rows by their entities, and those of each in the order of their keys.
+/// New rows grouped by entity and sorted by key.
 ///
-/// Objects of several entities usually come mixed, but those of each in order: so they are sorted into groups, and a
-/// group is sorted only where it has to be.
+/// Objects of several entities are usually mixed, but those of one entity are in order. So rows are divided into
+/// groups, and a group is sorted only if necessary.
 struct InsertOrder {
     private(set) var groups: [(entity: NSEntityDescription, rows: [IdentifiedRow])] = []
 

@@ -1,24 +1,24 @@
-/// The numbers that keep an ordered relationship's order in the file: ascending, with room between them. A store on a server has
-/// the same; what stores are told are indexes.
+/// The numbers that store the order of an ordered relationship: ascending, with gaps. Stores on a server use the same.
+/// Change sets contain indexes.
 ///
-/// A new list counts 2048, 3072, 4096 …; what is put in between takes a number in between, so that few rows change.
+/// A new list has 2048, 3072, 4096 …. An inserted element gets a number in a gap, so that few rows change.
 package enum OrderingKeys {
     package static let first: Int64 = 2048
     package static let step: Int64 = 1024
 
-    /// A list of a thousand million has smaller ones.
+    /// Larger than any number in a list of a thousand million elements.
     private static let greatest: Int64 = 1 << 40
 
-    /// The number behind all of a list, of which `last` is the greatest; the same where there is none behind it.
+    /// Returns the number after the whole list, whose greatest is `last`; `last` itself if there is none greater.
     static func key(behind last: Int64) -> Int64 { last > .max - step ? last : last + step }
 
-    /// The number for a place in a list that is written as a whole.
+    /// Returns the number for an index in a list that is written completely.
     package static func key(at index: Int) -> Int64 { first + step * Int64(index) }
 
-    /// New numbers for a list whose elements now have `current` (`nil`: none yet), in the order that it shall have.
+    /// Returns new numbers for a list in its new order, given the `current` ones (`nil` for new elements).
     ///
-    /// The longest ascending part keeps its numbers, but for those that no list comes to, which a damaged file may have. Where
-    /// there is no room left all get new ones.
+    /// The longest ascending part keeps its numbers, except for numbers too large for any list, which a damaged file
+    /// may have. If a gap is too small, all elements get new numbers.
     static func assign(_ current: [Int64?]) -> [Int64] {
         let kept = Set(AscendingRun.longest(in: current.map { $0.flatMap { 1..<greatest ~= $0 ? $0 : nil } }))
         var result = [Int64](repeating: 0, count: current.count)

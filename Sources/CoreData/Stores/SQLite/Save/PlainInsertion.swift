@@ -1,16 +1,16 @@
 import SQLiteAccess
 
-/// Inserts rows of one entity whose columns are all plain: many in a statement, and without taking columns up for each value.
+/// Inserts rows of one entity whose columns are all plain: many per statement, and without access to `Column` objects.
 struct PlainInsertion {
     private let entity: RowStatements
     private let slots: [Int]
     private let connection: Connection
     private let binding: ValueBinding
 
-    /// From how many rows on a statement for many of them, which has to be prepared, is worth it.
+    /// The minimum number of rows for which preparing a statement for many rows is worthwhile.
     private static let manyRows = 256
 
-    /// `nil` where a column of the entity is not plain.
+    /// `nil` if a column of the entity is not plain.
     init?(_ entity: RowStatements, _ connection: Connection, _ binding: ValueBinding) {
         guard let slots = entity.plainSlots else { return nil }
         self.entity = entity
@@ -20,9 +20,9 @@ struct PlainInsertion {
     }
 
     /// - Parameters:
-    ///   - rows: In the order of their keys.
-    ///   - reinserted: Gets the rows that do not begin with the first version.
-    ///   - reporter: Hears of the rows that were inserted.
+    ///   - rows: sorted by key.
+    ///   - reinserted: receives the rows whose version is greater than 1.
+    ///   - reporter: counts the inserted rows.
     func insert(_ rows: [IdentifiedRow], _ reinserted: inout [IdentifiedRow], _ reporter: SaveReporter?) throws {
         var rest = rows[...]
         if rows.count >= Self.manyRows {
@@ -37,8 +37,8 @@ struct PlainInsertion {
         if !rest.isEmpty { try write(rest, entity.insertText, atOnce: 1, &reinserted, reporter) }
     }
 
-    /// Whether the keys follow on each other and on all that the table has. Not where triggers may look at a new row: before
-    /// it is inserted they would not see the key that SQLite gives it.
+    /// True if the keys are consecutive and greater than all keys of the table. False if the table has triggers: before
+    /// the insertion they would not see the key that SQLite gives the row.
     private func isAppending(_ rows: [IdentifiedRow]) throws -> Bool {
         guard let first = rows.first?.id.savedKey, let last = rows.last?.id.savedKey, last &- first == rows.count - 1,
             try connection.integer(entity.lastKeyText) ?? 0 < first
@@ -47,8 +47,8 @@ struct PlainInsertion {
     }
 
     /// - Parameters:
-    ///   - rows: As many as a multiple of `count`.
-    ///   - isFirstKeyOnly: Whether the statement has a place for the key of the first row only.
+    ///   - rows: their number must be a multiple of `count`.
+    ///   - isFirstKeyOnly: true if the statement has a parameter for the key of the first row only.
     private func write(
         _ rows: ArraySlice<IdentifiedRow>, _ text: String, atOnce count: Int, isFirstKeyOnly: Bool = false,
         _ reinserted: inout [IdentifiedRow], _ reporter: SaveReporter?
@@ -78,7 +78,7 @@ struct PlainInsertion {
         }
     }
 
-    /// Binds the values, from `start` on, for one run.
+    /// Binds the values from `start` on, for one run of the statement.
     @inline(__always)
     private func bind(_ row: RowSnapshot, to statement: Statement, at start: Int) throws {
         for (index, slot) in slots.enumerated() {

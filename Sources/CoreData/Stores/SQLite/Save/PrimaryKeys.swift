@@ -1,25 +1,24 @@
 import SQLiteAccess
 
-/// Hands out keys for new rows. The counter in `Z_PRIMARYKEY` is shared with other processes: it is raised
-/// in a transaction of its own.
+/// Reserves keys for new rows. The counter in `Z_PRIMARYKEY` is shared with other processes, so it is raised in a
+/// transaction.
 struct PrimaryKeys {
     let connection: Connection
 
-    /// Reserves `count` keys under the counter of `entity` (the `Z_ENT` of a root).
+    /// Reserves `count` keys from the counter of `entity` (the `Z_ENT` of a root).
     ///
-    /// - Parameter table: the table whose rows have the keys. A counter that lags behind it, as after rows were put in by
-    ///   hand, is set right.
-    /// - Returns: the first of the keys; the others follow it.
+    /// - Parameter table: the table of the rows. A counter that is behind it, for example after rows were inserted by
+    ///   hand, is corrected.
+    /// - Returns: the first key; the others are consecutive.
     func reserve(_ count: Int64, entity: Int64, table: String) throws -> Int64 {
         if connection.isInTransaction { return try raise(by: count, entity: entity, table: table) }
         return try connection.transaction { try raise(by: count, entity: entity, table: table) }
     }
 
-    /// The counter; 0 if it holds something else, which lags behind the table and is set right as that is.
+    /// The counter; 0 if it is not an integer. It is then behind the table and is corrected.
     private static let counter = "CASE typeof(Z_MAX) WHEN 'integer' THEN Z_MAX ELSE 0 END"
 
-    /// Takes the greater of the counter and the table's last key. With the writer's lock held no other connection comes
-    /// in between.
+    /// Starts from the greater of the counter and the table's last key. The write lock excludes other connections.
     private func raise(by count: Int64, entity: Int64, table: String) throws -> Int64 {
         let used = try connection.integer(
             "SELECT MAX(\(Self.counter), (SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) "

@@ -1,18 +1,18 @@
 import SQLiteAccess
 
-/// The statements that write rows of one entity, worked out once.
+/// The cached statements that write rows of one entity.
 final class RowStatements {
-    /// One slot that has columns. An object, because the writer takes one up for each value.
+    /// A slot with columns. A class, because the writer accesses one for each value.
     final class Column {
         let slot: Int
         let property: NSPropertyDescription
         let coding: ValueCoding
         let name: String
-        /// For a composite attribute: its values, each with its column.
+        /// The values of a composite attribute with their columns.
         let elements: [(leaf: NSCompositeAttributeDescription.Leaf, coding: ValueCoding, name: String)]
-        /// For a to-one relationship to an entity family.
+        /// The entity column of a to-one relationship to several entities.
         let entityName: String?
-        /// For a to-one relationship whose inverse is ordered.
+        /// The position column of a to-one relationship whose inverse is ordered.
         let positionName: String?
 
         init(
@@ -29,7 +29,7 @@ final class RowStatements {
             self.positionName = positionName
         }
 
-        /// True if the slot's value alone fills the column, by its kind.
+        /// True if one column is enough and its value needs no conversion.
         var isPlain: Bool {
             switch coding {
             case .composite, .externalData, .transformable, .decimal: false
@@ -51,20 +51,20 @@ final class RowStatements {
 
     let entity: NSEntityDescription
     let tableName: String
-    /// The name, quoted.
+    /// The quoted name.
     let table: String
     let number: Int64
-    /// The columns that are written: those of derived attributes are kept by triggers.
+    /// The columns to write, without derived attributes, which triggers update.
     let columns: [Column]
-    /// The slots of the columns if all are plain: what an insert goes by for every row, without taking columns up.
+    /// The slots of the columns if all are plain. An insert then needs no access to `columns`.
     let plainSlots: [Int]?
     let insertText: String
-    /// The places of a row, without its key.
+    /// The parameters of a row without its key.
     private let insertPlaces: String
-    /// A statement that inserts many rows takes two thirds of the time for each of them.
+    /// The rows per statement. Inserting many rows in a statement takes two thirds of the time per row.
     static let rowsAtOnce = 32
     private static let mostPlaces = 1_000
-    /// Reads the columns of external data; `nil` where the entity has none.
+    /// Reads the columns of external data; `nil` if the entity has none.
     let externalDataText: String?
     private let columnOfSlot: [Int: Int]
     private var updates: [[Int]: Update] = [:]
@@ -73,7 +73,7 @@ final class RowStatements {
     struct Update {
         let text: String
         let columns: [Column]
-        /// Reads the changed columns of external data as they are; `nil` if there are none.
+        /// Reads the present values of changed external data columns; `nil` if there are none.
         let externalDataText: String?
     }
 
@@ -101,7 +101,7 @@ final class RowStatements {
         self.plainSlots = columns.allSatisfy(\.isPlain) ? columns.map(\.slot) : nil
         self.externalDataText = Self.externalDataText(columns, table: table)
         let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.flatMap(\.names)
-        // Columns of other entities, and derived ones, would not stay empty where the file has a default for them.
+        // Columns of other entities and derived columns are set to NULL if the file has a default for them.
         let others = (layout.columnsWithDefault[tableName] ?? []).map(SQLName.quoted).filter { !names.contains($0) }
         let places =
             ["\(number)", "1"] + Array(repeating: "?", count: names.count - 3)
@@ -129,7 +129,7 @@ final class RowStatements {
         ]
     }
 
-    /// The statement that writes `slots` (ascending) and the version, if the row still has its base version.
+    /// Returns the statement that writes `slots` (ascending) and the version, if the row still has its base version.
     func update(of slots: [Int]) -> Update {
         if let known = updates[slots] { return known }
         let changed = slots.compactMap { columnOfSlot[$0].map { columns[$0] } }
@@ -146,25 +146,25 @@ final class RowStatements {
         return names.isEmpty ? nil : "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE Z_PK = ?"
     }
 
-    /// Inserts ``rowsAtOnce`` rows; `nil` where the columns are not plain, or so many that it would gain nothing.
+    /// Inserts ``rowsAtOnce`` rows; `nil` if a column is not plain, or if there are too many columns for a gain.
     var insertManyText: String? { manyText(otherKeys: "?") }
 
-    /// The same for keys that follow on each other and on all that there are: only that of the first row has a place. SQLite
-    /// gives the others theirs, which takes a seventh less time than to look up whether each is free. For tables without triggers.
+    /// Inserts consecutive keys greater than all keys of the table, with a parameter for the first key only. SQLite
+    /// generates the others, which saves a seventh of the time that lookups take. For tables without triggers.
     var appendManyText: String? { manyText(otherKeys: "NULL").map(Self.withoutJournal) }
 
-    /// As ``insertManyText``, for tables without triggers.
+    /// Like ``insertManyText``, for tables without triggers.
     var insertSetText: String? { insertManyText.map(Self.withoutJournal) }
 
-    /// A statement of many rows that may fail keeps a copy of each page that it changes, to take its first rows back: with an
-    /// index that takes longer than all the rest. Who writes here takes the whole transaction back. Not where triggers have
-    /// a say of their own in conflicts, which this would overrule.
+    /// A statement of many rows that may fail copies each page that it changes, so that its first rows can be rolled
+    /// back; with an index that takes longer than everything else. OR FAIL avoids the copies, because callers roll back
+    /// the whole transaction. Not for tables with triggers, whose own conflict clauses it would override.
     private static func withoutJournal(_ text: String) -> String {
         "INSERT OR FAIL" + text.dropFirst("INSERT".count)
     }
 
     private func manyText(otherKeys: String) -> String? {
-        // A plain column has one place; the key, the entity and the version are three more.
+        // A plain column has one parameter. Three more are the key, the entity and the version.
         guard plainSlots != nil, (columns.count + 3) * Self.rowsAtOnce <= Self.mostPlaces else { return nil }
         let others = repeatElement(", (\(otherKeys), \(insertPlaces))", count: Self.rowsAtOnce - 1)
         return insertText + others.joined()
@@ -175,14 +175,13 @@ final class RowStatements {
     var lastKeyText: String { "SELECT MAX(Z_PK) FROM \(table)" }
     var versionText: String { "SELECT IFNULL(Z_OPT, 0) FROM \(table) WHERE Z_PK = ? AND Z_ENT = \(number)" }
 
-    /// Counts the triggers of a table by its name.
+    /// Returns the number of triggers of a table, given its name.
     static let triggerCountText =
         "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE"
 
-    /// What follows an insertion of `count` rows: a trigger that another program made can leave rows out, and put
-    /// others between.
+    /// Checks an insertion of `count` rows, because a trigger of another program can skip rows or insert others.
     ///
-    /// - Parameter id: that of the last row.
+    /// - Parameter id: the ID of the last row.
     @inline(__always)
     func checkInserted(_ count: Int, upTo id: NSManagedObjectID, _ connection: Connection) throws {
         guard connection.changes == count, connection.lastInsertedRowID == id.savedKey else {

@@ -1,11 +1,11 @@
 import SQLiteAccess
 
-// The order in which rows are written: locked rows are looked at, then deletes, updates and inserts, so that a unique value
-// that a deleted row had is free for a new one; then relationship tables. The history and the rollback are the session's. A
-// row that is not as it was when its change began is written by no statement (each asks for the version), and noted; the
-// caller hears of all of them at once.
+// The order of writing: locked rows are checked, then rows are deleted, updated and inserted, so that a new row can
+// have the unique value of a deleted one; then relationship tables are written. The session does the history and the
+// rollback. Each statement compares the version, so a row that differs from its base version is not written. Such rows
+// are collected and returned together.
 
-/// Writes the rows of one change set, inside the transaction that ``SQLiteSession`` began and commits. Made for one save.
+/// Writes the rows of a change set within the transaction of ``SQLiteSession``. Created for one save.
 final class SaveTransaction {
     private let connection: Connection
     private let layout: TableLayout
@@ -27,9 +27,9 @@ final class SaveTransaction {
 
     /// Writes the rows and the relationship tables.
     ///
-    /// - Parameter vacatesUniqueValues: whether rows that get other unique values lose the old ones first, all of them.
-    /// - Returns: the IDs of the rows that another context or process changed or deleted. If there are any, the
-    ///   transaction must be rolled back.
+    /// - Parameter vacatesUniqueValues: true to first clear the unique values of all rows that get others.
+    /// - Returns: the IDs of rows that another context or process changed or deleted. If there are any, the transaction
+    ///   must be rolled back.
     func write(_ changes: StoreChangeSet, vacatesUniqueValues: Bool = false) throws -> [NSManagedObjectID] {
         reporter = changes.reporter
         try checkLocked(changes.locked)
@@ -56,7 +56,7 @@ final class SaveTransaction {
 
     // MARK: Inserts
 
-    /// In the order of tables and keys, so that the rows are added at the end of each table.
+    /// Inserts in the order of tables and keys, so that rows are appended to each table.
     private func insert(_ changes: StoreChangeSet) throws {
         for group in InsertOrder(changes.inserted).groups {
             let entity = statements[group.entity]
@@ -73,7 +73,7 @@ final class SaveTransaction {
         }
     }
 
-    /// - Parameter reinserted: gets the rows that do not begin with the first version.
+    /// - Parameter reinserted: receives the rows whose version is greater than 1.
     private func insert(
         _ rows: [IdentifiedRow], _ entity: RowStatements, _ positions: [NSManagedObjectID: [Int: Int]],
         _ reinserted: inout [IdentifiedRow]
@@ -96,7 +96,7 @@ final class SaveTransaction {
 
     // MARK: Updates
 
-    /// Grouped by the columns that change, so that each statement is prepared once.
+    /// Groups the rows by the columns that change, so that each statement is prepared once.
     private func update(_ rows: [StoreRowChange]) throws {
         struct Shape: Hashable {
             let entity: ObjectIdentifier
@@ -104,7 +104,7 @@ final class SaveTransaction {
         }
         var groups: [(slots: [Int], rows: [StoreRowChange])] = []
         var known: [Shape: Int] = [:]
-        // Objects that change together usually change in the same properties.
+        // Objects that change together usually change the same properties.
         var last: (entity: NSEntityDescription, changed: [Int], group: Int)?
         for row in rows {
             let isPlain = row.orderedPositions.isEmpty
@@ -147,8 +147,8 @@ final class SaveTransaction {
         conflicts += refused.sorted().map { rows[$0].id }
     }
 
-    /// The order in which rows are written: by their keys, so that neighbours are written together. Where places in ordered
-    /// lists are given away, as the rows come.
+    /// Returns the order of writing: by key, so that adjacent rows are written together. Positions in ordered lists are
+    /// assigned in the given order.
     private static func order(of keys: [Int64], _ update: RowStatements.Update) -> [Int] {
         if update.columns.contains(where: { $0.positionName != nil }) { return Array(keys.indices) }
         return keys.indices.sorted { keys[$0] < keys[$1] }
@@ -168,7 +168,7 @@ final class SaveTransaction {
         }
     }
 
-    /// Notes the files of the values that the rows are about to lose.
+    /// Records the files of the values that the rows are about to lose.
     private func noteReplaced(_ select: String, _ rows: [StoreRowChange]) throws {
         for row in rows {
             for value in try connection.rows(select, [.integer(row.id.savedKey)]).first ?? [] {
@@ -179,7 +179,7 @@ final class SaveTransaction {
 
     // MARK: Values
 
-    /// Binds a slot's value with its companions.
+    /// Binds a slot's value, and the entity and position columns of a relationship.
     @inline(__always)
     private func bind(
         _ column: RowStatements.Column, of row: RowSnapshot?, _ entity: NSEntityDescription, _ positions: [Int: Int],
@@ -215,7 +215,7 @@ final class SaveTransaction {
         }
     }
 
-    /// The place in the ordered inverse: as the change says, or at the end of the list.
+    /// Binds the position in the ordered inverse: the one in the change, otherwise the end of the list.
     private func bindPosition(
         _ column: RowStatements.Column, _ position: String, _ known: Int?, _ entity: NSEntityDescription,
         _ value: SlotValue, to statement: Statement, at place: Int
@@ -232,7 +232,7 @@ final class SaveTransaction {
     }
 }
 
-/// The statements of every entity that was written so far.
+/// The statements of each entity written so far.
 final class RowStatementsCache {
     private let layout: TableLayout
     private var known: [ObjectIdentifier: RowStatements] = [:]

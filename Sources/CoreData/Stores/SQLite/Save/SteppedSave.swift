@@ -1,17 +1,17 @@
 import SQLiteAccess
 
-/// A transaction that is written in steps, each as a save would be, with one transaction in the history for all of them.
+/// A transaction written in steps, each like a save, with one transaction in the history.
 ///
-/// What one step needs in memory goes away with it.
+/// Memory used by a step is released after it.
 final class SteppedSave: BatchSteps {
     let session: SQLiteSession
     private let store: NSPersistentStore
     private let author: String?
     private let contextName: String?
     let files: ExternalDataChanges
-    /// The number of the transaction in the history, once something was written.
+    /// The number of the transaction in the history, after something was written.
     var historyNumber: Int64?
-    /// How new rows of each entity are inserted many at once; `nil` where they are not.
+    /// The insertion of many rows at once for each entity; `nil` if that is not possible.
     private var insertions: [ObjectIdentifier: SetInsertion?] = [:]
     var indexes: PostponedIndexes
 
@@ -62,7 +62,7 @@ final class SteppedSave: BatchSteps {
         try history.append(recorded, tombstones: tombstones, to: try transaction(history))
     }
 
-    /// The transaction of the history, which the first change begins.
+    /// Returns the transaction of the history, which begins with the first change.
     func transaction(_ history: HistoryWriter) throws -> Int64 {
         if let historyNumber { return historyNumber }
         let number = try history.begin(author: author, contextName: contextName)

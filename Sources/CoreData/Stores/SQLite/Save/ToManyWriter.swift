@@ -1,12 +1,12 @@
 import SQLiteAccess
 
-/// Writes the changes of relationships that are kept in join tables, or in a column without an inverse.
+/// Writes the changes of relationships in join tables, or in a column without an inverse.
 struct ToManyWriter {
     let connection: Connection
     let layout: TableLayout
 
-    /// Adds and removes. To be done for all changes before any order is written: the pairs of an ordered list may be
-    /// reported by their other end.
+    /// Adds and removes pairs. Done for all changes before any order is written, because the other end may report the
+    /// pairs of an ordered list.
     func writePairs(of change: StoreToManyChange) throws {
         guard let storage = storage(of: change) else { return }
         let owner = key(change.owner)
@@ -24,7 +24,7 @@ struct ToManyWriter {
         return key.reference
     }
 
-    /// `nil` for a relationship that is kept as a to-one column of its inverse.
+    /// Returns `nil` for a relationship that is stored as a to-one column of its inverse.
     private func storage(of change: StoreToManyChange) -> (any PairStorage)? {
         let relationship = change.relationship
         switch layout.storage(of: relationship) {
@@ -42,14 +42,14 @@ struct ToManyWriter {
     }
 }
 
-/// The storage of pairs of owner and destination.
+/// Storage for pairs of owner and destination.
 private protocol PairStorage {
     func add(_ owner: Int64, _ destination: Int64) throws
     func remove(_ owner: Int64, _ destination: Int64) throws
     func setOrder(of owner: Int64, _ order: [Int64]) throws
 }
 
-/// The pairs of a join table, as seen from one side.
+/// The pairs of a join table, seen from one end.
 private struct Pairs: PairStorage {
     let connection: Connection
     let table: String
@@ -62,7 +62,7 @@ private struct Pairs: PairStorage {
         (SQLName.quoted(table), SQLName.quoted(owner), SQLName.quoted(destination))
     }
 
-    /// Both ends of a relationship report a new pair; the second finds it there.
+    /// Adds a pair if it does not exist, because both ends of a relationship report a new pair.
     func add(_ ownerKey: Int64, _ destinationKey: Int64) throws {
         let text = "INSERT OR IGNORE INTO \(names.table) (\(names.owner), \(names.destination)) VALUES (?, ?)"
         try connection.execute(text, [.integer(ownerKey), .integer(destinationKey)])
@@ -92,7 +92,7 @@ private struct Pairs: PairStorage {
     }
 }
 
-/// A column of the destination's table that names the owner of a to-many relationship without an inverse.
+/// A column in the destination's table with the owner of a to-many relationship without an inverse.
 private struct OwnerColumn: PairStorage {
     let connection: Connection
     let table: String
@@ -123,7 +123,7 @@ private struct OwnerColumn: PairStorage {
     }
 }
 
-/// Takes a deleted row out of everything that refers to it by a table of pairs or by a column without an inverse.
+/// Removes references to a deleted row from join tables and from columns without an inverse.
 struct PairRemoval {
     let connection: Connection
     let layout: TableLayout

@@ -1,12 +1,12 @@
 import SQLiteAccess
 
-/// Takes unique values out of rows that are about to get others, so that rows can swap them or pass them on: SQLite checks
+/// Clears unique values of rows that are about to get others, so that rows can swap them or pass them on. SQLite checks
 /// uniqueness after each statement, not at the end of a transaction.
 struct UniqueVacancy {
     let connection: Connection
     let layout: TableLayout
 
-    /// Rows that another context or process has changed are left alone, and found by the updates that follow.
+    /// Skips rows that another context or process has changed. The following updates find these conflicts.
     func vacate(_ rows: [StoreRowChange]) throws {
         for row in rows {
             let columns = uniqueColumns(changedBy: row)

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// Says which object of a save breaks which uniqueness constraint. SQLite only names the columns.
+/// Finds the object of a save that violates a uniqueness constraint. SQLite only names the columns.
 struct UniqueViolation {
     let error: SQLiteError
     let changes: StoreChangeSet
@@ -26,7 +26,7 @@ struct UniqueViolation {
             ])
     }
 
-    /// The entity and the properties of the constraint whose columns are named in `UNIQUE constraint failed: T.A, T.B`.
+    /// Returns the entity and properties of the constraint with the columns in `UNIQUE constraint failed: T.A, T.B`.
     private func constraint() -> (NSEntityDescription, [String])? {
         guard let list = error.message.components(separatedBy: "failed: ").last else { return nil }
         let failed = Set(list.components(separatedBy: ", ").map { $0.uppercased() })

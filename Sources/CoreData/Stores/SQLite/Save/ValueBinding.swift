@@ -1,13 +1,13 @@
 import Foundation
 import SQLiteAccess
 
-/// Binds the values of slots to the places of a statement.
+/// Binds the values of slots to the parameters of a statement.
 struct ValueBinding {
     let layout: TableLayout
     let externalData: ExternalDataChanges
 
-    /// - Parameter attribute: whose value it is; only looked at for the kinds that need it.
-    /// - Throws: 134030 for a value that the column cannot keep.
+    /// - Parameter attribute: the value's attribute; used only for the codings that need it.
+    /// - Throws: 134030 for a value that the column cannot store.
     @inline(__always)
     func bind(
         _ value: SlotValue, _ coding: ValueCoding, attribute: NSPropertyDescription, to statement: Statement,
@@ -32,7 +32,7 @@ struct ValueBinding {
         }
     }
 
-    /// A number that its object's own validation let pass, without that of its superclass.
+    /// Refuses a number that the object's own validation accepted, without calling its superclass.
     private func outOfRange(_ number: Double, _ property: NSPropertyDescription) -> NSError {
         CoreDataError.make(
             134030,
@@ -54,7 +54,7 @@ struct ValueBinding {
         try statement.bind(data, at: place)
     }
 
-    /// The `Z_PK` of a destination.
+    /// Returns the `Z_PK` of a destination.
     private func reference(_ id: NSManagedObjectID, of relationship: NSPropertyDescription) throws -> Int64 {
         if let key = id.rowKey { return key.reference }
         throw CoreDataError.make(
@@ -63,7 +63,7 @@ struct ValueBinding {
                 + "it leads to an object that has not been saved itself.")
     }
 
-    /// The `Z_ENT` of a to-one value's destination.
+    /// Returns the `Z_ENT` of a to-one value's destination.
     func entityNumber(of value: SlotValue) -> SQLiteValue {
         guard case .reference(let id) = value else { return .null }
         return .integer(layout.number(of: id.entity))
