@@ -1,14 +1,14 @@
 import Foundation
 import SQLiteAccess
 
-/// Decimals in a column of numeric affinity: whole numbers as integers, others as the nearest double.
+/// Decimals in a column of numeric affinity: integers, or otherwise the nearest double.
 ///
-/// The column turns text that reads as a number into a double. A decimal of more digits than a double has is kept as the
-/// bytes of its text instead, which the column leaves alone; other programs read the nearest double from it. SQL does not
-/// compare such bytes as numbers, so the store's metadata say that it has some (``metadataKey``), and predicates and sort
-/// keys on decimals are evaluated in memory.
+/// The column converts text that looks like a number to a double. A decimal with more digits is stored as a blob of its
+/// text, which the column does not convert; other programs read the nearest double from it. SQL does not compare such
+/// blobs as numbers. So the store's metadata records that there are some (``metadataKey``), and predicates and sort
+/// keys on decimals are then evaluated in memory.
 enum DecimalCoding {
-    /// In the metadata of a store that has a decimal of that kind.
+    /// The metadata key of a store with such a decimal.
     static let metadataKey = "RosterKeepsLongDecimals"
 
     static func decimal(at column: Int, of statement: Statement, _ kind: ColumnKind) -> NSDecimalNumber? {
@@ -20,7 +20,7 @@ enum DecimalCoding {
         }
     }
 
-    /// By way of the shortest text of the double: 9.99 is 9.99, and not its binary neighbour written out.
+    /// Converts the double's shortest text, so that 9.99 is 9.99 and not its exact binary value.
     private static func decimal(from double: Double) -> NSDecimalNumber? {
         guard double.isFinite else { return double.isNaN ? NSDecimalNumber.notANumber : nil }
         return decimal(from: "\(double)")
@@ -32,7 +32,7 @@ enum DecimalCoding {
 
     private static let posix = Locale(identifier: "en_US_POSIX")
 
-    /// A blob for a decimal that no number of SQLite's can hold.
+    /// Returns the stored value: a blob if the decimal does not fit a number in SQLite.
     static func value(of number: NSDecimalNumber) -> SQLiteValue {
         let decimal = number.decimalValue
         if decimal.isNaN { return .null }

@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteAccess
 
-/// The parts of its store that decoding a row needs.
+/// The parts of a store that decoding its rows needs.
 final class DecodingContext {
     let layout: TableLayout
     let externalData: ExternalData
@@ -9,7 +9,7 @@ final class DecodingContext {
     private var knownLeaves: [ObjectIdentifier: [NSCompositeAttributeDescription.Leaf]] = [:]
     var storeIdentifier: String? { ids.storeIdentifier }
 
-    /// The ID of a row of exactly that entity.
+    /// Returns the ID of a row of exactly that entity.
     func id(of entity: NSEntityDescription, reference: Int64) -> NSManagedObjectID {
         ids.id(entity: entity, reference: reference)
     }
@@ -20,13 +20,13 @@ final class DecodingContext {
         self.ids = ids
     }
 
-    /// A reference to row `number` of the entity with that `Z_ENT`; null where the model has no such entity.
+    /// Returns a reference to row `number` of the entity with that `Z_ENT`; null if the model has no such entity.
     func reference(to number: Int64, entity: Int64) -> SlotValue {
         guard let id = ids.id(ofEntityNumbered: entity, in: layout, reference: number) else { return .null }
         return .reference(id)
     }
 
-    /// Values of the kinds that are not worth a fast path. Null, with a note, if the cell has another type than its column.
+    /// Decodes values without a fast path. Null, with a note, if the cell's type is not the column's.
     func rareValue(
         _ coding: ValueCoding, at column: Int, of statement: Statement, _ kind: ColumnKind,
         attribute: NSAttributeDescription?
@@ -55,7 +55,7 @@ final class DecodingContext {
         }
     }
 
-    // MARK: What cannot be read
+    // MARK: Unreadable values
 
     /// See ``StoreQuery/keepsUncoded``.
     var keepsUncoded = false
@@ -63,7 +63,7 @@ final class DecodingContext {
     /// A note for each property with a value that could not be read.
     private(set) var unreadable: [ObjectIdentifier: ReadingNote] = [:]
 
-    /// Null for a cell of another type than its property's values, with a note.
+    /// Returns null for a cell whose type is not the property's, and adds a note.
     func mistyped(_ property: NSPropertyDescription, _ kind: ColumnKind) -> SlotValue {
         let wanted = (property as? NSAttributeDescription)?.attributeType.typeName ?? "the number of a row"
         noteUnreadable(property, "a cell holds \(kind.title) instead of \(wanted)")
@@ -85,7 +85,7 @@ final class DecodingContext {
         return leaves
     }
 
-    /// The value of a composite attribute whose columns begin at `column`.
+    /// Returns the value of a composite attribute whose columns begin at `column`.
     func compositeValue(
         _ composite: NSCompositeAttributeDescription, from column: Int, of statement: Statement
     ) -> SlotValue {
@@ -96,7 +96,7 @@ final class DecodingContext {
         return CompositeRow.composed(values, composite)
     }
 
-    /// A single value of `attribute` in a column of a statement that is not for whole rows.
+    /// Returns a single value of `attribute` in a column of a statement that does not select whole rows.
     func value(of attribute: NSAttributeDescription, at column: Int, of statement: Statement) -> SlotValue {
         let kind = statement.kind(at: column)
         guard kind != .null, let coding = ValueCoding(attribute) else { return .null }
@@ -104,21 +104,21 @@ final class DecodingContext {
     }
 }
 
-/// Object IDs that were made lately, so that the many rows that refer to one object share its ID.
+/// Recently created object IDs, so that rows that refer to one object share its ID.
 ///
-/// A fixed number of places; an ID that wants a place takes it from the one before.
+/// A fixed number of entries. A new ID replaces the previous one in its entry.
 final class ObjectIDCache {
     private struct Place {
         var key = RowKey(entity: .max, reference: 0)
         var id: NSManagedObjectID?
     }
 
-    // Asked for each reference that is decoded, under the store's lock: memory of its own, as an array would be retained for
-    // each, and not checked for overlapping accesses.
+    // Used for each decoded reference, under the store's lock. It has its own memory without exclusivity checks,
+    // because an array would be retained each time.
     // SAFETY: all `size` places are initialised, places are masked to it, and `deinit` alone frees them.
     private let places: UnsafeMutablePointer<Place>
     private unowned let store: NSPersistentStore
-    /// Rows of one entity usually follow each other.
+    /// Rows of one entity are usually consecutive.
     // SAFETY: one reader decodes at a time, and reads and sets both as a whole: no accesses overlap.
     @exclusivity(unchecked)
     private var lastFamily: IDFamily?
@@ -142,12 +142,12 @@ final class ObjectIDCache {
         id(store.idFamily(of: entity), reference: reference)
     }
 
-    /// The ID of a row of the entity with that `Z_ENT`; `nil` where the model has none.
+    /// Returns the ID of a row of the entity with that `Z_ENT`; `nil` if the model has none.
     func id(ofEntityNumbered number: Int64, in layout: TableLayout, reference: Int64) -> NSManagedObjectID? {
         family(ofEntityNumbered: number, in: layout).map { id($0, reference: reference) }
     }
 
-    /// The same of a row to which nothing else that is read along refers: it takes no place.
+    /// Returns a new ID that is not cached, for a row to which no other row read along refers.
     func newID(ofEntityNumbered number: Int64, in layout: TableLayout, reference: Int64) -> NSManagedObjectID? {
         family(ofEntityNumbered: number, in: layout).map { NSManagedObjectID($0, reference: reference) }
     }
@@ -169,7 +169,7 @@ final class ObjectIDCache {
         return made
     }
 
-    /// The IDs of new rows: nothing refers to them yet, so they take no places.
+    /// Returns the IDs of new rows. They are not cached, because nothing refers to them yet.
     func newIDs(entity: NSEntityDescription, from first: Int64, count: Int) -> some Sequence<NSManagedObjectID> {
         let family = store.idFamily(of: entity)
         return (first..<first + Int64(count)).lazy.map { NSManagedObjectID(family, reference: $0) }

@@ -1,26 +1,26 @@
 import SQLiteAccess
 
-/// A cache of the ways SQLite sorts the rows of statements: each change of a list repeats a few.
+/// A cache of query plans. Each change of a list repeats a few statements.
 final class KnownSortings {
     enum Sorting {
-        /// It reads them so.
+        /// SQLite reads the rows in order from an index.
         case index
-        /// It sorts a few at a time.
+        /// SQLite sorts a few rows at a time.
         case partial
-        /// It sorts all of them.
+        /// SQLite sorts all rows.
         case full
     }
 
-    /// The way SQLite reads the rows of a statement.
+    /// The query plan of a statement.
     struct Plan {
         var sorting = Sorting.index
-        /// The number of columns that are looked up in one index.
+        /// The number of columns that one index looks up.
         var indexedTerms = 0
         /// True if it scans a whole index and looks up the row of each entry.
         var looksRowsUp = false
     }
 
-    /// By the statements' texts. An index that is added or dropped later changes the time only.
+    /// By statement text. An index that is added or dropped later only affects the time.
     private var known: [String: Plan] = [:]
     private static let mostKnown = 256
 
@@ -35,7 +35,7 @@ final class KnownSortings {
                     plan.sorting = step.hasSuffix("B-TREE FOR ORDER BY") ? .full : .partial
                 }
                 if step.hasPrefix("SCAN t0 USING INDEX ") { plan.looksRowsUp = true }
-                // As in `SEARCH t0 USING INDEX i (ZA=? AND ZB>?)`.
+                // The step is, for example, `SEARCH t0 USING INDEX i (ZA=? AND ZB>?)`.
                 if step.hasPrefix("SEARCH") { plan.indexedTerms = max(plan.indexedTerms, step.count { $0 == "?" }) }
             }
         }
@@ -45,15 +45,15 @@ final class KnownSortings {
     }
 }
 
-/// Finds the keys of rows in order, and the runs of equal values there.
+/// Finds the keys of rows in order, and the runs of equal values among them.
 ///
-/// What no index has in order is sorted here, not by SQLite: see ``RowSorter``.
+/// Rows without an index in that order are sorted here, not by SQLite: see ``RowSorter``.
 struct KeyQueries {
     let connection: Connection
     let context: DecodingContext
     let sortings: KnownSortings
 
-    /// - Parameter builder: that of a query that wants no rows.
+    /// - Parameter builder: the builder of a query without rows.
     func run(_ builder: SelectBuilder) throws -> StoreQueryResult {
         let query = builder.query
         let ordered = try builder.keys(groupedBy: query.groupedBy)
@@ -62,7 +62,7 @@ struct KeyQueries {
                 return StoreQueryResult(keys: [], rows: [], unsupported: .sort)
             }
             let plan = try sortings.plan(of: ordered.fragment, connection)
-            // A condition that is left to be tried on each row may be true for none of a million.
+            // A condition that is tested on each row may be false for a million rows.
             guard plan.sorting == .index, plan.indexedTerms >= terms else {
                 return StoreQueryResult(keys: [], rows: [], unsupported: .sort)
             }
@@ -79,7 +79,7 @@ struct KeyQueries {
             keys: found.keys, rows: [], unsupported: ordered.unsupported, groups: found.groups, extraValues: extra.all)
     }
 
-    /// The keys and the runs of equal values, where it is sure that no value comes again behind another one; `nil` elsewhere.
+    /// Returns the keys and the runs of equal values, if equal values are certainly consecutive; otherwise `nil`.
     private func runs(of ordered: SelectStatement, _ builder: SelectBuilder) throws -> OrderedKeys? {
         let query = builder.query
         guard let group = ordered.group, ordered.extra == nil, ordered.unsupported.isEmpty, !query.isLimited,
@@ -97,11 +97,11 @@ struct KeyQueries {
             return groups.count > RunSearch.mostOfSample
         }
         if isWhole { return (keys, groups.all) }
-        // The values that are looked at are those by which the keys were put in order.
+        // The values must be read in the same transaction as the keys that they sorted.
         return try connection.reading { try longRuns(builder, group, value) }
     }
 
-    /// Makes room for the rows that an entity may have: no more than its greatest key says. The system gives it as it is used.
+    /// Reserves capacity for all rows of an entity, up to its greatest key. Memory is committed only when used.
     private func makeRoom(in keys: inout [RowKey], of entity: NSEntityDescription) {
         let table = SQLName.quoted(context.layout.table(of: entity))
         guard let greatest = try? connection.integer("SELECT MAX(Z_PK) FROM \(table)"), greatest < RunSearch.mostRoom
@@ -109,9 +109,9 @@ struct KeyQueries {
         keys.reserveCapacity(Int(greatest))
     }
 
-    /// The same where few runs are expected: the keys alone, and then where each run ends, for which a few rows are looked at.
+    /// Finds few expected runs: reads the keys only, and then a few rows to find the end of each run.
     ///
-    /// - Returns: `nil` where the runs turn out to be many.
+    /// - Returns: `nil` if there are too many runs.
     private func longRuns(
         _ builder: SelectBuilder, _ group: SelectStatement.Group, _ value: SQLFragment
     ) throws -> OrderedKeys? {
@@ -122,14 +122,14 @@ struct KeyQueries {
         }
     }
 
-    /// Returns the way SQLite sorts the rows of `select`.
+    /// Returns how SQLite sorts the rows of `select`.
     func sorting(of select: SelectStatement) throws -> KnownSortings.Sorting {
         try sortings.plan(of: select.fragment, connection).sorting
     }
 
-    /// The keys of `select`, as they come.
+    /// Returns the keys of `select` in its order.
     ///
-    /// - Parameter entity: that of the rows.
+    /// - Parameter entity: the entity of the rows.
     func keys(_ select: SelectStatement, of entity: NSEntityDescription) throws -> [RowKey] {
         var keys: [RowKey] = []
         try forEachKey(select) { key, _ in
@@ -140,7 +140,7 @@ struct KeyQueries {
         return keys
     }
 
-    /// Keys in order, and the runs of equal values there.
+    /// Keys in order, and the runs of equal values among them.
     private typealias OrderedKeys = (keys: [RowKey], groups: [RowGroup]?)
 
     private func inOrder(
@@ -186,7 +186,7 @@ struct KeyQueries {
         return result
     }
 
-    /// - Returns: `nil` where a value is not of the kind that its attribute has.
+    /// - Returns: `nil` if a value does not have its attribute's type.
     private static func groups(
         _ found: [(value: SQLiteValue, count: Int)], of attribute: NSAttributeDescription
     ) -> [RowGroup]? {
@@ -207,9 +207,9 @@ struct KeyQueries {
         return groups
     }
 
-    /// Calls `body` with each key and the statement at its row, until it says `false`.
+    /// Calls `body` with each key and the statement at its row, until it returns false.
     ///
-    /// - Returns: whether it never did.
+    /// - Returns: true if `body` never returned false.
     @inline(__always) @discardableResult
     private func forEachKey(_ select: SelectStatement, _ body: (RowKey, Statement) -> Bool) throws -> Bool {
         try connection.withStatement(select.fragment.text) { statement in
@@ -232,7 +232,7 @@ struct KeyQueries {
         }
     }
 
-    /// `Z_ENT` → place of the entity in the model.
+    /// Maps `Z_ENT` to the index of the entity in the model.
     private func entityIndexes() -> [Int64: UInt32] {
         let layout = context.layout
         return Dictionary(
@@ -246,7 +246,7 @@ extension StoreQuery {
     var isLimited: Bool { limit != 0 || offset != 0 }
 }
 
-/// Collects the values that are read with keys.
+/// Collects the extra values read with keys.
 private struct ExtraColumns {
     private let columns: [SelectStatement.Group]?
     private let context: DecodingContext
@@ -270,7 +270,7 @@ private struct ExtraColumns {
     var all: [[SlotValue]]? { columns == nil ? nil : values }
 }
 
-/// Collects the runs of equal values in a column of rows that come in order.
+/// Collects the runs of equal values in a column of sorted rows.
 private struct GroupReader: ~Copyable {
     private let group: SelectStatement.Group
     private let context: DecodingContext

@@ -1,30 +1,30 @@
 import Foundation
 import SQLiteAccess
 
-// Decoding is the hot loop of every fetch: one call per value. So the plan of a row is an array of trivial steps (no
-// reference counts to touch), the values are written straight into the array of the snapshot, and object IDs of to-one
-// destinations come from a small cache, since many rows lead to the same few objects.
+// Decoding is the hot loop of every fetch, with one call per value. So the plan of a row is an array of trivial steps
+// without reference counts, values are written directly to the snapshot's array, and object IDs of to-one destinations
+// come from a small cache, because many rows refer to the same few objects.
 
-/// Makes row snapshots of the result rows of a statement whose columns are ``RowColumns``. An object, as its plans are:
-/// taken up for each row, it costs one reference and not one for each of its parts.
+/// Decodes result rows with the columns of ``RowColumns`` to snapshots. A class, like its plans, because a struct's
+/// parts would all be retained for each row.
 final class RowDecoder {
-    /// One slot: where its value stands and what it is. Trivial, so that copying it costs nothing.
+    /// The column and coding of one slot. Trivial, so that copying it costs nothing.
     private struct Step {
         /// -1 for a slot without a column.
         let column: Int
-        /// For a reference to an entity family; else -1.
+        /// The entity column of a reference to several entities; otherwise -1.
         let entityColumn: Int
         let coding: ValueCoding
-        /// For a reference: the destination's `Z_ENT`, where the row does not say.
+        /// The destination's `Z_ENT`, if a row does not have it.
         let destination: Int64
     }
 
     // SAFETY: `init` initialises as many steps as it allocates, and `deinit` frees them; steps are trivial.
     private final class Plan {
         let entityIndex: UInt32
-        /// Memory of the plan's own: an array would be retained for each row.
+        /// The plan's own memory, because an array would be retained for each row.
         let steps: UnsafeBufferPointer<Step>
-        /// For each slot the value without a column: the default of one that lives in memory only, else null.
+        /// The value of each slot without a column: the default of a transient one, otherwise null.
         let absent: [SlotValue]
         let layout: EntityLayout
 
@@ -42,7 +42,7 @@ final class RowDecoder {
 
     private let plans: [Int64: Plan]
     private let context: DecodingContext
-    /// The plan, where all rows are of one entity. Held by `plans`, as every plan that is taken up: none is retained.
+    /// The plan if all rows have one entity. Plans are retained by `plans` only, not when they are used.
     // SAFETY: `plans`, which never changes, holds it.
     private let onlyPlan: Unretained<Plan>?
     private let onlyNumber: Int64?
@@ -77,8 +77,8 @@ final class RowDecoder {
         return Step(column: value, entityColumn: -1, coding: coding, destination: 0)
     }
 
-    /// Whether the current row is of one of the entities that the columns were planned for: to be asked where a query may
-    /// find others.
+    /// Returns true if the columns include the entity of the current row. Called for queries that may find other
+    /// entities.
     func isPrepared(for statement: Statement) -> Bool {
         let number = statement.integer(at: RowColumns.entityColumn)
         return number == onlyNumber || plans[number] != nil
@@ -95,19 +95,19 @@ final class RowDecoder {
         RowKey(entity: plan.entityIndex, reference: statement.integer(at: RowColumns.primaryKeyColumn))
     }
 
-    /// The key of the current row alone, as below.
+    /// Returns only the key of the current row.
     // SAFETY: see `plan(of:)`.
     func key(of statement: Statement) -> RowKey? {
         plan(of: statement)?.with { key(of: statement, $0) }
     }
 
-    /// The key and the snapshot of the current row; `nil` for a row of an entity that the query did not ask for.
+    /// Returns the key and snapshot of the current row; `nil` for a row of an entity that is not in the query.
     // SAFETY: see `plan(of:)`.
     func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
         plan(of: statement)?.with { (key(of: statement, $0), snapshot(of: statement, $0)) }
     }
 
-    /// The snapshot of the current row alone, as above.
+    /// Returns only the snapshot of the current row.
     // SAFETY: see `plan(of:)`.
     func snapshot(of statement: Statement) -> RowSnapshot? {
         plan(of: statement)?.with { snapshot(of: statement, $0) }
@@ -117,7 +117,7 @@ final class RowDecoder {
     @inline(__always)
     private func snapshot(of statement: Statement, _ plan: Plan) -> RowSnapshot {
         let version = statement.integer(at: RowColumns.versionColumn)
-        // What a closure holds would be retained for each row. The callers hold all three until this is done.
+        // A closure would retain its captures for each row. The callers hold all three until this returns.
         let held = (
             decoder: Unretained(self), plan: Unretained(plan),
             statement: Unretained(statement)
@@ -136,7 +136,7 @@ final class RowDecoder {
         for slot in plan.steps.indices { write(plan.steps[slot], slot, plan, statement, to: &values) }
     }
 
-    /// Appends the value of one slot; null for a cell of another type than the attribute's.
+    /// Appends the value of one slot; null for a cell whose type is not the attribute's.
     @inline(__always)
     private func write(
         _ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement, to values: inout PackedValues.Writer

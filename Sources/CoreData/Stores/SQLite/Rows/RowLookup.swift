@@ -1,32 +1,32 @@
 import SQLiteAccess
 
-/// Reads rows by their keys, many at a time.
+/// Reads rows by key, many at a time.
 struct RowLookup {
     let connection: Connection
     let context: DecodingContext
     let plans: RowPlans
 
-    /// How many keys one statement takes. Shorter lists are filled up to a power of two, so that few statements are needed.
+    /// The maximum number of keys per statement. Smaller batches are padded to a power of two to reuse statements.
     private static let batchSize = 512
-    /// Beyond this part of a table one scan beats look-ups.
+    /// The inverse of the fraction of a table above which a scan is faster than lookups.
     private static let scanFraction: Int64 = 6
-    /// Below this many keys it is not worth a thought.
+    /// With fewer keys a scan is not considered.
     private static let smallCount = 256
 
     private var layout: TableLayout { context.layout }
 
-    /// Returns true if reading the whole table (its quoted name) is quicker than looking `count` of its rows up.
+    /// Returns true if reading the whole table (its quoted name) is faster than looking up `count` of its rows.
     static func isScanBetter(for count: Int, table: String, _ connection: Connection) throws -> Bool {
         guard count > smallCount else { return false }
         let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0
         return Int64(count) > greatest / scanFraction
     }
 
-    /// The rows of `ids`, in the same order; `nil` for a row that does not exist, or is of another entity.
+    /// Returns the rows of `ids` in the same order; `nil` for a row that does not exist or has another entity.
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         guard let first = ids.first else { return [] }
         if ids.allSatisfy({ $0.family === first.family || $0.entity === first.entity }) {
-            // What takes one statement is of one state anyway.
+            // A single statement reads one state without a transaction.
             if ids.count <= Self.smallCount { return try rows(of: first.entity, ids) }
             return try connection.reading { try rows(of: first.entity, ids) }
         }
@@ -57,9 +57,9 @@ struct RowLookup {
         return result
     }
 
-    /// Reads the rows of `keys`, in any order.
+    /// Reads the rows of `keys` in any order.
     ///
-    /// - Parameter isOnlyEntity: whether rows of other entities in the same table do not count.
+    /// - Parameter isOnlyEntity: true to skip rows of other entities in the table.
     func read(
         _ keys: [Int64], _ plan: RowPlan, isOnlyEntity: Bool = false, _ body: (RowKey, RowSnapshot) -> Void
     ) throws {
@@ -82,7 +82,7 @@ struct RowLookup {
         }
     }
 
-    /// Cuts `keys` into batches and says for how many places each statement shall be written: at least as many.
+    /// Splits `keys` into batches. `places` is the statement's number of parameters, at least that of the batch.
     static func forEachBatch(of keys: [Int64], _ body: (_ batch: [Int64], _ places: Int) throws -> Void) rethrows {
         for start in stride(from: 0, to: keys.count, by: batchSize) {
             let batch = keys.count <= batchSize ? keys : Array(keys[start..<min(start + batchSize, keys.count)])

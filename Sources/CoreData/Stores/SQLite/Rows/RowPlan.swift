@@ -1,4 +1,4 @@
-/// How whole rows of one entity, or of it and its descendants, are selected and decoded.
+/// The selection and decoding of whole rows of one entity, with or without its descendants.
 struct RowPlan {
     let entity: NSEntityDescription
     /// Quoted.
@@ -6,7 +6,7 @@ struct RowPlan {
     let decoder: RowDecoder
     /// `SELECT … FROM …`
     let select: String
-    /// The statements for some of the rows.
+    /// The statements that select rows by key.
     let texts: KeyedTexts
 
     init(entity: NSEntityDescription, includingSubentities: Bool, context: DecodingContext) {
@@ -20,8 +20,7 @@ struct RowPlan {
     }
 }
 
-/// The texts of the statements that read rows by their keys, written once: for a single row, writing one takes longer than
-/// running it.
+/// Cached texts of statements that select rows by key. Building a text for a single row takes longer than running it.
 final class KeyedTexts {
     private let select: String
     private let entityNumber: Int64
@@ -32,7 +31,7 @@ final class KeyedTexts {
         self.entityNumber = entityNumber
     }
 
-    /// - Parameter places: for how many keys.
+    /// - Parameter places: the number of keys.
     func select(_ places: Int, isOnlyEntity: Bool) -> String {
         let number = isOnlyEntity ? places : -places
         if let text = known[number] { return text }
@@ -43,7 +42,7 @@ final class KeyedTexts {
     }
 }
 
-/// The plans of every entity that was read by keys so far: working one out takes as long as reading a few rows.
+/// The plans of each entity read by key so far. Making one takes as long as reading a few rows.
 final class RowPlans {
     private let context: DecodingContext
     private var known: [ObjectIdentifier: RowPlan] = [:]

@@ -1,13 +1,13 @@
 import SQLiteAccess
 
-// How a fetch is carried out.
+// The strategy of fetches.
 //
-// An ORDER BY that SQLite has to sort for drags every column through its sorter, and one that an index answers visits
-// the table in random order. Measured, the quickest way to many sorted rows is: the keys in order through the index, one
-// scan of the table in its own order, and each row put in its place. Few rows are fetched by their keys instead. Without an
-// index one scan reads the rows, which are sorted here. With a limit the plain statement is as good as any.
+// If SQLite sorts for an ORDER BY, every column passes through its sorter; if an index gives the order, the table is
+// read in random order. Measured, the fastest way to many sorted rows is to read the keys in order from the index, scan
+// the table in its own order, and put each row in its position. Few rows are looked up by key instead. Without an index
+// one scan reads the rows, which are then sorted here. With a limit the plain statement is as fast.
 
-/// Carries out fetches and counts.
+/// Performs fetches and counts.
 struct RowQueries {
     let connection: Connection
     let context: DecodingContext
@@ -46,13 +46,13 @@ struct RowQueries {
         return Int(try connection.integer(fragment.text, fragment.bound) ?? 0)
     }
 
-    /// The values of each group; `nil` where SQL would not give those that memory does.
+    /// Returns the values of each group; `nil` if SQL would not give the same values as memory.
     func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? {
         try layout.unreadable.check(query)
         let builder = builder(query.rows)
         guard var select = try builder.groups(query) else { return nil }
-        // An index brings the rows in the order of their groups, and each is looked up in the table: of long tables that takes
-        // three times as long as to sort them.
+        // With an index SQLite reads the rows in the order of their groups and looks up each in the table. For long
+        // tables that takes three times as long as sorting.
         if !query.groups.isEmpty, query.limit == 0, try sortings.plan(of: select.fragment, connection).looksRowsUp,
             let sorted = try builder.groups(query, byIndex: false)
         {
@@ -84,7 +84,7 @@ struct RowQueries {
         return result
     }
 
-    /// The rows in the order of the table, put in theirs here; `nil` where SQLite has to do it.
+    /// Reads the rows in the order of the table and sorts them here; `nil` if SQLite has to sort them.
     private func sortedRows(_ builder: SelectBuilder) throws -> StoreQueryResult? {
         guard let select = try builder.rowsToSort(), let columns = select.sortColumns else { return nil }
         let sorter = RowSorter(columns: columns.map(SortColumn.init))
@@ -101,9 +101,9 @@ struct RowQueries {
             keys: order.map { keys[$0] }, rows: RowList(taking: order, outOf: &rows), unsupported: [])
     }
 
-    /// Calls `body` with each row and the statement there, until it says `false`.
+    /// Calls `body` with each row and the statement at it, until it returns false.
     ///
-    /// - Returns: whether it never did.
+    /// - Returns: true if `body` never returned false.
     @discardableResult
     private func decode(
         _ select: SelectStatement, _ body: (RowKey, consuming RowSnapshot, Statement) -> Bool
@@ -120,7 +120,7 @@ struct RowQueries {
         }
     }
 
-    /// The keys in order, then the rows: all in one scan, or the few of them by their keys.
+    /// Reads the keys in order, then the rows: in one scan, or by key if they are few.
     private func rowsByKeys(
         _ ordered: SelectStatement, _ builder: SelectBuilder, _ query: StoreQuery
     ) throws -> StoreQueryResult {
@@ -140,11 +140,11 @@ struct RowQueries {
     }
 }
 
-/// Rows by their numbers: in an array where these lie close together, as they usually do, because a dictionary of a
-/// million rows takes longer than reading them.
+/// Rows by key. An array if the keys are dense, as they usually are, because a dictionary of a million rows takes
+/// longer than reading them.
 ///
-/// Rows are put in and taken out without being looked at: they lie in memory in the order of the table, and to count one
-/// more reference to each in another order would take as long as decoding them.
+/// Rows are moved in and out without retaining them. They are in memory in the order of the table, and retaining each
+/// in another order would take as long as decoding them.
 private struct RowsByKey {
     private let first: Int64
     private var dense: [RowSnapshot?] = []
@@ -175,7 +175,7 @@ private struct RowsByKey {
         }
     }
 
-    /// The rows of those of `keys` that have one, in their order: none are left.
+    /// Moves out the rows of `keys` that exist, in their order.
     mutating func taken(in keys: [RowKey]) -> StoreQueryResult {
         if dense.isEmpty {
             let found = keys.filter { sparse[$0.reference] != nil }

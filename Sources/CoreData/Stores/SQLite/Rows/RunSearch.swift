@@ -1,18 +1,18 @@
 import SQLiteAccess
 
-/// Finds where the runs of equal values end among keys that are in the order of these values, by looking at a few of the rows.
+/// Finds the ends of runs of equal values among keys sorted by these values, by reading a few rows.
 ///
-/// Design. To read a value beside each of a million keys takes half as long again as the keys alone. Where a run has some
-/// hundred thousand rows, its end is found by steps that double, and then by halves: some thirty rows are read by their keys.
-/// It asks for an order that keeps equal values together.
+/// Reading a value with each of a million keys takes one and a half times as long as the keys only. The end of a run of
+/// some hundred thousand rows is found by an exponential and then a binary search, which reads about thirty rows by
+/// key. The order must keep equal values together.
 struct RunSearch {
-    /// So many rows are read with their values first.
+    /// The number of rows that are first read with their values.
     static let sample = 4_096
-    /// With more runs among these, values are read beside all keys.
+    /// The maximum number of runs among these. With more, values are read with all keys.
     static let mostOfSample = 4
-    /// Room for so many keys is taken at once at most.
+    /// The maximum number of keys for which memory is reserved in advance.
     static let mostRoom: Int64 = 1 << 21
-    /// Of so many rows one may be looked at: a look-up takes as long as reading some fifty values beside keys.
+    /// One lookup is allowed for this many rows. A lookup takes as long as reading about fifty values with keys.
     private static let rowsOfLookUp = 256
     private static let fewLookUps = 256
 
@@ -22,7 +22,7 @@ struct RunSearch {
     private let statement: Statement
     private var rest: Int
 
-    /// - Parameter statement: reads the value of one key.
+    /// - Parameter statement: selects the value of one key.
     init(keys: [RowKey], group: SelectStatement.Group, context: DecodingContext, statement: Statement) {
         self.keys = keys
         self.group = group
@@ -31,7 +31,7 @@ struct RunSearch {
         rest = max(Self.fewLookUps, keys.count / Self.rowsOfLookUp)
     }
 
-    /// Whether an order keeps equal values of an attribute together, and the rows' values say by themselves that they are equal.
+    /// True if sorting by an attribute keeps equal values together, and equal values have equal encodings.
     static func canRead(_ attribute: NSAttributeDescription) -> Bool {
         switch ValueCoding(attribute) {
         case .text, .integer: true
@@ -39,7 +39,7 @@ struct RunSearch {
         }
     }
 
-    /// - Returns: `nil` where there are too many runs for it.
+    /// - Returns: `nil` if there are too many runs.
     mutating func groups() throws -> [RowGroup]? {
         var groups: [RowGroup] = []
         var start = 0
@@ -52,7 +52,7 @@ struct RunSearch {
     }
 
     private mutating func end(ofRunFrom start: Int, _ value: SlotValue) throws -> Int? {
-        // The last row that has the value for sure, and the first one that has another.
+        // The last row known to have the value, and the first one known to have another.
         var last = start
         var next = keys.count
         var step = Self.sample
@@ -69,7 +69,7 @@ struct RunSearch {
         return next
     }
 
-    /// - Returns: `nil` when enough was looked at.
+    /// - Returns: `nil` if no lookups are left.
     private mutating func value(at place: Int) throws -> SlotValue? {
         guard rest > 0 else { return nil }
         rest -= 1

@@ -2,16 +2,16 @@ import Foundation
 import PredicateSyntax
 import SQLiteAccess
 
-/// The collations and functions that the translated predicates and sort keys call. They run the evaluators' own code, so
-/// that SQL and memory agree by construction.
+/// The collations and functions that translated predicates and sort keys call. They run the evaluators' own code, so
+/// that SQL and memory give the same results.
 enum SQLFunctions {
     private static let searchName = "NSCoreDataStringSearch"
     private static let foldName = "NSCoreDataStringFold"
     private static let textName = "NSCoreDataStringFunction"
 
-    /// Registers all of them. Needed on every connection that runs statements of ``SelectBuilder``.
+    /// Registers all of them. Required on every connection that runs statements of ``SelectBuilder``.
     ///
-    /// - Throws: `SQLiteError`, if SQLite refuses.
+    /// - Throws: `SQLiteError` if SQLite refuses.
     static func register(on connection: Connection) throws {
         let collations: [StoreSortKey.Comparison] = [
             .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard,
@@ -24,7 +24,7 @@ enum SQLFunctions {
                 try connection.addCollation(named: name) { LocalizedOrder.compare($0, $1, comparison) }
             }
         }
-        // No schema of ours calls these two; a file that others wrote shall not either.
+        // Our schemas do not call these two, and those in files of other programs must not either.
         try connection.addRawFunction(named: searchName, argumentCount: 4, isForStatementsOnly: true) { try search($0) }
         try connection.addRawFunction(named: foldName, argumentCount: 2, isForStatementsOnly: true) { arguments in
             if arguments[0].isNull { return .null }
@@ -43,7 +43,7 @@ enum SQLFunctions {
         }
     }
 
-    /// The options in an argument, which may be any number.
+    /// Returns the options in an argument, which may be any number.
     private static func options(_ argument: FunctionArgument) -> ComparisonOptions {
         ComparisonOptions(rawValue: UInt(truncatingIfNeeded: argument.integer))
             .intersection([.caseInsensitive, .diacriticInsensitive, .normalized, .localeSensitive])
@@ -51,7 +51,7 @@ enum SQLFunctions {
 
     // MARK: Calls
 
-    /// The collation for text that gives the order of `comparison`; `nil` for SQLite's own BINARY.
+    /// Returns the collation of texts for `comparison`; `nil` for SQLite's BINARY.
     @Sendable static func collation(_ comparison: StoreSortKey.Comparison) -> String? {
         switch comparison {
         case .plain, .custom: nil
@@ -62,14 +62,14 @@ enum SQLFunctions {
         }
     }
 
-    /// A search of `part` in `text`: 1 or 0, NULL where one of them is.
+    /// Searches `part` in `text`: 1 or 0, or NULL if either is NULL.
     @Sendable static func search(
         _ search: SQLTextSearch, _ text: SQLFragment, _ part: SQLFragment, _ options: ComparisonOptions
     ) -> SQLFragment {
         "\(searchName)(" + text + ", " + part + ", \(search.rawValue), \(options.rawValue))"
     }
 
-    /// The folded bytes of a text, as a blob.
+    /// Returns the folded bytes of a text as a blob.
     @Sendable static func fold(_ text: SQLFragment, _ options: ComparisonOptions) -> SQLFragment {
         "\(foldName)(" + text + ", \(options.rawValue))"
     }
@@ -80,7 +80,7 @@ enum SQLFunctions {
 
     // MARK: The search
 
-    /// A pattern in the form in which it is kept for a whole statement.
+    /// A compiled pattern, kept for a whole statement.
     private final class Prepared {
         let matches: (FunctionArgument) -> Bool
 
@@ -97,7 +97,7 @@ enum SQLFunctions {
                 let pattern = LikePattern(pattern, options)
                 matches = { $0.withUTF8 { pattern.matches($0) } }
             case .matches:
-                // Malformed constants were refused before; one that a row holds matches nothing, as in memory.
+                // Malformed constants were refused before. A malformed pattern in a row matches nothing, as in memory.
                 let pattern = try? TextPattern(pattern, options)
                 matches = { pattern?.matches($0.text) ?? false }
             }

@@ -40,7 +40,7 @@ extension SQLValue {
 }
 
 extension SQLFragment {
-    /// The arguments as SQLite takes them.
+    /// The arguments as SQLite's values.
     var bound: [SQLiteValue] { arguments.map(SQLiteValue.init) }
 }
 

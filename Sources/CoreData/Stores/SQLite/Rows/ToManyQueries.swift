@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// Reads the destinations of to-many relationships, for many owners with one statement.
+/// Reads the destinations of to-many relationships for many owners with one statement.
 struct ToManyQueries {
     let connection: Connection
     let context: DecodingContext
@@ -9,8 +9,8 @@ struct ToManyQueries {
 
     private var layout: TableLayout { context.layout }
 
-    /// For each of `owners`, in the same order, its destinations: in the relationship's order if it has one, else by their
-    /// keys.
+    /// Returns the destinations of each of `owners` in the same order. They are in the relationship's order, or sorted
+    /// by key if it has none.
     func destinations(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]] {
@@ -29,12 +29,12 @@ struct ToManyQueries {
 
     private static let usualCount = 16
 
-    /// A destination is of an entity that the relationship does not lead to, but shares a table with.
+    /// Thrown for a destination with an entity that is in the same table but not a destination of the relationship.
     struct ForeignEntity: Error {}
 
-    /// The same, with the first `limit` rows (`Int.max` means all); `nil` as soon as there are more than `most`.
+    /// Returns the destinations with the first `limit` rows (`Int.max` for all); `nil` if there are more than `most`.
     ///
-    /// - Throws: SQLite's errors; also where a destination is of an entity that the relationship does not lead to.
+    /// - Throws: errors of SQLite, and ``ForeignEntity``.
     func rows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows? {
@@ -43,7 +43,7 @@ struct ToManyQueries {
         if limit == .max, most == .max, let scan = try scan(plan, decoder, relationship, owners.count) {
             return try scan.rows(of: owners)
         }
-        // Usually more than a few, and then room would be made several times.
+        // Usually there are several, for which the arrays would grow repeatedly.
         found.keys.reserveCapacity(Self.usualCount)
         found.rows.reserveCapacity(min(limit, Self.usualCount))
         let ranges = try ranges(plan, owners) { statement in
@@ -62,7 +62,7 @@ struct ToManyQueries {
         return found
     }
 
-    /// What reads the lists of so many owners with one scan, where that is quicker.
+    /// Returns a scan that reads the lists of this many owners, if that is faster.
     private func scan(
         _ plan: ToManyPlan, _ decoder: RowDecoder, _ relationship: NSRelationshipDescription, _ ownerCount: Int
     ) throws -> ToManyScan? {
@@ -74,20 +74,20 @@ struct ToManyQueries {
         return ToManyScan(connection: connection, text: text, decoder: decoder, ownerColumn: plan.ownerColumn)
     }
 
-    /// Where the destinations of each owner stand among all that are taken up.
+    /// Returns the range of each owner's destinations among all accepted ones.
     ///
     /// - Parameters:
-    ///   - member: The member in a result row; `nil` for an entity that is not known.
-    ///   - takeUp: Called with each of them and its row, but not with a pair that a foreign join table names once more;
-    ///     returns whether to go on.
-    /// - Returns: `nil` where `takeUp` did not go on.
+    ///   - member: returns the member in a result row; `nil` for an unknown entity.
+    ///   - takeUp: called with each member and its row, except for duplicate pairs in a join table of another program;
+    ///     returns false to stop.
+    /// - Returns: `nil` if `takeUp` returned false.
     private func ranges<Member: Equatable>(
         _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ member: (Statement) throws -> Member?,
         takeUp: (Member, Statement) throws -> Bool
     ) throws -> [Range<Int>]? {
         var result = Array(repeating: 0..<0, count: owners.count)
         var wanted = WantedKeys(owners)
-        // The rows of an owner follow each other.
+        // The rows of an owner are consecutive.
         var (start, end) = (0, 0)
         var isWhole = true
         try RowLookup.forEachBatch(of: wanted.keys) { batch, places in
@@ -125,14 +125,14 @@ final class ToManyPlan {
     let ownerColumn: Int
     /// The decoder, if whole rows are selected.
     let decoder: RowDecoder?
-    /// Selects the destinations of all owners in the order of the table; `nil` where that is not the order of a list.
+    /// Selects the destinations of all owners in the order of the table; `nil` if the lists have another order.
     let scanText: String?
     private let head: String
     private let owner: String
     private let order: String
     private var texts: [Int: String] = [:]
 
-    /// - Parameter columns: The columns as a select list over the table with an alias.
+    /// - Parameter columns: returns the select list for a table alias.
     init(
         _ relationship: NSRelationshipDescription, _ destination: NSEntityDescription, layout: TableLayout,
         columns: (_ alias: String) -> String, count: Int, decoder: RowDecoder? = nil
@@ -145,7 +145,7 @@ final class ToManyPlan {
             owner = "d." + SQLName.quoted(column)
             order = orderColumn.map { "d.\(SQLName.quoted($0)), " } ?? ""
             head = "SELECT \(columns("d")), \(owner) FROM \(table)"
-            // Of an index that has the owner alone, one row after the other would be looked up.
+            // An index with only the owner would look up each row.
             scanText = orderColumn == nil ? "\(head) NOT INDEXED" : nil
         case .joinTable(let join, let ownerColumn, let destinationColumn, let orderColumn):
             owner = "j." + SQLName.quoted(ownerColumn)
@@ -157,8 +157,8 @@ final class ToManyPlan {
         }
     }
 
-    /// The statement for so many owners, written once. In the order of owners first: an index on the foreign key gives the
-    /// rows so, and none is sorted.
+    /// Returns the cached statement for this number of owners. It is ordered by owner first, because an index on the
+    /// foreign key gives that order without sorting.
     func text(places: Int) -> String {
         if let text = texts[places] { return text }
         let made =
@@ -168,7 +168,7 @@ final class ToManyPlan {
     }
 }
 
-/// The plans of every relationship that was read so far.
+/// The plans of each relationship read so far.
 final class ToManyPlans {
     private let context: DecodingContext
     private var keyPlans: [ObjectIdentifier: ToManyPlan] = [:]
@@ -181,8 +181,8 @@ final class ToManyPlans {
         return relationship.destinationEntity.flatMap { context.layout.contains($0) ? $0 : nil }
     }
 
-    /// What selects the key and the entity of each destination; `nil` where the store has no table for them, or not what says
-    /// which they are.
+    /// Returns the plan that selects the key and entity of each destination; `nil` if the store lacks the table or
+    /// column for it.
     func keys(of relationship: NSRelationshipDescription) -> ToManyPlan? {
         if let known = keyPlans[ObjectIdentifier(relationship)] { return known }
         guard let destination = destination(of: relationship) else { return nil }
@@ -192,7 +192,7 @@ final class ToManyPlans {
         return made
     }
 
-    /// Returns the plan that selects the whole row of each destination; `nil` as above.
+    /// Returns the plan that selects the whole row of each destination; `nil` in the same cases.
     func rows(of relationship: NSRelationshipDescription) -> ToManyPlan? {
         if let known = rowPlans[ObjectIdentifier(relationship)] { return known }
         guard let destination = destination(of: relationship) else { return nil }

@@ -1,33 +1,33 @@
 import SQLiteAccess
 
-/// Reads the to-many lists of a good part of all owners with one scan of the destinations' table: an index on the owner
-/// would look up row after row, each wherever in the table it stands.
+/// Reads the to-many lists of a large part of all owners with one scan of the destinations' table. With an index on the
+/// owner SQLite would look up each row at a random position.
 struct ToManyScan {
     let connection: Connection
-    /// Selects the destinations in the order of their keys, with their owner's key.
+    /// Selects the destinations sorted by key, with the key of their owner.
     let text: String
     let decoder: RowDecoder
     let ownerColumn: Int
 
-    /// Longer lists are quicker looked up: then most of the table may belong to others.
+    /// The average list length up to which a scan is worthwhile. In longer tables most rows may belong to other owners.
     private static let longList: Int64 = 64
 
-    /// Returns true if there are so few rows in the destinations' table (its quoted name) that most may be wanted.
+    /// Returns true if the destinations' table (its quoted name) is so short that most rows may be wanted.
     static func isWorthwhile(for ownerCount: Int, destinations table: String, _ connection: Connection) throws -> Bool {
         let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0
         return greatest / longList <= Int64(ownerCount)
     }
 
-    /// For each of `owners`, in the same order, its destinations by their keys, with all rows.
+    /// Returns the destinations of each of `owners` in the same order, sorted by key, with all rows.
     ///
-    /// - Throws: SQLite's errors; ``ToManyQueries/ForeignEntity``.
+    /// - Throws: errors of SQLite; ``ToManyQueries/ForeignEntity``.
     func rows(of owners: [NSManagedObjectID]) throws -> DestinationRows {
         var wanted = WantedKeys(owners)
         let index = KeyIndex(wanted.keys)
         var scanned = Scanned(ownerCount: wanted.keys.count)
         try connection.withStatement(text) { statement in
             while try statement.step() {
-                // No key is 0, which is what an owner reads as that is not there.
+                // A missing owner is read as 0, which is not a key.
                 guard let owner = index.position(of: statement.integer(at: ownerColumn)) else { continue }
                 guard decoder.isPrepared(for: statement), let (key, row) = decoder.row(of: statement) else {
                     throw ToManyQueries.ForeignEntity()
@@ -46,15 +46,15 @@ struct ToManyScan {
     }
 }
 
-/// Rows in the order of a scan, which are wanted by their owners.
+/// Rows in the order of a scan, to be grouped by owner.
 private struct Scanned {
     private var keys: [RowKey] = []
     private var rows: [RowSnapshot?] = []
-    /// Whose each is.
+    /// The owner's index for each row.
     private var owners: [Int32] = []
     /// The number of destinations of each owner.
     private(set) var counts: [Int]
-    /// True if the rows of each owner follow those of the last, as in a table that was filled owner by owner.
+    /// True if the rows are already grouped by owner, as in a table that was filled owner by owner.
     private var areGrouped = true
 
     init(ownerCount: Int) { counts = Array(repeating: 0, count: ownerCount) }
@@ -67,7 +67,7 @@ private struct Scanned {
         counts[owner] += 1
     }
 
-    /// Gives all rows away, those of one owner after those of the other, each owner's in the order in which they came.
+    /// Moves all rows out, grouped by owner and otherwise in the order of the scan.
     mutating func takeGrouped(ranges: [Range<Int>]) -> DestinationRows {
         if areGrouped { return DestinationRows(keys: keys, rows: RowList(taking: &rows), ranges: ranges) }
         var places = Array(keys.indices)
@@ -82,10 +82,10 @@ private struct Scanned {
     }
 }
 
-/// From a key to its first position in an ascending list: at once where the keys lie close together.
+/// Finds the first index of a key in an ascending list, in constant time if the keys are dense.
 private struct KeyIndex {
     private let keys: [Int64]
-    /// By the distance from the first key; empty where that would take too much memory. -1 where there is no such key.
+    /// Indexes by distance from the first key, -1 for a missing key; empty if that would take too much memory.
     private var positions: [Int32] = []
 
     init(_ keys: [Int64]) {

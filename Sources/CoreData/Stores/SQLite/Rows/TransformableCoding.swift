@@ -1,7 +1,7 @@
 import Foundation
 import ModelFiles
 
-/// The bytes of a transformable value of which no object can be made here. Only copies of stores read values so
+/// The bytes of a transformable value that cannot be decoded here. Only copies of stores read such values
 /// (``StoreQuery/keepsUncoded``); objects of a context never have one.
 package final class UncodedValue: NSObject {
     let data: Data
@@ -12,7 +12,7 @@ package final class UncodedValue: NSObject {
 
     package override var hash: Int { data.hashValue }
 
-    /// The bytes of a value, or of all within the dictionary of a composite one; `nil` where all could be understood.
+    /// Returns the bytes of an undecoded value, or of all in a composite value's dictionary; `nil` if there are none.
     static func data(in object: Any) -> Data? {
         if let kept = object as? UncodedValue { return kept.data }
         guard let parts = object as? [String: Any] else { return nil }
@@ -21,13 +21,13 @@ package final class UncodedValue: NSObject {
     }
 }
 
-/// Transformable values as bytes: what the attribute's value transformer makes of them, by default a keyed archive.
+/// Conversion of transformable values to and from bytes with the attribute's transformer, by default a keyed archive.
 ///
-/// The transformers of the unarchiving family turn data into objects, so they are used in reverse for writing; any other
-/// turns objects into data.
+/// Transformers of the unarchiving family convert data to objects, so they are reversed for writing. All others convert
+/// objects to data.
 package enum TransformableCoding {
-    /// - Parameter isOptional: whether a value is archived if the transformer is missing: in a store in memory, where Apple's
-    ///   framework transforms nothing.
+    /// - Parameter isOptional: true to archive a value if its transformer is missing. That is for a store in memory, in
+    ///   which Apple's framework transforms nothing.
     private static func transformer(of attribute: NSAttributeDescription, isOptional: Bool) -> ValueTransformer? {
         let name = attribute.valueTransformerName ?? ""
         let named = name.isEmpty ? nil : ValueTransformer.transformer(named: NSValueTransformerName(name))
@@ -39,9 +39,9 @@ package enum TransformableCoding {
         transformer is NSSecureUnarchiveFromDataTransformer || transformer is KeyedUnarchiveTransformer
     }
 
-    /// `nil`, which is stored as nothing, where the program's transformer gives `nil`.
+    /// Returns `nil`, which is stored as NULL, if the program's transformer returns `nil`.
     ///
-    /// - Throws: 134030 where the value cannot be transformed, or the attribute has a transformer that is not here.
+    /// - Throws: 134030 if the value cannot be transformed, or the attribute's transformer is missing.
     package static func data(
         from object: NSObject, attribute: NSAttributeDescription, archivesWithoutTransformer: Bool = false
     ) throws -> Data? {
@@ -69,7 +69,7 @@ package enum TransformableCoding {
             userInfo: [NSValidationKeyErrorKey: attribute.name])
     }
 
-    /// Why ``object(from:attribute:)`` gives nothing.
+    /// Returns the reason why ``object(from:attribute:)`` returns `nil`.
     static func obstacle(_ data: Data, _ attribute: NSAttributeDescription) -> String {
         guard let transformer = transformer(of: attribute, isOptional: false) else {
             return "there is no value transformer named \(attribute.valueTransformerName ?? "")"
@@ -86,7 +86,7 @@ package enum TransformableCoding {
         return unknown.isEmpty ? "a value is a damaged archive" : "a value of the class \(unknown) cannot be made here"
     }
 
-    /// `nil` where the transformer is not here, or makes nothing of the bytes.
+    /// Returns `nil` if the transformer is missing or cannot decode the bytes.
     package static func object(
         from data: Data, attribute: NSAttributeDescription, archivesWithoutTransformer: Bool = false
     ) -> NSObject? {

@@ -2,7 +2,7 @@ import SQLiteAccess
 
 /// The encoding of a slot's value in its column.
 enum ValueCoding: UInt8, Sendable {
-    /// Whole numbers and Booleans.
+    /// Integers and Booleans.
     case integer
     case real
     /// Seconds since 2001-01-01.
@@ -10,19 +10,19 @@ enum ValueCoding: UInt8, Sendable {
     /// Strings and URIs.
     case text
     case data
-    /// Bytes with one in front that says whether they stand here or in a file.
+    /// Bytes after a first byte that shows if the value is here or in a file.
     case externalData
     case uuid
     case decimal
-    /// What the attribute's transformer makes of the value.
+    /// The output of the attribute's transformer.
     case transformable
     /// A composite value: a column for each of its leaves.
     case composite
     /// The `Z_PK` of another row.
     case reference
 
-    /// Whether an attribute's column holds values of a type of SQLite. A decimal that no number can hold is a blob; a composite
-    /// has columns of its own.
+    /// True if an attribute's column may contain values of an SQLite type. A decimal that does not fit a number is a
+    /// blob; a composite attribute has other columns.
     func holds(_ kind: ColumnKind) -> Bool {
         switch self {
         case .integer, .reference: kind == .integer
@@ -34,7 +34,7 @@ enum ValueCoding: UInt8, Sendable {
         }
     }
 
-    /// The coding of an attribute's column; `nil` for one that is not kept in a column of its own.
+    /// Creates the coding of an attribute's column; `nil` for an attribute without one.
     init?(_ attribute: NSAttributeDescription) {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType:

@@ -1,9 +1,9 @@
-/// The keys of a list of IDs in ascending order, and where in the list each stands: rows are put into their places without
-/// hashing their IDs.
+/// The ascending keys of a list of IDs, with their indexes in the list. Rows can so be put in the list's order without
+/// hashing IDs.
 struct WantedKeys {
     /// In ascending order.
     let keys: [Int64]
-    /// The places in the list; `nil` where it was in that order.
+    /// The indexes in the list; `nil` if the list was ascending.
     private let places: [Int]?
     /// The index of the key expected next. Rows usually arrive in the order of their keys.
     private var next = 0
@@ -22,7 +22,7 @@ struct WantedKeys {
         places = isAscending && found.count == ids.count ? nil : found.map(\.place)
     }
 
-    /// Calls `body` with each place of the list at which `key` stands.
+    /// Calls `body` with each index of `key` in the list.
     @inline(__always)
     mutating func forEachPlace(of key: Int64, _ body: (Int) -> Void) {
         if next == keys.count || keys[next] != key { next = firstPlace(of: key) }

@@ -1,20 +1,19 @@
-// Which columns a table has, and in which order.
+// The columns of a table and their order.
 //
-// Names first: entity by entity in the order of their numbers, property by property by name, since the second column
-// that wants a name gets a number behind it. Then the order, which has nothing to do with that: by kind of value, then by
-// entity, then by name with regard to case. The elements of a composite attribute are in its place, in the order of their
-// declaration, in both. Both rules were read off stores that Apple's framework wrote, and the tests
-// hold them against such stores.
+// First the names: entities by number, properties by name, because a second column with the same name gets a number
+// appended. Then the order, which is independent: by kind of value, then by entity, then by name, case-sensitive. In
+// both, the elements of a composite attribute take its place, in the order of their declaration. Both rules were found
+// from stores that Apple's framework wrote, and the tests compare them with such stores.
 
 /// Plans the columns of one table.
 struct ColumnPlanning {
-    /// The table's entities in the order of their numbers.
+    /// The table's entities, sorted by number.
     let entities: [NSEntityDescription]
-    /// To-many relationships without an inverse whose destination is one of `entities`, of any entity of the store.
+    /// To-many relationships of any entity without an inverse, whose destination is one of `entities`.
     let oneWayRelationships: [NSRelationshipDescription]
     let numbers: [ObjectIdentifier: Int64]
 
-    /// A column with what decides its place.
+    /// A column with its sort keys.
     private struct Placed {
         let column: TableColumn
         let rank: Int
@@ -22,7 +21,7 @@ struct ColumnPlanning {
         let part: Int
         /// The property's name.
         let name: String
-        /// The place among the columns of the property: a companion (`Zn_…`) follows its column.
+        /// The index among the property's columns: the entity column (`Zn_…`) follows the value's.
         let place: Int
 
         func precedes(_ other: Placed) -> Bool {
@@ -120,7 +119,7 @@ struct ColumnPlanning {
     }
 }
 
-/// Names that must differ: the second to want one gets 1 behind it, the third 2.
+/// Unique names: the second one gets the suffix 1, the third 2.
 struct UniqueNames {
     private var taken: Set<String>
 

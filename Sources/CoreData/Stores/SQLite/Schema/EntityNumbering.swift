@@ -1,10 +1,10 @@
 /// The `Z_ENT` number of each entity of a store.
 struct EntityNumbering {
-    /// The entities with their numbers, in the order of the numbers.
+    /// The entities with their numbers, sorted by number.
     let entries: [(entity: NSEntityDescription, number: Int64)]
 
-    /// The numbers of a new store: roots by name without regard to case, each followed depth-first by its subentities in
-    /// the same order, from 1 on.
+    /// Assigns the numbers of a new store from 1: roots by name, case-insensitive, each followed depth-first by its
+    /// subentities in the same order.
     init(freshFor entities: [NSEntityDescription]) {
         let members = Self.withAncestors(entities)
         let memberIDs = Set(members.map(ObjectIdentifier.init))
@@ -19,10 +19,10 @@ struct EntityNumbering {
         entries = ordered.enumerated().map { ($0.element, Int64($0.offset + 1)) }
     }
 
-    /// The numbers of an existing store, found by the names in its `Z_PRIMARYKEY`, and where a name is not there, by the
-    /// name that the entity had before.
+    /// Finds the numbers of an existing store by entity name in its `Z_PRIMARYKEY`, or by the previous name if the name
+    /// is missing.
     ///
-    /// - Throws: 134020 where the store does not have an entity.
+    /// - Throws: 134020 if the store does not have an entity.
     init(of entities: [NSEntityDescription], stored: [String: Int64], path: String) throws {
         var found: [(entity: NSEntityDescription, number: Int64)] = []
         for entity in Self.withAncestors(entities) {
@@ -43,7 +43,7 @@ struct EntityNumbering {
         }
     }
 
-    /// `entities` and the ancestors they need for their tables, each once.
+    /// Returns `entities` and the ancestors that their tables need, each once.
     private static func withAncestors(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
         var seen: Set<ObjectIdentifier> = []
         var result: [NSEntityDescription] = []

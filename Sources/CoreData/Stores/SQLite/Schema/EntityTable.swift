@@ -1,9 +1,9 @@
-/// The table of a root entity, which holds the rows of its descendants too.
+/// The table of a root entity and its descendants.
 struct EntityTable {
     let name: String
-    /// The root and its descendants in the order of their numbers.
+    /// The root and its descendants, sorted by number.
     let entities: [NSEntityDescription]
-    /// Without `Z_PK`, `Z_ENT` and `Z_OPT`, in the order in which Apple's framework declares them.
+    /// Without `Z_PK`, `Z_ENT` and `Z_OPT`, in the order of Apple's framework.
     let columns: [TableColumn]
 
     var root: NSEntityDescription { entities[0] }
@@ -19,27 +19,27 @@ struct TableColumn {
         case element(NSCompositeAttributeDescription, NSCompositeAttributeDescription.Leaf)
         /// The `Z_PK` of a to-one relationship's destination.
         case toOne(NSRelationshipDescription)
-        /// The `Z_ENT` of that destination, where it is of an entity family.
+        /// The `Z_ENT` of that destination, if it has several entities.
         case destinationEntity(NSRelationshipDescription)
-        /// The row's place in the ordered to-many relationship that is the inverse of a to-one relationship.
+        /// The row's position in the ordered inverse of a to-one relationship.
         case position(NSRelationshipDescription)
         /// The `Z_PK` of the owner of a to-many relationship without an inverse.
         case owner(NSRelationshipDescription)
-        /// The row's place in such a relationship.
+        /// The row's position in such a relationship.
         case ownerPosition(NSRelationshipDescription)
     }
 
     let name: String
     let content: Content
-    /// The entity of the table's family that the column belongs to.
+    /// The entity that the column belongs to.
     let entity: NSEntityDescription
 
-    /// The type in the text of `CREATE TABLE`; SQLite derives the affinity from it.
+    /// The type in `CREATE TABLE`, from which SQLite derives the affinity.
     var declaredType: String {
         attribute.map { ValueCoding($0)?.declaredType ?? "BLOB" } ?? "INTEGER"
     }
 
-    /// The property that the column is for.
+    /// The property of the column.
     var property: NSPropertyDescription {
         switch content {
         case .attribute(let attribute): attribute
@@ -50,7 +50,7 @@ struct TableColumn {
         }
     }
 
-    /// The attribute whose values the column holds, if it holds values.
+    /// The attribute of the column's values; `nil` for other columns.
     var attribute: NSAttributeDescription? {
         switch content {
         case .attribute(let attribute): attribute

@@ -1,10 +1,10 @@
 import PredicateSyntax
 import SQLiteAccess
 
-/// The statements for an entity's fetch indexes and uniqueness constraints.
+/// The CREATE INDEX statements of an entity's fetch indexes and uniqueness constraints.
 ///
-/// An expression that only the framework's own functions can work out is not indexed: other programs could no longer write
-/// the table, and an index makes nothing but speed. For R-trees see ``SpatialIndexText``.
+/// An expression that needs the framework's own functions is not indexed: other programs could no longer write the
+/// table, and a fetch index only affects speed. For R-trees see ``SpatialIndexText``.
 struct FetchIndexText {
     let entity: NSEntityDescription
     let layout: TableLayout
@@ -24,7 +24,7 @@ struct FetchIndexText {
 
     private typealias NamedStatement = (name: String, text: String)
 
-    /// Attributes marked as indexed in old models. SwiftData also marks those that a fetch index has alone: one index is enough.
+    /// Indexes attributes marked so in old models, unless a fetch index covers them: SwiftData also marks those.
     private func markedAttributes() -> [NamedStatement] {
         let covered = Set(entity.indexes.filter { $0.elements.count == 1 }.compactMap { $0.elements[0].property?.name })
         return entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in
@@ -42,7 +42,7 @@ struct FetchIndexText {
     private func statement(for index: NSFetchIndexDescription) -> NamedStatement? {
         let elements = index.elements
         guard !elements.isEmpty, elements.allSatisfy({ $0.collationType == .binary }) else { return nil }
-        // Every to-one relationship has an index of its own.
+        // Every to-one relationship already has an index.
         if elements.count == 1, elements[0].property is NSRelationshipDescription { return nil }
         var terms: [String] = []
         for element in elements {
@@ -54,7 +54,7 @@ struct FetchIndexText {
         return (name, text + condition(of: index))
     }
 
-    /// The quoted column, or the expression.
+    /// Returns the quoted column or the expression.
     private func indexed(_ element: NSFetchIndexElementDescription) -> String? {
         guard let property = element.property else { return nil }
         if let description = property as? NSExpressionDescription {
@@ -76,7 +76,7 @@ struct FetchIndexText {
         return value.fragment.arguments.isEmpty && !text.contains(" ") && !text.contains("(") ? text : "(\(text))"
     }
 
-    /// The SQL of a translation that looks at nothing but the row, for a statement in which the table has no other name.
+    /// Returns the SQL of a translation that reads only the row, without the table's alias.
     private func plainText(_ fragment: SQLFragment, _ translator: PredicateToSQL) -> String? {
         guard let text = fragment.textWithLiterals, let joins = translator.scopes.first,
             !joins.from.text.contains(" JOIN "), !text.contains("SELECT"), !text.contains("NSCoreData")
@@ -84,7 +84,7 @@ struct FetchIndexText {
         return text.split(separator: joins.alias + ".", omittingEmptySubsequences: false).joined()
     }
 
-    /// ` WHERE …` of a partial index. Where the predicate cannot be written the index takes in all rows.
+    /// Returns ` WHERE …` of a partial index. If the predicate has no SQL, the index covers all rows.
     private func condition(of index: NSFetchIndexDescription) -> String {
         guard let predicate = index.partialIndexPredicate else { return "" }
         var translator = PredicateToSQL(joins: SQLJoins(entity: entity, schema: layout))
@@ -95,7 +95,7 @@ struct FetchIndexText {
         return " WHERE " + text
     }
 
-    /// The indexes of several columns that models had before fetch indexes, under the names that they had then.
+    /// Returns the compound indexes of old models, under their original names.
     private func compoundIndexes() -> [NamedStatement] {
         entity.compoundIndexNames.compactMap { names in
             let columns = names.compactMap { name in
@@ -126,7 +126,7 @@ struct FetchIndexText {
 }
 
 extension SQLFragment {
-    /// The text with the arguments written into it; `nil` where one has no literal, or a `?` may be part of a text.
+    /// The text with the arguments as literals; `nil` if one has no literal, or a `?` may be part of a text.
     fileprivate var textWithLiterals: String? {
         let parts = text.split(separator: "?", omittingEmptySubsequences: false)
         guard parts.count == arguments.count + 1 else { return nil }

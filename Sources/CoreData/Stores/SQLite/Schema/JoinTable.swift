@@ -1,26 +1,26 @@
-/// The table of a many-to-many relationship: one row per pair.
+/// The join table of a many-to-many relationship: one row per pair.
 struct JoinTable {
-    /// One end: a column that holds the `Z_PK`s of the objects that have `relationship`.
+    /// One end: a column with the `Z_PK`s of the objects that have `relationship`.
     struct End {
         let relationship: NSRelationshipDescription
         let column: String
-        /// The place of this end's object in the other end's list, where that is ordered.
+        /// The position of this end's object in the other end's list, if that is ordered.
         let positionColumn: String?
     }
 
     let name: String
-    /// In the order of the columns. For a relationship that is its own inverse both have the same relationship.
+    /// In the order of the columns. If the relationship is its own inverse, both have the same relationship.
     let first: End
     let second: End
 
-    /// The relationship is its own inverse: every pair is in the table twice, once from each side.
+    /// True if the relationship is its own inverse. Each pair is then in the table twice, once for each direction.
     var isReflexive: Bool { first.relationship === second.relationship }
 
     var columns: [String] {
         [first.column, second.column] + [first.positionColumn, second.positionColumn].compactMap(\.self)
     }
 
-    /// The storage as seen from `relationship`, one of the two ends.
+    /// Returns the storage seen from `relationship`, one of the two ends.
     func storage(of relationship: NSRelationshipDescription) -> SQLToManyStorage {
         let (owner, destination) = relationship === first.relationship ? (first, second) : (second, first)
         return .joinTable(
@@ -31,15 +31,15 @@ struct JoinTable {
 
 /// Plans the join tables of a store.
 struct JoinTablePlanning {
-    /// In the order of their numbers.
+    /// Sorted by number.
     let entities: [NSEntityDescription]
     let numbers: [ObjectIdentifier: Int64]
 
-    /// The tables in the order in which Apple's framework makes them: by the entity that names them.
+    /// Returns the tables in the order of Apple's framework: by the entity after which they are named.
     ///
     /// - Parameters:
-    ///   - file: an existing store, whose tables may be named from the other end.
-    ///   - unreadable: gets the relationships whose table the store does not have, or has with other columns.
+    ///   - file: an existing store, whose tables may be named after the other end.
+    ///   - unreadable: receives the relationships whose table is missing or has other columns.
     func tables(
         in file: StoredSchema?, noting unreadable: inout UnreadableProperties
     ) -> [(namer: NSEntityDescription, table: JoinTable)] {
@@ -71,8 +71,8 @@ struct JoinTablePlanning {
         }
     }
 
-    /// The column that holds the keys of each relationship's owners: named after the inverse, and with a number behind it
-    /// where two relationships of one entity want the same name.
+    /// Returns the column with the keys of each relationship's owners. It is named after the inverse, with a number
+    /// appended if two relationships of one entity have the same inverse name.
     private func columnNames() -> [ObjectIdentifier: String] {
         var columns: [ObjectIdentifier: String] = [:]
         for entity in entities {
@@ -87,8 +87,8 @@ struct JoinTablePlanning {
 
     private func number(_ entity: NSEntityDescription) -> Int64 { numbers[ObjectIdentifier(entity)] ?? 0 }
 
-    /// Whether `relationship` names the table, and not `inverse`: the entity with the lower number, but one of a family
-    /// before one that stands alone.
+    /// Returns true if the table is named after `relationship` and not after `inverse`: after the entity with the lower
+    /// number, except that an entity in a hierarchy comes before one without.
     private func names(_ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription) -> Bool {
         let (mine, other) = (relationship.entity, inverse.entity)
         if mine === other { return relationship.name >= inverse.name }
@@ -128,11 +128,11 @@ struct JoinTablePlanning {
 
     private enum Stored {
         case found(JoinTable)
-        /// Why there is no such table, as a clause.
+        /// The reason as a clause.
         case missing(String)
     }
 
-    /// The table as it is in the file: under the planned name or that of the other end, with the columns that it has.
+    /// Returns the table in the file: with the planned name or that of the other end, and its actual columns.
     private func stored(
         _ planned: JoinTable, namedBy relationship: NSRelationshipDescription,
         _ columnNames: [ObjectIdentifier: String], in file: StoredSchema
@@ -153,11 +153,11 @@ struct JoinTablePlanning {
                 + present.columns.joined(separator: ", "))
     }
 
-    /// The table with the names that its columns have in the file: the planned ones but for the number at their end, which
-    /// differs from file to file where relationships of one entity share a name.
+    /// Returns the table with the column names in the file. They are the planned ones except for their number suffix,
+    /// which differs between files if relationships of one entity share a name.
     ///
-    /// - Returns: no table where the file's columns have other names; two where the file does not tell which column belongs to
-    ///   which end.
+    /// - Returns: none if the file's columns have other names; two tables if the file does not show which column
+    ///   belongs to which end.
     private func withColumns(of planned: JoinTable, in file: StoredSchema) -> [JoinTable] {
         let columns = file.columns(of: planned.name)
         let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }

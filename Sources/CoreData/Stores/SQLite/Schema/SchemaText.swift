@@ -1,13 +1,13 @@
-/// The statements that make a store's tables, in the order and the style in which Apple's framework makes them.
+/// The statements that create a store's tables, in the order and style of Apple's framework.
 struct SchemaText {
     let layout: TableLayout
 
-    /// Tables, then indexes, triggers, and the bookkeeping tables; without the history's.
+    /// Tables, then indexes, triggers, and bookkeeping tables, without the history's.
     ///
-    /// - Throws: 134060 for a derived attribute that cannot be kept.
+    /// - Throws: 134060 for a derived attribute that is not supported.
     func statements() throws -> [String] { entityTables() + indexes() + (try triggers()) + bookkeepingTables() }
 
-    /// Each entity table, followed by the join tables that its entities name.
+    /// Each entity table, followed by the join tables named after its entities.
     func entityTables() -> [String] {
         layout.tables.flatMap { table in
             [create(table.name, table.columns.map { ($0.name, $0.declaredType) })]
@@ -33,10 +33,10 @@ struct SchemaText {
 
     // MARK: Indexes
 
-    /// Table by table: relationships, join tables, `Z_ENT`, fetch indexes, uniqueness constraints.
+    /// For each table: relationships, join tables, `Z_ENT`, fetch indexes, uniqueness constraints.
     func indexes() -> [String] {
         var statements: [String] = []
-        // Appending is type-checked in no time; the sum of five arrays took the compiler two seconds.
+        // Appending compiles fast; type-checking the sum of five arrays took two seconds.
         for table in layout.tables {
             statements += relationshipIndexes(of: table)
             statements += joinTables(namedBy: table).map(index)
@@ -47,7 +47,7 @@ struct SchemaText {
         return statements
     }
 
-    /// The indexes that make fetches faster and nothing else, with their names.
+    /// The indexes that only affect speed, with their names.
     func fetchIndexes() -> [(name: String, text: String)] {
         layout.tables.flatMap { table in
             table.entities.flatMap { FetchIndexText(entity: $0, layout: layout).namedStatements() }
@@ -80,9 +80,9 @@ struct SchemaText {
 
     // MARK: Triggers
 
-    /// Entity by entity: those of R-tree indexes, then those of derived attributes.
+    /// For each entity: triggers of R-tree indexes, then those of derived attributes.
     ///
-    /// - Throws: 134060 for a derived attribute that cannot be kept.
+    /// - Throws: 134060 for a derived attribute that is not supported.
     func triggers() throws -> [String] {
         let indexes = layout.entities.flatMap { SpatialIndexText(entity: $0, layout: layout).triggers() }
         return try indexes

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The statements for an entity's R-tree indexes: a virtual table for each, which triggers keep. All of Apple's making.
+/// The statements of an entity's R-tree indexes: for each a virtual table that triggers update. The form is Apple's.
 struct SpatialIndexText {
     let entity: NSEntityDescription
     let layout: TableLayout
 
-    /// SQLite's limit.
+    /// The maximum in SQLite.
     private static let dimensionLimit = 5
 
     private struct Index {
         /// Quoted.
         let table: String
-        /// Unquoted; the names of the triggers begin with it.
+        /// Unquoted; also the prefix of the triggers' names.
         let name: String
         /// Unquoted.
         let columns: [String]
@@ -29,7 +29,7 @@ struct SpatialIndexText {
         }
     }
 
-    /// The attributes that an element represents. A location is worked out from others, which its user info names.
+    /// Returns the attributes of an element. A location is computed from other attributes, which are in its user info.
     private static func names(_ element: NSFetchIndexElementDescription) -> [String] {
         guard element.collationType == .rTree, let property = element.property else { return [] }
         guard property.isTransient,
@@ -68,7 +68,7 @@ struct SpatialIndexText {
         index.columns.flatMap { [SQLName.quoted($0 + "_MIN"), SQLName.quoted($0 + "_MAX")] }
     }
 
-    /// The condition for a row of the entity, where the table holds others too.
+    /// The condition for a row of the entity, if the table has other entities.
     private var ownRows: String {
         guard entity.superentity != nil else { return "" }
         let numbers = layout.entityNumbers(of: entity, includingSubentities: true)

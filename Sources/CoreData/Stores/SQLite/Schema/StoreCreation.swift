@@ -1,14 +1,14 @@
 import Foundation
 import SQLiteAccess
 
-/// Makes the tables of a new store, finds those of an existing one, and adds to it what the options ask for.
+/// Creates the tables of a new store, finds those of an existing one, and applies the options to it.
 struct StoreCreation {
     let file: StoreFile
     let model: NSManagedObjectModel
     /// The entities of the store's configuration.
     let entities: [NSEntityDescription]
 
-    /// - Throws: 134080 for a configuration that the model does not have, 134060 for a model that cannot be kept.
+    /// - Throws: 134080 for a configuration that the model does not have, 134060 for a model that cannot be stored.
     init(file: StoreFile, model: NSManagedObjectModel, configuration: String) throws {
         self.file = file
         self.model = model
@@ -19,16 +19,16 @@ struct StoreCreation {
         self.entities = entities
     }
 
-    /// Refuses to write with a model that was inferred.
+    /// Refuses to write with an inferred model.
     func checkThatModelMayWrite() throws {
         if !file.isReadOnly { try model.checkThatItMayWrite(file.path) }
     }
 
     // MARK: A new store
 
-    /// Makes everything in one transaction. Does nothing where another process has been quicker.
+    /// Creates everything in one transaction. Does nothing if another process was first.
     ///
-    /// - Parameter model: What ``keptModel()`` gives.
+    /// - Parameter model: the result of ``keptModel()``.
     func create(on connection: Connection, keeping model: @autoclosure () throws -> Data) throws {
         guard !file.isReadOnly || file.isInMemory else {
             throw CoreDataError.make(
@@ -56,22 +56,22 @@ struct StoreCreation {
         }
     }
 
-    /// The model in the form in which a new store keeps it. Refuses derived attributes whose expression has no form that
-    /// triggers can keep, and conditions that are code.
+    /// Returns the model in the form that a new store contains. Refuses derived attributes with expressions that
+    /// triggers cannot update, and conditions in code.
     func keptModel() throws -> Data {
         for entity in entities { _ = try Derivation.all(of: entity) }
         return try model.cachedModelData()
     }
 
-    /// The largest number of values that a deleted row of any entity leaves behind.
+    /// The maximum number of values that a deleted row of any entity preserves.
     private var tombstoneCount: Int { entities.map(HistoryColumns.preservedCount).max() ?? 0 }
 
     // MARK: An existing store
 
-    /// The layout of the file. A column that is missing makes its property unreadable.
+    /// Returns the layout of the file. A missing column makes its property unreadable.
     ///
-    /// - Throws: 134020 where an entity or its table is missing; where anything is, if nothing says that the store was written
-    ///   with this model.
+    /// - Throws: 134020 if an entity or its table is missing, or if anything is missing and nothing shows that the
+    ///   store was written with this model.
     func layout(in schema: StoredSchema, metadata: [String: Any]) throws -> TableLayout {
         let numbering = try EntityNumbering(of: entities, stored: schema.entityNumbers, path: file.path)
         let layout = try TableLayout(numbering: numbering, file: schema)
@@ -80,7 +80,7 @@ struct StoreCreation {
         return layout
     }
 
-    /// Does what the options ask for to a store that fits the model.
+    /// Applies the options to a store that matches the model.
     func adjust(_ connection: Connection, metadata: inout [String: Any]) throws {
         try file.setJournalMode(of: connection)
         let schema = try StoredSchema(connection, path: file.path)
@@ -91,7 +91,7 @@ struct StoreCreation {
         if file.options.runsAnalyze { try connection.execute("ANALYZE") }
     }
 
-    /// A history that is there is kept, whatever the options say: other programs may follow it.
+    /// Keeps an existing history whatever the options say, because other programs may follow it.
     private func adjustHistory(_ connection: Connection, _ schema: StoredSchema) throws {
         if ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"].allSatisfy(schema.hasTable),
             try HistoryTables.lackCounters(connection)

@@ -2,10 +2,10 @@
 struct StoredColumns {
     let file: StoredSchema
 
-    /// The tables with the columns that are read and written. A property without a column of its own is noted, with what it has
-    /// of others.
+    /// Returns the tables with their readable columns. A property with a missing column is added to `unreadable` with
+    /// all of its columns.
     ///
-    /// - Throws: 134020 where a whole table is missing.
+    /// - Throws: 134020 if a whole table is missing.
     func tables(_ planned: [EntityTable], noting unreadable: inout UnreadableProperties) throws -> [EntityTable] {
         for table in planned {
             let present = Set(file.columns(of: table.name))

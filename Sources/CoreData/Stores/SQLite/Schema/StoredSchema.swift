@@ -1,19 +1,19 @@
 import SQLiteAccess
 
-/// The schema in a store's file: its tables with their columns, and the numbers of its entities.
+/// The schema in a store's file: tables, columns and entity numbers.
 struct StoredSchema {
     let path: String
-    /// Table name → column names, both in upper case, as SQLite compares them.
+    /// Table name → column names, both in upper case, because SQLite ignores case.
     private let tables: [String: [String]]
-    /// The same of columns whose definition has a default.
+    /// Table name → columns with a default.
     private let defaults: [String: Set<String>]
     /// `Z_NAME` → `Z_ENT`.
     let entityNumbers: [String: Int64]
 
-    /// Reads the schema. Cost: one step per column of the file.
+    /// Reads the schema. Cost: one step for each column of the file.
     init(_ connection: Connection, path: String) throws {
         self.path = path
-        // Table-valued pragmas cannot look into virtual tables whose module is not there.
+        // Table-valued pragmas fail for virtual tables whose module is missing.
         let sql = """
             SELECT m.name, c.name, c.dflt_value IS NOT NULL FROM sqlite_master AS m, pragma_table_info(m.name) AS c
             WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.rowid, c.cid
@@ -42,10 +42,10 @@ struct StoredSchema {
 
     func hasTable(_ name: String) -> Bool { tables[name.uppercased()] != nil }
 
-    /// The columns of a table in upper case; empty where there is no such table.
+    /// Returns the columns of a table in upper case; none if there is no such table.
     func columns(of table: String) -> [String] { tables[table.uppercased()] ?? [] }
 
-    /// Whether the file says what a column holds in rows that are inserted without it.
+    /// Returns true if the file has a default for a column.
     func hasDefault(_ column: String, in table: String) -> Bool {
         defaults[table.uppercased()]?.contains(column.uppercased()) ?? false
     }

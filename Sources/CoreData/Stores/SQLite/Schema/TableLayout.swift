@@ -1,16 +1,16 @@
-/// The places of a model's parts in a store's tables: Apple's names, for a new store or found in an existing one.
+/// The tables and columns of a model: with Apple's names for a new store, or as found in an existing one.
 ///
-/// Immutable. Look-ups cost one hash.
+/// Immutable. Each lookup costs one hash.
 final class TableLayout: SQLSchema {
     let dialect = SQLDialect.sqlite
-    /// The entities in the order of their numbers.
+    /// The entities, sorted by number.
     let entities: [NSEntityDescription]
-    /// In the order of their roots' numbers.
+    /// Sorted by the numbers of their roots.
     let tables: [EntityTable]
     let joinTables: [(namer: NSEntityDescription, table: JoinTable)]
-    /// The parts of its model that an existing store lacks, both in the tables and in the join tables.
+    /// The properties whose columns or join tables an existing store lacks.
     let unreadable: UnreadableProperties
-    /// The tables as the model has them.
+    /// The tables according to the model.
     private let plannedTables: [EntityTable]
     private let numbers: [ObjectIdentifier: Int64]
     private let entitiesByNumber: [Int64: NSEntityDescription]
@@ -18,26 +18,26 @@ final class TableLayout: SQLSchema {
     private let columnsOfProperties: [ObjectIdentifier: PropertyColumns]
     private let columnsOfComposites: [ObjectIdentifier: [[String]: String]]
     private let toManyStorages: [ObjectIdentifier: SQLToManyStorage]
-    /// The columns of each table for which the file has a default: where an INSERT leaves one out, it is not NULL.
+    /// The columns of each table for which the file has a default. They must not be omitted from an INSERT.
     private(set) var columnsWithDefault: [String: [String]] = [:]
-    /// True if the store has decimals that no number of SQLite's can hold. Grows only.
+    /// True if the store has decimals that do not fit a number in SQLite. Never reset.
     var keepsLongDecimals = false
-    /// True if values are archived whose transformer is missing.
+    /// True if values are archived if their transformer is missing.
     var archivesWithoutTransformer = false
     /// The derived attributes of the store.
     private(set) var derivedSums = DerivedSums()
     var hasDerivedAttributes: Bool { derivedSums.hasDerivedAttributes }
 
-    /// The columns that belong to an attribute or a to-one relationship.
+    /// The columns of an attribute or a to-one relationship.
     struct PropertyColumns {
         var value: String?
         var entity: String?
         var position: String?
     }
 
-    /// - Parameter file: the schema of an existing store, in which every table has to be found; what else is missing makes properties
+    /// - Parameter file: the schema of an existing store. It must have every table; other missing parts make properties
     ///   ``unreadable``.
-    /// - Throws: 134020 where the file does not have a table of an entity.
+    /// - Throws: 134020 if the file lacks an entity's table.
     init(numbering: EntityNumbering, file: StoredSchema? = nil) throws {
         let entities = numbering.entries.map(\.entity)
         let numbers = Dictionary(
@@ -76,7 +76,7 @@ final class TableLayout: SQLSchema {
         self.columnsOfComposites = composites
         self.toManyStorages = storages
         if let file {
-            // Also what is left of a composite that cannot be read.
+            // Includes the remaining columns of an unreadable composite attribute.
             for table in planned {
                 let names = table.columns.map(\.name).filter { file.hasDefault($0, in: table.name) }
                 if !names.isEmpty { columnsWithDefault[table.name] = names }
@@ -98,7 +98,7 @@ final class TableLayout: SQLSchema {
         return tables[index]
     }
 
-    /// The columns that the entity's table has in the model, also those that an existing store lacks.
+    /// Returns the columns of the entity's table in the model, including those that an existing store lacks.
     func plannedColumns(of entity: NSEntityDescription) -> [TableColumn] {
         tableIndexes[ObjectIdentifier(entity)].map { plannedTables[$0].columns } ?? []
     }
@@ -120,7 +120,7 @@ final class TableLayout: SQLSchema {
         columnsOfProperties[ObjectIdentifier(relationship)]?.entity
     }
 
-    /// The column of the row's place in the ordered inverse of a to-one relationship.
+    /// Returns the column of the row's position in the ordered inverse of a to-one relationship.
     func positionColumn(of relationship: NSRelationshipDescription) -> String? {
         columnsOfProperties[ObjectIdentifier(relationship)]?.position
     }
@@ -184,7 +184,7 @@ final class TableLayout: SQLSchema {
         }
     }
 
-    /// The storage of to-many relationships whose inverse is to-one: the inverse's columns.
+    /// Adds the storage of to-many relationships with a to-one inverse: the inverse's columns.
     private static func collectInverses(
         _ entities: [NSEntityDescription], _ columns: [ObjectIdentifier: PropertyColumns],
         _ storages: inout [ObjectIdentifier: SQLToManyStorage]

@@ -1,15 +1,15 @@
 import SQLiteAccess
 
-/// The rows that a query finds, for statements that change all of them.
+/// The rows that match a query, for statements that change all of them.
 struct RowSelection {
     let entities: [NSEntityDescription]
     let layout: TableLayout
-    /// The table as `t0`, quoted.
+    /// The quoted table, with the alias `t0`.
     let table: String
-    /// ` WHERE …` over `t0`, or nothing.
+    /// ` WHERE …` over `t0`, or an empty fragment.
     let clause: SQLFragment
 
-    /// `nil` where the query has a limit, where SQL does not find exactly its rows, or where triggers have to see each row.
+    /// `nil` if the query has a limit or no exact SQL, or if triggers have to run for each row.
     init?(_ query: StoreQuery, _ session: SQLiteSession) throws {
         layout = session.layout
         guard !query.isLimited, !layout.hasDerivedAttributes else { return nil }
@@ -38,13 +38,13 @@ struct RowSelection {
 }
 
 extension HistoryWriter {
-    /// Writes a change for each row of a selection, before they change.
+    /// Writes a change for each row of a selection. Called before the rows change.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: the number of rows.
     func append(_ kind: StoreTransaction.Kind, _ rows: RowSelection, columns: SQLFragment, to number: Int64) throws
         -> Int
     {
-        // Without rows that raises the counter to what the table has; below it is raised to what it has then.
+        // Reserving no keys raises the counter to the table's last key, here and after the insertion.
         let first = try reserve(0)
         let list =
             SQLFragment(

@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// Deletes all rows of a selection, where no delete rule asks for a look at others and no file goes with a row.
+/// Deletes all rows of a selection, if no delete rule affects other rows and no row has an external file.
 struct SetDeletion {
     private let rows: RowSelection
     private let layout: TableLayout
@@ -15,7 +15,7 @@ struct SetDeletion {
         }
     }
 
-    /// Returns true if rows at the other end keep their columns. Pairs of a table of their own go along.
+    /// Returns true if rows at the other end do not change. Pairs in join tables are deleted with the row.
     private static func leavesOthersAlone(_ relationship: NSRelationshipDescription) -> Bool {
         if relationship.isTransient { return true }
         switch relationship.deleteRule {
@@ -25,7 +25,7 @@ struct SetDeletion {
         }
     }
 
-    /// - Returns: how many rows there were.
+    /// - Returns: the number of rows.
     func run(_ connection: Connection) throws -> Int {
         let columns = columnsOfKeys()
         if columns.isEmpty {
@@ -45,7 +45,7 @@ struct SetDeletion {
         return count
     }
 
-    /// Statements, up to the name of the column, for the columns elsewhere that have keys of the rows.
+    /// Returns statements, up to the column's name, for the columns of other tables that contain keys of the rows.
     private func columnsOfKeys() -> [String] {
         func isMet(_ entity: NSEntityDescription) -> Bool { rows.entities.contains { $0.isKindOf(entity: entity) } }
         var statements: [String] = []

@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// Inserts rows of one entity behind all that its table has, without a row or an ID for each in memory.
+/// Appends rows of one entity to its table, without a snapshot or an ID for each in memory.
 struct SetInsertion {
     private let entity: RowStatements
     private let slots: [Int]
@@ -9,7 +9,7 @@ struct SetInsertion {
 
     var tableName: String { entity.tableName }
 
-    /// `nil` where a column is not plain, or triggers have to see each row.
+    /// `nil` if a column is not plain, or triggers have to run for each row.
     init?(_ entity: NSEntityDescription, _ session: SQLiteSession, _ files: ExternalDataChanges) throws {
         self.entity = session.statements[entity]
         connection = session.connection
@@ -20,7 +20,7 @@ struct SetInsertion {
         binding = ValueBinding(layout: session.layout, externalData: files)
     }
 
-    /// - Parameter first: the key of the first row; the others follow it, and no row of the table has it or a greater one.
+    /// - Parameter first: the key of the first row, greater than all keys in the table; the others are consecutive.
     func insert(_ rows: NewRows, from first: Int64) throws {
         var number = 0
         if let many = entity.insertSetText {
@@ -71,7 +71,7 @@ struct SetInsertion {
         }
     }
 
-    /// The changes of `count` rows from `first` on, as the history has them.
+    /// Writes the insertions of `count` rows from `first` on to the history.
     func writeHistory(_ history: HistoryWriter, from first: Int64, count: Int, to number: Int64) throws {
         let change = try history.reserve(Int64(count))
         try connection.execute(

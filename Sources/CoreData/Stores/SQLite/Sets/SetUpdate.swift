@@ -2,24 +2,24 @@ import Foundation
 import PredicateSyntax
 import SQLiteAccess
 
-/// One UPDATE for all rows of a selection.
+/// An UPDATE of all rows of a selection.
 struct SetUpdate {
     private enum Term {
         case constant(RowStatements.Column, SlotValue)
         case expression(SQLFragment)
     }
 
-    /// The greatest version stays an integer.
+    /// The cast keeps the version an integer on overflow.
     private static let nextVersion = "CAST(IFNULL(Z_OPT, 0) + 1 AS INTEGER)"
 
     private let rows: RowSelection
     private let text: String
     private let terms: [Term]
     private let binding: ValueBinding
-    /// What the history says of a row.
+    /// The changed columns for the history.
     let columns: SQLFragment
 
-    /// `nil` where a value has no exact SQL, or is kept in more than one plain column.
+    /// `nil` if a value has no exact SQL, or does not fill exactly one plain column.
     init?(
         _ rows: RowSelection, _ values: [BatchSetValue], of entity: NSEntityDescription, _ session: SQLiteSession,
         _ files: ExternalDataChanges
@@ -54,7 +54,7 @@ struct SetUpdate {
         columns = Self.historyColumns(names, rows.entities, session)
     }
 
-    /// - Returns: how many rows there were.
+    /// - Returns: the number of rows.
     func run(_ connection: Connection) throws -> Int {
         try connection.withStatement(text) { statement in
             var place = 1
@@ -79,7 +79,7 @@ struct SetUpdate {
         return connection.changes
     }
 
-    /// The bitmap of the columns that change, which each entity of a family has in another place.
+    /// Returns the bitmap of the changed columns, which is different for each entity of a hierarchy.
     private static func historyColumns(
         _ names: [String], _ entities: [NSEntityDescription], _ session: SQLiteSession
     ) -> SQLFragment {
@@ -94,7 +94,7 @@ struct SetUpdate {
 
     // MARK: Expressions
 
-    /// What the row will have, as the attribute would have taken it from memory; `nil` where that is not known to be the same.
+    /// Returns SQL for the new value, if it certainly gives the same value as in memory; otherwise `nil`.
     private static func fragment(
         _ tree: ExpressionTree, for property: NSPropertyDescription, of entity: NSEntityDescription,
         _ session: SQLiteSession
@@ -119,8 +119,8 @@ struct SetUpdate {
         }
     }
 
-    /// How many bits the greatest number of an expression of integers has, sign aside; `nil` where it may leave 64 bits, which makes
-    /// a real of it.
+    /// Returns the number of bits, without the sign, of an integer expression's greatest value; `nil` if it may exceed
+    /// 64 bits and so become a real.
     private static func bits(_ tree: ExpressionTree, of entity: NSEntityDescription) -> Int? {
         switch tree {
         case .constant(let value):
@@ -150,7 +150,7 @@ struct SetUpdate {
 }
 
 extension RowStatements.Column {
-    /// Whether a value fills one column, and is the same for whichever row.
+    /// True if a value fills one column and does not depend on the row.
     fileprivate var isOneColumn: Bool {
         switch coding {
         case .composite, .externalData, .transformable: false

@@ -50,7 +50,7 @@ extension SteppedSave: BatchSetSteps {
         }
     }
 
-    /// Writes the history of the rows, and changes them.
+    /// Writes the history of the rows and changes them.
     private func change(
         _ rows: RowSelection, _ kind: StoreTransaction.Kind, columns: SQLFragment, _ body: () throws -> Int
     ) throws -> Int? {
