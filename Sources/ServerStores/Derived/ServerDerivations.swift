@@ -1,16 +1,16 @@
 import CoreData
 
-/// How a server keeps one derived attribute.
+/// The way in which a server keeps one derived attribute up to date.
 ///
-/// What the database can work out is kept by triggers (``ServerDerivedText``), also of rows that other programs write. Texts
-/// without case or diacritics are not among it, since its functions are not those of memory: they are written by the client
-/// that saves the text they are made of, into the derived attribute's own column or, where that is another row's, into a column
-/// beside the text, which the triggers copy.
+/// Triggers update the values that the database can compute (``ServerDerivedText``), also for rows that other programs
+/// write. Texts without case or diacritics are different, because the database's functions differ from those in memory.
+/// The client that saves the source text writes them, into the derived attribute's own column, or, if that is in
+/// another row, into a column of the text's row, which the triggers copy.
 struct ServerDerivation {
     enum Source {
         /// The value of a column at the end of the hops.
         case value(NSAttributeDescription)
-        /// What the functions make of a text at the end of the hops, one after the other.
+        /// The result of applying the functions in order to a text at the end of the hops.
         case text(NSAttributeDescription, [TextFunction])
         case count
         case sum(NSAttributeDescription)
@@ -36,7 +36,7 @@ struct ServerDerivation {
         }
     }
 
-    /// A text that is derived itself is followed to the one that is written.
+    /// If a text is itself derived, follows it to its written source.
     private static func text(
         _ derivation: Derivation, _ end: NSAttributeDescription, _ function: TextFunction
     ) throws -> ([NSRelationshipDescription], Source) {
@@ -58,12 +58,12 @@ struct ServerDerivation {
         return (hops, .text(text, functions))
     }
 
-    /// What the attribute is made of, where who saves the row writes it.
+    /// The source text and functions, if the client that saves the row writes the attribute.
     var written: (text: NSAttributeDescription, functions: [TextFunction])? {
         if case .text(let text, let functions) = source, hops.isEmpty { (text, functions) } else { nil }
     }
 
-    /// Whether triggers keep it in line with other values.
+    /// True if triggers keep it consistent with other values.
     var isKept: Bool {
         if case .now = source { return false }
         return written == nil
@@ -72,12 +72,12 @@ struct ServerDerivation {
 
 /// The derived attributes of a store.
 struct ServerDerivations {
-    /// By entity and name.
+    /// Sorted by entity and name.
     let all: [ServerDerivation]
     private let places: [ObjectIdentifier: Int]
     private let texts: [ObjectIdentifier: [[TextFunction]]]
 
-    /// - Throws: 134060 for an attribute that cannot be derived, or not from what this store has.
+    /// - Throws: 134060 for an attribute that cannot be derived, or not within this store.
     init(_ entities: [NSEntityDescription]) throws {
         let known = Set(entities.map(ObjectIdentifier.init))
         all = try entities.flatMap { entity in
@@ -108,20 +108,20 @@ struct ServerDerivations {
         places[ObjectIdentifier(attribute)].map { all[$0] }
     }
 
-    /// What is made of a text for other rows: each in a column beside it.
+    /// Returns the functions whose results are stored in columns next to a text, for other rows.
     func texts(beside attribute: NSAttributeDescription) -> [[TextFunction]] {
         texts[ObjectIdentifier(attribute)] ?? []
     }
 }
 
-/// A text that functions made of another, and from which.
+/// The key for a text with functions applied.
 struct ServerTextKey: Hashable {
     let text: ObjectIdentifier
     let functions: [TextFunction]
 }
 
 extension [TextFunction] {
-    /// What the functions make of a column's value, one after the other.
+    /// Applies the functions in order to a column's value.
     func applied(to value: SQLValue) -> SQLValue {
         guard case .text(var text) = value else { return .null }
         for function in self {
@@ -131,6 +131,6 @@ extension [TextFunction] {
         return .text(text)
     }
 
-    /// As they are called in a name.
+    /// The functions as part of a name.
     var name: String { map { "\($0)" }.joined(separator: "_") }
 }

@@ -1,20 +1,19 @@
 import CoreData
 
-/// Works the derived values of all rows out anew, where a migration has made them out of something else; and looks for those
-/// that are not what they should be.
+/// Computes the derived values of all rows again after a migration changed their sources, and finds wrong ones.
 struct ServerDerivedFilling {
     let layout: ServerLayout
     let connection: any ServerConnection
 
-    /// So many rows are read at a time.
+    /// The number of rows read at a time.
     private static let rowsAtOnce: Int64 = 5000
 
     private var key: String { layout.keyText }
     private func quoted(_ name: String) -> String { layout.dialect.quoted(name) }
 
-    /// A column of texts that are written with their rows.
+    /// A column of texts that clients write with their rows.
     private struct TextColumn {
-        /// Of the entity that has the text.
+        /// The entity with the text.
         let entity: NSEntityDescription
         let text: NSAttributeDescription
         let functions: [TextFunction]
@@ -37,7 +36,7 @@ struct ServerDerivedFilling {
 
     // MARK: Filling
 
-    /// Rows that hold the right value already are not written. A time that was noted stays.
+    /// Writes only rows with a wrong value. The time of a save is not changed.
     func fill() throws {
         for column in textColumns {
             try eachWrong(in: column) { keys, texts in
@@ -49,7 +48,7 @@ struct ServerDerivedFilling {
                 ])
             }
         }
-        // A value may be derived from others that are derived: as often as there are values, all of them are right.
+        // A value may be derived from derived values. After as many passes as there are derivations, all are right.
         let kept = layout.derivations.all.filter(\.isKept)
         for _ in kept {
             let results = try connection.run(
@@ -74,9 +73,9 @@ struct ServerDerivedFilling {
         }
     }
 
-    // MARK: Looking
+    // MARK: Checking
 
-    /// How many texts of each column are not what the functions make of the others.
+    /// Returns the number of wrong texts in each column.
     func wrongTexts() throws -> [(column: String, count: Int)] {
         try textColumns.compactMap { column in
             var count = 0
@@ -85,13 +84,13 @@ struct ServerDerivedFilling {
         }
     }
 
-    /// Texts are the same if their bytes are.
+    /// Compares texts by their bytes.
     private static func areSame(_ left: SQLValue, _ right: SQLValue) -> Bool {
         guard case .text(let left) = left, case .text(let right) = right else { return left == right }
         return left.utf8.elementsEqual(right.utf8)
     }
 
-    /// Calls `body` with the keys of wrong texts and what they should be.
+    /// Calls `body` with the keys of wrong texts and the right values.
     private func eachWrong(in column: TextColumn, _ body: ([SQLValue], [SQLValue]) throws -> Void) throws {
         guard let source = layout.column(of: column.text, in: column.entity) else { return }
         let numbers = layout.entityNumbers(of: column.entity, includingSubentities: true).map { "\($0)" }

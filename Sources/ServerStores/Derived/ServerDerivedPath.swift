@@ -1,6 +1,6 @@
 import CoreData
 
-/// The SQL of the way from a derived attribute's rows to what it is made of: the tables `t0`, `t1` …
+/// The SQL of the path from a derived attribute's rows to its source: the tables `t0`, `t1` …
 struct ServerDerivedPath {
     let derivation: ServerDerivation
     let layout: ServerLayout
@@ -19,15 +19,15 @@ struct ServerDerivedPath {
     func table(_ level: Int) -> String { layout.table(of: entity(level)) }
     func tableText(_ level: Int) -> String { layout.tableText(table(level)) }
 
-    /// All tables on the way, those of pairs too. Unquoted.
+    /// All tables of the path including join tables. Unquoted.
     var tables: [String] {
         (0...hops.count).map(table) + hops.indices.filter { hops[$0].isToMany }.map { children($0).table }
     }
 
-    /// The column of the attribute itself. Quoted, as all that follow.
+    /// The column of the attribute. Quoted, like all that follow.
     var column: String { quoted(layout.column(of: derivation.attribute, in: derivation.entity) ?? "") }
 
-    /// The column at the end of the way, and its type; `nil` for a count.
+    /// The column at the end of the path and its type; `nil` for a count.
     var end: (column: String, type: ServerType)? {
         switch derivation.source {
         case .count, .now: return nil
@@ -39,7 +39,7 @@ struct ServerDerivedPath {
         }
     }
 
-    /// The column of a to-one hop, in the table before it.
+    /// Returns the column of a to-one hop in the table before it.
     func column(ofHop hop: Int) -> String { quoted(layout.column(of: hops[hop], in: entity(hop)) ?? "") }
 
     func children(_ hop: Int) -> Children {
@@ -51,14 +51,14 @@ struct ServerDerivedPath {
         }
     }
 
-    /// The condition for rows that have the attribute, where the table has others.
+    /// Returns the condition for rows with the attribute, if the table has others.
     func ownRows(_ alias: String) -> String {
         guard layout.sharesTable(derivation.entity) else { return "" }
         let numbers = layout.entityNumbers(of: derivation.entity, includingSubentities: true).map { "\($0)" }
         return " AND \(alias).\(quoted(ServerStoreTables.entity)) IN (\(numbers.joined(separator: ", ")))"
     }
 
-    /// The tables of a hop that follow `near`, each with its condition.
+    /// Returns the tables of a hop from `near`, each with its join condition.
     private func step(_ hop: Int, from near: String) -> [(table: String, on: String)] {
         let far = "t\(hop + 1)"
         guard hops[hop].isToMany else {
@@ -74,14 +74,14 @@ struct ServerDerivedPath {
         ]
     }
 
-    /// The keys of the attribute's rows that lead to the rows of a level whose keys are in the array `keys`.
+    /// Returns the keys of the attribute's rows whose path reaches rows of a level with keys in the array `keys`.
     func rows(leadingTo keys: String, at level: Int) -> String {
         let steps = (0..<level).flatMap { step($0, from: "t\($0)") }
         let joins = steps.map { " JOIN \($0.table) ON \($0.on)" }.joined()
         return "SELECT DISTINCT t0.\(key) FROM \(tableText(0)) AS t0\(joins) WHERE t\(level).\(key) = ANY(\(keys))"
     }
 
-    /// The value of a row that the table has under the alias `row`.
+    /// Returns the value of the row with the alias `row`.
     func value(of row: String) -> String {
         let type = ServerType(derivation.attribute) ?? .text
         guard !hops.isEmpty else {
@@ -100,21 +100,20 @@ struct ServerDerivedPath {
         switch derivation.source {
         case .count: return converted("count(*)", .bigint, type)
         case .sum where from == .double:
-            // One after the other in the order of keys, as memory and the file store add them: reals add up otherwise in
-            // another order.
+            // Added in the order of keys, as memory and the file store do. The sum of reals depends on the order.
             return converted("coalesce(sum(\(value) ORDER BY \(last).\(key)), 0) + 0", .double, type)
         case .sum: return converted("coalesce(sum(\(Self.exact(value, from))), 0)", .numeric, type)
         case .value, .text, .now: return converted(value, from, type)
         }
     }
 
-    /// A whole number, a truth value or a decimal as a decimal.
+    /// Converts an integer, Boolean or decimal to a decimal.
     static func exact(_ value: String, _ type: ServerType) -> String {
         type == .boolean ? "(\(value))::int4::numeric" : "(\(value))::numeric"
     }
 
-    /// A value as a column of another type holds it. A real number that becomes a whole one loses its fraction, and what is
-    /// too large is the largest there is, as in the file store.
+    /// Converts a value to the type of another column. A real that becomes an integer loses its fraction, and is
+    /// clamped if it is too large, as in the file store.
     func converted(_ value: String, _ from: ServerType, _ to: ServerType) -> String {
         if from == to { return value }
         switch (from, to) {
@@ -131,7 +130,7 @@ struct ServerDerivedPath {
         }
     }
 
-    /// A decimal as a whole number.
+    /// Converts a decimal to an integer.
     static func whole(_ value: String) -> String {
         "LEAST(GREATEST(trunc(\(value)), -9223372036854775808), 9223372036854775807)::bigint"
     }

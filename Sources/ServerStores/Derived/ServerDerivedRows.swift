@@ -1,6 +1,6 @@
 import CoreData
 
-/// What a save asks for behind its changes: the rows of which the server has worked out values.
+/// The queries of a save for rows whose values the server has computed.
 struct ServerDerivedRows {
     private struct Table {
         let columns: RowColumns
@@ -11,7 +11,7 @@ struct ServerDerivedRows {
     private let store: EngineStore
     private let tables: [Table]
     private let written: [NSManagedObjectID]
-    /// Whether values of other rows may depend on the changes: then no other save may come in between.
+    /// True if values of other rows may depend on the changes. No other save may then run at the same time.
     let concernsOthers: Bool
 
     init(_ changes: StoreChangeSet, layout: ServerLayout, store: EngineStore) {
@@ -27,7 +27,7 @@ struct ServerDerivedRows {
         }
         var keys: [String: [SQLValue]] = [:]
         for id in written { keys[layout.table(of: id.entity), default: []].append(.integer(id.savedKey)) }
-        // By the names of tables that have values which others' changes reach.
+        // The tables with values that depend on other rows.
         let reached = Set(layout.derivations.all.filter(\.isKept).map { layout.table(of: $0.entity) })
         var tables: [Table] = []
         for table in layout.tables where keys[table.name] != nil || (concernsOthers && reached.contains(table.name)) {
@@ -60,10 +60,10 @@ struct ServerDerivedRows {
             }
     }
 
-    /// Run behind the statements of the changes.
+    /// The statements to run after those of the changes.
     var statements: [ServerStatement] { tables.map(\.statement) }
 
-    /// - Parameter results: from those of ``statements`` on.
+    /// - Parameter results: the results of ``statements``.
     func rows(_ results: ArraySlice<any ServerResult>) -> [NSManagedObjectID: RowSnapshot] {
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
         for (table, result) in zip(tables, results) {
@@ -77,8 +77,8 @@ struct ServerDerivedRows {
         return rows
     }
 
-    /// The same of a save whose answer was lost, as it stands in the history now. What cannot be read stays as it was in the
-    /// objects until they are refreshed.
+    /// Reads the same rows for a save whose commit was not answered, from their present state. Rows that cannot be read
+    /// keep the objects' values until a refresh.
     func rows(ofTransaction number: Int64, _ connection: any ServerConnection) -> [NSManagedObjectID: RowSnapshot] {
         guard !tables.isEmpty else { return [:] }
         let changes = ServerStatement(

@@ -1,37 +1,37 @@
 import CoreData
 
-// Derived attributes are ordinary columns that triggers keep: a function for each table and kind of statement on which some
-// attribute depends. It is called once for a statement with all rows of it, finds the rows of the attributes that the
-// changed ones concern, and works their values out anew; counts, and sums of exact numbers over one relationship, go up and
-// down instead, so that a row costs one step however many it is counted with.
+// Derived attributes are ordinary columns that triggers update. There is a function for each table and kind of
+// statement that affects an attribute. It is called once per statement with all its rows, finds the affected rows of
+// the attributes and computes their values again. Counts, and sums of exact numbers over one relationship, are instead
+// updated incrementally, so that a change costs one step however many rows are counted.
 //
-// Two transactions at once: each sees only its own rows before the commit. Saves that write tables on which values of other
-// rows depend therefore have the store's lock alone (`ServerTransactionStart`). Other programs do not take that lock. What
-// goes up and down is right beside them as well, since the second transaction adds to what the first one has committed; a
-// value that is worked out anew (a copy, a value over several relationships) can miss what another transaction has not
-// committed yet, where one of the two is another program's. An UPDATE of a table of pairs, and TRUNCATE, have no triggers.
+// Before the commit each of two concurrent transactions sees only its own rows. So saves of tables that affect derived
+// values of other rows lock the store exclusively (`ServerTransactionStart`). Other programs do not take that lock.
+// Incremental updates are right even then, because the second transaction adds to what the first one committed. A value
+// that is computed again (a copy, or a value over several relationships) can miss uncommitted changes of another
+// transaction, if one of the two is another program's. An UPDATE of a join table and TRUNCATE have no triggers.
 //
-// Each row that gets another value is noted in a setting of the transaction, from which the save reads its history and
-// what its objects shall have; in transactions that asked for it alone, as each note reads and writes all those before.
+// Each row that gets another value is recorded in a setting of the transaction. The save reads it for its history and
+// for the values of its objects. Only on request, because each record reads and writes all previous ones.
 
 /// The functions and triggers of a store's derived attributes.
 struct ServerDerivedText {
     let layout: ServerLayout
 
-    /// The setting that has a line for each value that was changed: the entity's number, the key, the property as JSON.
+    /// The setting with a line for each changed value: the entity's number, the key, the property as JSON.
     private static let setting = "coredata.touched"
 
-    /// The setting that is `on` in a transaction that reads what was noted.
+    /// The setting that is `on` in a transaction that records changes.
     static let noting = "coredata.noting"
     private static let isNoting = "current_setting('\(noting)', true) IS NOT DISTINCT FROM 'on'"
 
-    /// What the transaction has noted so far, as rows.
+    /// The changes recorded so far in the transaction, as rows.
     static let touched =
         "SELECT split_part(l, ' ', 1)::int4 AS entity, split_part(l, ' ', 2)::int8 AS key, "
         + "substr(l, length(split_part(l, ' ', 1)) + length(split_part(l, ' ', 2)) + 3) AS property "
         + "FROM string_to_table(nullif(current_setting('\(setting)', true), ''), chr(10)) AS l"
 
-    /// Has nothing noted any more.
+    /// Clears the recorded changes.
     static let forgetting = ServerStatement("SELECT set_config('\(setting)', '', true)")
 
     private enum Event: String, CaseIterable {
@@ -51,11 +51,11 @@ struct ServerDerivedText {
 
     // MARK: Statements
 
-    /// Makes the functions and their triggers, behind their tables.
+    /// Creates the functions and their triggers. Run after the tables are created.
     func statements() -> [String] {
         functions().flatMap { function -> [String] in
             let name = layout.tableText(function.name)
-            // Names of the server alone are looked up, whatever schemas a session has before them.
+            // The search path has only the server's names, whatever schemas a session adds.
             let made =
                 "CREATE FUNCTION \(name)() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS "
                 + SQLText.literal(function.body)
@@ -70,7 +70,7 @@ struct ServerDerivedText {
         }
     }
 
-    /// Takes the functions away, with the triggers that are left of them.
+    /// Drops the functions and their remaining triggers.
     func removals() -> [String] {
         functions().map { "DROP FUNCTION IF EXISTS \(layout.tableText($0.name))() CASCADE" }
     }
@@ -105,7 +105,7 @@ struct ServerDerivedText {
                 functions.append(
                     Function(
                         name: name, table: table,
-                        // A statement that changed nothing fires, too: the UPDATE of a table by its own trigger would
+                        // A statement that changes no rows fires too, so the UPDATE of a table by its own trigger would
                         // never end.
                         body: "#variable_conflict use_variable\nDECLARE x bigint[]; k bigint[]; t text;\nBEGIN\n"
                             + "IF NOT EXISTS (SELECT 1 FROM \(changed)) THEN RETURN NULL; END IF;\n"
@@ -118,7 +118,7 @@ struct ServerDerivedText {
         return functions
     }
 
-    /// The time of a save is noted whenever a row is written by one: what is derived meanwhile leaves the version.
+    /// Sets the time of a save whenever a save writes a row. Updates of derived values do not change the version.
     private func moment(_ table: String, _ taken: inout Set<String>) -> Function? {
         var body = ""
         for derivation in layout.derivations.all {
@@ -161,7 +161,7 @@ struct ServerDerivedText {
         return bodies
     }
 
-    /// All values of rows that are new. Those are told as new, and not as changed.
+    /// Computes all values of new rows. They are not recorded as changed, because the rows are new.
     private func newRows(_ paths: [ServerDerivedPath]) -> String {
         let path = paths[0]
         let values = paths.enumerated().map { "\($1.value(of: "b")) AS v\($0)" }.joined(separator: ", ")
@@ -173,7 +173,7 @@ struct ServerDerivedText {
             + "WHERE o.\(key) = n.id AND (\(others)); END IF;\n"
     }
 
-    /// Where rows come, change or go that a value depends on, and what is done then.
+    /// Returns the events that affect a value, and the statements to run for each.
     private func facts(_ path: ServerDerivedPath) -> [(Place, String)] {
         let hops = path.derivation.hops
         var facts: [(Place, String)] = []
@@ -197,7 +197,7 @@ struct ServerDerivedText {
                 add(
                     .update, path.table(hop),
                     "SELECT n.\(key) FROM \(both) WHERE n.\(column) IS DISTINCT FROM o.\(column)", hop)
-                // The reference may have been there first.
+                // The reference may have been written first.
                 add(.insert, path.table(hop + 1), "SELECT n.\(key) FROM new_rows AS n", hop + 1)
             }
         }
@@ -209,7 +209,7 @@ struct ServerDerivedText {
         return facts
     }
 
-    /// Works the values out anew of all rows that lead to some of a level.
+    /// Computes the values again for all rows whose path reaches rows of a level.
     private func derive(_ path: ServerDerivedPath, from keys: String, at level: Int) -> String {
         let table = path.tableText(0)
         let rows = level == 0 ? "k := x;" : "k := ARRAY(\(path.rows(leadingTo: "x", at: level)));"
@@ -224,9 +224,9 @@ struct ServerDerivedText {
             + "END IF;\n"
     }
 
-    // MARK: Counting up and down
+    // MARK: Incremental updates
 
-    /// A whole number that sums decimals is not: it would lose the fractions of each step.
+    /// False for an integer that sums decimals, which would lose the fractions of each step.
     private func isCounted(_ path: ServerDerivedPath) -> Bool {
         guard path.derivation.hops.count == 1, let type = ServerType(path.derivation.attribute),
             [.bigint, .numeric].contains(type)
@@ -246,7 +246,7 @@ struct ServerDerivedText {
         func amount(_ row: String) -> String {
             path.end.map { "coalesce(\(ServerDerivedPath.exact("\(row).\($0.column)", $0.type)), 0)" } ?? "1::numeric"
         }
-        // What is behind a row that is new itself is counted with it.
+        // Rows of an owner that is itself new are counted with the owner.
         let isNew =
             children.table == path.table(0)
             ? " AND NOT EXISTS (SELECT 1 FROM new_rows AS m WHERE m.\(key) = n.\(owner))" : ""
@@ -271,10 +271,10 @@ struct ServerDerivedText {
         return parts
     }
 
-    /// Adds what comes behind the rows of the attribute, and takes off what goes.
+    /// Adds the amounts of new rows to the owners and subtracts those of removed ones.
     ///
-    /// Recomputes the value where the stored one cannot be adjusted: it is at its type's limit, or NaN. Also where
-    /// another program wrote the row in this transaction: a statement that inserted the row and its members has counted them.
+    /// Computes the value again if the stored one is at its type's limit or NaN, or if another program wrote the row in
+    /// this transaction: a statement that inserts the row and its members has already counted them.
     private func count(_ path: ServerDerivedPath, _ amounts: String) -> String {
         let sum = "coalesce(o.\(path.column), 0) + n.amount"
         let isWhole = ServerType(path.derivation.attribute) == .bigint
@@ -292,9 +292,9 @@ struct ServerDerivedText {
                 + "WHERE o.\(key) = n.id\(path.ownRows("o")) RETURNING o.*)")
     }
 
-    // MARK: Noting
+    // MARK: Recording
 
-    /// Notes the rows of `u`.
+    /// Records the rows of `u`.
     private func noting(_ path: ServerDerivedPath, _ tables: String) -> String {
         let property = SQLText.literal(" " + ServerHistory.jsonText(path.derivation.attribute.name))
         let line = "u.\(quoted(ServerStoreTables.entity)) || ' ' || u.\(key) || \(property)"

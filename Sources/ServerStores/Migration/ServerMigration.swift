@@ -1,24 +1,24 @@
 import CoreData
 import Foundation
 
-// A lightweight migration in one transaction of the server. A table whose columns stay under their names is changed in place,
-// with all that an administrator has given it; another gets another name meanwhile, is made anew, filled with one statement
-// and granted to the same roles, and the old one goes. Until the commit others see the old store, and wait.
+// A lightweight migration in one transaction of the server. A table that keeps its columns is changed in place, with
+// everything that an administrator added to it. Any other table is renamed, created again, filled with one statement
+// and granted to the same roles, and the old one is dropped. Others see the old store, and wait, until the commit.
 
-/// Brings the tables of a store to another version of its model, by what the names in both say.
+/// Migrates the tables of a store to another version of its model, with an inferred mapping.
 struct ServerMigration {
     let opening: ServerOpening
-    /// The entities that the store has, in the version that it was written with.
+    /// The entities of the store in its present version.
     let source: [NSEntityDescription]
     let model: NSManagedObjectModel
     let entities: [NSEntityDescription]
 
     private static let mostAttempts = 5
 
-    /// - Parameter known: what the store said of itself when it was opened.
-    /// - Returns: what the migrated store says of itself, also where another program has migrated it meanwhile.
-    /// - Throws: 134190 where it cannot be inferred, 134110 where the rows do not fit, 134100 where another program has
-    ///   brought it to a third version. Then nothing has changed.
+    /// - Parameter known: the store's contents when it was opened.
+    /// - Returns: the contents of the migrated store, even if another program has already done the same migration.
+    /// - Throws: 134190 if no mapping can be inferred, 134110 if the rows do not fit, 134100 if another program
+    ///   migrated the store to a third version. The store is then unchanged.
     func run(on connection: any ServerConnection, from known: ServerOpening.Contents) throws -> ServerOpening.Contents {
         try ServerOpening.check(entities)
         var attempt = 1
@@ -26,7 +26,7 @@ struct ServerMigration {
             do { return try migrate(connection, known) } catch {
                 if connection.isInTransaction { _ = try? connection.run([ServerStatement("ROLLBACK")]) }
                 guard let failure = error as? ServerError else { throw error }
-                // A reader of the tables was in the way.
+                // A reader of the tables interfered.
                 guard failure.kind == .retry, attempt < Self.mostAttempts else { throw refusal(failure) }
                 attempt += 1
                 Thread.sleep(forTimeInterval: Double.random(in: 0.01...0.05) * Double(attempt))
@@ -41,7 +41,7 @@ struct ServerMigration {
         _ = try connection.run(
             ServerTransactionStart.statements(opening.place, store: opening.storeText, isAlone: true)
                 + [ServerStatement("LOCK TABLE \(store) IN ACCESS EXCLUSIVE MODE")])
-        // Only now is it known that the store stays as it is.
+        // From here on nobody else can change the store.
         guard let found = try opening.contentsIfPresent(connection) else { throw opening.errors.replaced() }
         var migrated = found.metadata
         StoreMetadata.setHashes(of: model, entities: entities, in: &migrated)
@@ -61,7 +61,7 @@ struct ServerMigration {
                 [.value(.blob(try model.cachedModelData()), .bytes), .value(.integer(version.number), .bigint)]),
             ServerStatement("DELETE FROM \(new.tableText(ServerStoreTables.entities))"),
             opening.listing(new, model),
-            // Who has the old model open learns that it is of no more use.
+            // Notifies programs that use the old model, which then find it replaced.
             ServerStatement(
                 "SELECT pg_notify(?, '')", [.value(.text(ServerHistory.channel(version.identifier)), .text)]),
             ServerStatement("COMMIT"),

@@ -1,14 +1,14 @@
 import CoreData
 
-/// Grants the new tables and sequences to every role that had rights on the old ones, and gives other new tables to the
-/// store's owner, and functions to their table's. Run in the migration's transaction, by a role that may be another than the
+/// Grants the new tables and sequences to every role with rights on the old ones. Other new tables get the store's
+/// owner, and functions get the owner of their table. Run in the migration's transaction by a role that may not be the
 /// store's owner: a superuser, or a member of the owner's role.
 struct ServerMigrationRights {
-    /// The new version's.
+    /// The layout of the new version.
     let layout: ServerLayout
     let connection: any ServerConnection
 
-    /// - Parameter replaced: the tables and sequences that went out of the way, with the names of those in their places.
+    /// - Parameter replaced: the replaced tables and sequences, with the names of their replacements.
     func passOn(_ replaced: [(old: String, new: String)]) throws {
         for place in replaced { try grant(place.new, asFor: place.old) }
         try giveTables()
@@ -23,7 +23,7 @@ struct ServerMigrationRights {
 
     private func text(_ value: String) -> ServerArgument { .value(.text(value), .text) }
 
-    /// What the roles may do with a table or sequence, they may with the one that takes its place; its owner stays, too.
+    /// Grants a new table or sequence the rights and the owner of the one that it replaces.
     private func grant(_ now: String, asFor before: String) throws {
         let (now, before) = (layout.tableText(now), layout.tableText(before))
         try run([
@@ -34,7 +34,7 @@ struct ServerMigrationRights {
                     + "ELSE '' END) FROM pg_catalog.pg_class AS c, aclexplode(c.relacl) AS a "
                     + "WHERE c.oid = ?::regclass AND a.grantee <> c.relowner",
                 [text(now), text(before)]),
-            // A sequence that belongs to a table has its owner.
+            // A sequence that is owned by a table always has the table's owner.
             ServerStatement(
                 "SELECT format('ALTER TABLE %s OWNER TO %I', ?, pg_get_userbyid(c.relowner)) "
                     + "FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS d WHERE c.oid = ?::regclass "
@@ -43,8 +43,8 @@ struct ServerMigrationRights {
         ])
     }
 
-    /// A table that came with the new version belongs to the store's owner, as if that had made it; not where the owner may
-    /// no longer make any, which the server asks for.
+    /// Gives tables of the new version to the store's owner, unless the owner may not create tables in the schema,
+    /// which the server requires.
     private func giveTables() throws {
         let names = layout.tables.map(\.name) + layout.joinTables.map(\.name)
         try run([
@@ -61,7 +61,7 @@ struct ServerMigrationRights {
         ])
     }
 
-    /// The views belong to the store's owner; who may read what the store says of itself may read them.
+    /// Gives the views to the store's owner, and the right to read them to roles that may read `_store`.
     private func giveViews() throws {
         let store = text(layout.tableText(ServerStoreTables.store))
         for name in ServerViews(layout: layout).names.map(layout.tableText) {
@@ -71,7 +71,7 @@ struct ServerMigrationRights {
                         + "quote_ident(pg_get_userbyid(a.grantee)) END) FROM pg_catalog.pg_class AS c, "
                         + "aclexplode(c.relacl) AS a WHERE c.oid = ?::regclass AND a.grantee <> c.relowner "
                         + "AND a.privilege_type = 'SELECT'", [text(name), store]),
-                // The views keep the migrating role as their owner if the store's owner may not create any.
+                // The migrating role remains the owner of the views if the store's owner may not create any.
                 ServerStatement(
                     "SELECT format('GRANT SELECT ON %s TO %I', ?, pg_get_userbyid(s.relowner)) "
                         + "FROM pg_catalog.pg_class AS s WHERE s.oid = ?::regclass "
@@ -85,7 +85,7 @@ struct ServerMigrationRights {
         }
     }
 
-    /// The functions behind a table's derived attributes belong to its owner, who could not replace them else.
+    /// Gives the functions of a table's derived attributes to the table's owner, who could not replace them otherwise.
     private func giveFunctions() throws {
         let names = ServerDerivedText(layout: layout).functionNames + [ServerSchemaText.signature]
         try run([

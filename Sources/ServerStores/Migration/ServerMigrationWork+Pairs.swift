@@ -1,14 +1,14 @@
 import CoreData
 import Foundation
 
-/// The tables of pairs of objects.
+/// The migration of join tables.
 extension ServerMigrationWork {
     private func source(_ relationship: NSRelationshipDescription?) -> NSRelationshipDescription? {
         guard let relationship else { return nil }
         return difference.source(of: relationship, in: relationship.entity) as? NSRelationshipDescription
     }
 
-    /// The old table of the pairs, if they were kept as such.
+    /// Returns the old join table of the pairs, if there was one.
     private func oldTable(of table: ServerJoinTable) -> ServerJoinTable? {
         guard let source = source(table.relationship) else { return nil }
         return old.joinTables.first { $0.relationship === source || $0.relationship.inverseRelationship === source }
@@ -24,7 +24,7 @@ extension ServerMigrationWork {
             && was.order == table.order && was.inverseOrder == table.inverseOrder
     }
 
-    /// The ends of the pairs are rows that are there.
+    /// Returns the condition that both rows of a pair exist.
     private func ends(_ table: ServerJoinTable, _ owner: String, _ member: String) -> String? {
         guard let destination = table.relationship.destinationEntity else { return nil }
         return "EXISTS (SELECT 1 FROM \(new.tableText(of: table.relationship.entity)) AS d WHERE d.\(key) = \(owner)) "
@@ -36,7 +36,7 @@ extension ServerMigrationWork {
         try run(["DELETE FROM \(new.tableText(table.name)) AS p WHERE NOT (\(ends))"])
     }
 
-    /// The pairs of all that a relationship of the new version was, in the entities that have it: `owner`, `member`, `place`.
+    /// Returns the pairs of all source relationships of a relationship of the new version: `owner`, `member`, `place`.
     private func pairs(ofNew relationship: NSRelationshipDescription?) -> String? {
         guard let relationship else { return nil }
         let parts = difference.sources(of: relationship).compactMap { pairs(of: $0) }
@@ -61,7 +61,7 @@ extension ServerMigrationWork {
         }
     }
 
-    /// Both ends tell of the same pairs, and differ in what they know of the order.
+    /// Fills the table from both ends, which have the same pairs, but each the order of one side only.
     func fill(_ table: ServerJoinTable) throws {
         let relationship = table.relationship
         let inverse = relationship.inverseRelationship

@@ -10,13 +10,13 @@ final class ServerMigrationWork {
     private let oldText: ServerSchemaText
     private let newText: ServerSchemaText
     private let tables: [ServerTableMigration]
-    /// The tables and tables of pairs that are changed in place.
+    /// The tables and join tables that are changed in place.
     private var staying: Set<String> = []
-    /// The names that the others of the old version have meanwhile.
+    /// The temporary names of the other old tables and sequences.
     private var parked: [String: String] = [:]
 
-    /// - Parameter numbers: those of the store's entities.
-    /// - Throws: 134190 where the new version cannot be inferred.
+    /// - Parameter numbers: the numbers of the store's entities.
+    /// - Throws: 134190 if no mapping can be inferred.
     convenience init(
         from source: [NSEntityDescription], _ numbers: [String: Int64], to entities: [NSEntityDescription],
         _ opening: ServerOpening, _ connection: any ServerConnection
@@ -58,10 +58,10 @@ final class ServerMigrationWork {
         _ = try connection.run(texts.map { ServerStatement($0) })
     }
 
-    /// Where a table of the old version is while rows are moved.
+    /// Returns the present name of an old table while rows are moved.
     func place(_ name: String) -> String { old.tableText(parked[name] ?? name) }
 
-    /// - Returns: the new version's layout.
+    /// - Returns: the layout of the new version.
     @discardableResult
     func run() throws -> ServerLayout {
         try run(ServerViews(layout: old).removals())
@@ -91,7 +91,7 @@ final class ServerMigrationWork {
         try run(
             old.joinTables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" }
                 + old.tables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" })
-        // The history begins anew: what is in it names properties of the old version.
+        // The history is deleted, because it contains property names of the old version.
         try run([
             "DELETE FROM \(new.tableText(ServerStoreTables.changes))",
             "DELETE FROM \(new.tableText(ServerStoreTables.transactions))",
@@ -101,8 +101,8 @@ final class ServerMigrationWork {
 
     // MARK: Constraints, indexes, references
 
-    /// The references among the store's own tables go while rows are moved, and the constraints that are not those of the new
-    /// version.
+    /// Drops the references among the store's tables while rows are moved, and the constraints that the new version
+    /// does not have.
     private func removeRules() throws {
         let names = ServerArgument.list((old.tables.map(\.name) + old.joinTables.map(\.name)).map { .text($0) }, .text)
         let found = try connection.run([
@@ -127,7 +127,7 @@ final class ServerMigrationWork {
             .intersection(newText.uniqueConstraints().map(\.text))
     }
 
-    /// By those of references the rows behind others are found, of which values are derived.
+    /// Creates new indexes. Derived values need those of references to find the rows of owners.
     private func addIndexes() throws {
         let known = Set(old.tables.filter { staying.contains($0.name) }.flatMap(oldText.indexes))
         try run(new.tables.flatMap(newText.indexes).filter { !known.contains($0) })
@@ -141,7 +141,7 @@ final class ServerMigrationWork {
                 + new.joinTables.filter { staying.contains($0.name) }.flatMap(newText.comments))
     }
 
-    /// The tables and sequences that others take the places of, with their names of now.
+    /// The replaced tables and sequences, with the names of their replacements.
     private func replaced() -> [(old: String, new: String)] {
         var places = tables.flatMap { table -> [(old: String, new: String)] in
             guard let from = table.from else { return [] }
@@ -181,7 +181,7 @@ final class ServerMigrationWork {
         ])
     }
 
-    /// Gives a table that stays its new columns, with their values.
+    /// Adds the new columns of a kept table, with their values.
     private func extend(_ table: ServerTableMigration) throws {
         let text = new.tableText(table.table.name)
         let coming = table.comingColumns
@@ -217,7 +217,7 @@ final class ServerMigrationWork {
         try run(statements)
     }
 
-    /// References to rows that are gone are taken out, and the entities of the others noted.
+    /// Clears references to rows that do not exist, and sets the entity columns of the others.
     private func mend(_ table: ServerTable) throws {
         let text = new.tableText(table.name)
         var statements: [String] = []
@@ -240,7 +240,7 @@ final class ServerMigrationWork {
 
     // MARK: Checks
 
-    /// Every attribute that is required has a value in every row.
+    /// Checks that every required attribute has a value in every row.
     private func check(_ table: ServerTableMigration) throws {
         for (entity, _) in table.kept where !entity.isAbstract {
             for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name })

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Notes the statements of migrations of a store.
+/// Collects the statements of migrations of a store.
 final class ServerRehearsal {
     private let opening: ServerOpening
     private let connection: any ServerConnection
@@ -35,14 +35,14 @@ final class ServerRehearsal {
     }
 }
 
-/// A connection that writes statements down and runs none but questions to the server's catalog, whose answers are statements.
+/// A connection that records statements. It runs only queries of the server's catalog whose results are statements.
 private final class StatementRecorder: ServerConnection {
     private let connection: any ServerConnection
     private(set) var statements: [String] = []
 
     init(_ connection: any ServerConnection) { self.connection = connection }
 
-    /// No rows; a number that is asked for all the same is zero.
+    /// A result without rows; any number read from it is zero.
     private final class Nothing: ServerResult {
         var rowCount: Int { 0 }
         var command: String { "" }

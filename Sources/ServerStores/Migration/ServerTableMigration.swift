@@ -1,15 +1,15 @@
 import CoreData
 import Foundation
 
-/// What the rows of one table of the new version are made of.
+/// The sources of the rows of one table of the new version.
 struct ServerTableMigration {
     let table: ServerTable
     let old: ServerLayout
     let new: ServerLayout
     let difference: ModelDifference
-    /// The entities of the table that had rows, with what they were.
+    /// The entities of the table that had rows, with their counterparts in the old version.
     let kept: [(new: NSEntityDescription, old: NSEntityDescription)]
-    /// The table that the rows come from; all of them stand in one.
+    /// The old table with the rows. All of them are in one table.
     let from: ServerTable?
 
     init(_ table: ServerTable, old: ServerLayout, new: ServerLayout, difference: ModelDifference) {
@@ -21,7 +21,7 @@ struct ServerTableMigration {
         from = kept.first.map { old.serverTable(of: $0.old) }
     }
 
-    /// A piece of SQL in terms of a row `o` of the old table, with its arguments.
+    /// An SQL expression for a row `o` of the old table, with its arguments.
     struct Expression {
         var text: String
         var arguments: [ServerArgument] = []
@@ -30,13 +30,13 @@ struct ServerTableMigration {
     private func quoted(_ name: String) -> String { new.dialect.quoted(name) }
     private var entity: String { quoted(ServerStoreTables.entity) }
 
-    // MARK: Staying
+    // MARK: In-place changes
 
-    /// Whether the old table can become the new one without that its columns change: those that both have are the same, the
-    /// others come or go, and no index of a column that stays goes.
+    /// True if the old table can become the new one by adding and dropping columns only: common columns are the same,
+    /// and no index of a kept column is dropped.
     func canStay(_ oldText: ServerSchemaText, _ newText: ServerSchemaText) throws -> Bool {
         guard let from, from.name == table.name, from.sequence == table.sequence else { return false }
-        // Not where the rows of other tables come from it too.
+        // False if rows of other tables come from it too.
         let heirs = from.entities.compactMap(difference.destination(of:))
         guard heirs.allSatisfy({ heir in table.entities.contains { $0 === heir } }) else { return false }
         let before = Dictionary(from.columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -53,26 +53,26 @@ struct ServerTableMigration {
         }
     }
 
-    /// The columns that a table that stays loses.
+    /// The columns that a kept table loses.
     var goneColumns: [String] {
         let names = Set(table.columns.map(\.name))
         return from?.columns.map(\.name).filter { !names.contains($0) } ?? []
     }
 
-    /// The columns that it gets.
+    /// The columns that a kept table gains.
     var comingColumns: [ServerColumn] {
         let names = Set(from?.columns.map(\.name) ?? [])
         return table.columns.filter { !names.contains($0.name) }
     }
 
-    /// The numbers of the entities whose rows go.
+    /// The numbers of the entities whose rows are deleted.
     var goneEntities: [Int64] {
         from?.entities.filter { difference.destination(of: $0) == nil }.map(old.number(of:)) ?? []
     }
 
     // MARK: Values
 
-    /// One expression where it is the same for all entities of the table, else one for each.
+    /// Returns one expression for all entities of the table if they are the same, otherwise one for each.
     func expression(for column: ServerColumn) throws -> Expression {
         let parts = try kept.map { pair in
             let isThere = pair.new.isKindOf(entity: column.entity)
@@ -81,7 +81,7 @@ struct ServerTableMigration {
         let having = parts.compactMap(\.1)
         guard let first = having.first else { return Expression(text: "NULL::\(column.type.rawValue)") }
         let isOne = having.allSatisfy { $0.text == first.text && $0.arguments.isEmpty }
-        // Rows of entities that do not have the column hold nothing in a column of the old table that was not theirs.
+        // In another entity's column of the old table, rows of an entity without it have NULL.
         if isOne, having.count == parts.count || first.text.hasPrefix("o.") { return first }
         var result = Expression(text: "CASE o.\(entity)")
         for case (let number, let part?) in parts {
@@ -99,7 +99,7 @@ struct ServerTableMigration {
             difference.source(of: entity.propertiesByName[property.name] ?? property, in: entity)
         }
         switch column.content {
-        // A derived value is worked out once the rows are there; one whose time was noted keeps it.
+        // A derived value is computed after the rows are moved. One with an older counterpart keeps its value.
         case .attribute(let attribute as NSDerivedAttributeDescription) where source(attribute) == nil:
             return argument(.null, column)
         case .text(let text, let functions):
@@ -126,7 +126,7 @@ struct ServerTableMigration {
         case .toOne(let toOne):
             return moved(source(toOne).flatMap { old.column(of: $0, in: owner) }, column)
         case .destinationEntity(let toOne):
-            // Where there was none, it is found by the rows that are referred to.
+            // If there was no such column, it is filled from the referenced rows.
             let found = source(toOne) as? NSRelationshipDescription
             return moved(found.flatMap { old.entityColumn(of: $0, in: owner) }, column)
         case .position(let toOne):
@@ -134,13 +134,13 @@ struct ServerTableMigration {
                 let owner = old.column(of: found, in: owner)
             else { return argument(.null, column) }
             if let name = old.positionColumn(of: found) { return moved(name, column) }
-            // A list that gets an order gets that of the keys.
+            // A list that becomes ordered is ordered by key.
             let place = Self.place(within: "o.\(quoted(owner))", by: "o.\(quoted(ServerStoreTables.key))")
             return Expression(text: "CASE WHEN o.\(quoted(owner)) IS NOT NULL THEN \(place) END")
         }
     }
 
-    /// The place of a row in a list that had no order.
+    /// Returns the position of a row in a list that was not ordered before.
     static func place(within owner: String, by key: String) -> String {
         "(row_number() OVER (PARTITION BY \(owner) ORDER BY \(key)) * \(OrderingKeys.step) "
             + "+ \(OrderingKeys.first - OrderingKeys.step))"
@@ -160,7 +160,7 @@ struct ServerTableMigration {
         let text = "o.\(quoted(name))"
         let type = from?.columns.first { $0.name == name }?.type
         if type == column.type { return Expression(text: text) }
-        // The server knows no way from a truth value but to an integer.
+        // The server casts a Boolean to integer only.
         return Expression(
             text: type == .boolean ? "(\(text)::int4)::\(column.type.rawValue)" : "(\(text))::\(column.type.rawValue)")
     }
