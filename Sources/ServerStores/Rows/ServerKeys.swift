@@ -5,13 +5,13 @@ final class ServerKeys {
     private var free: [String: [Range<Int64>]] = [:]
     private var wasAsked = false
 
-    /// Whether the server was asked for keys since the last call.
+    /// Returns true if keys were requested from the server since the last call.
     func takeWasAsked() -> Bool {
         defer { wasAsked = false }
         return wasAsked
     }
 
-    /// One key for each of `tables`, in the same order. At most one round trip.
+    /// Returns one key for each of `tables`, in the same order. At most one round trip.
     func take(
         _ tables: [ServerTable], _ layout: ServerLayout, _ connection: any ServerConnection
     ) throws -> [Int64] {
@@ -36,7 +36,7 @@ final class ServerKeys {
                 free[sequence, default: []].append(first..<first + ServerStoreTables.keysAtOnce)
             }
         }
-        // From the end of the lists: taking from the front would move all that is left.
+        // Sorted descending, because removing from the front of an array would move all other elements.
         for sequence in wanted.keys { free[sequence]?.sort { $0.lowerBound > $1.lowerBound } }
         return tables.map { table in
             guard var range = free[table.sequence]?.popLast() else {

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import PredicateSyntax
 
-/// Reads rows: each member is one round trip.
+/// Reads rows. Each member needs one round trip.
 struct ServerQueries {
     let connection: any ServerConnection
     let layout: ServerLayout
@@ -68,7 +68,7 @@ struct ServerQueries {
         return found
     }
 
-    /// The keys of a list without groups, by whole columns; `nil` where a row has none, or is of an unknown entity.
+    /// Returns the keys of a list without groups, read by column; `nil` if a row has none or an unknown entity.
     private func keys(_ result: any ServerResult, _ only: NSEntityDescription?) -> [RowKey]? {
         guard let references = result.integers(inColumn: 0) else { return nil }
         if let only {
@@ -188,7 +188,7 @@ extension ServerStatement {
             })
     }
 
-    /// The type that holds all values of a list: decimals hold whole numbers, and so do reals.
+    /// Returns the type for all values of a list: numeric if any is a decimal, otherwise double if any is real.
     private static func type(of values: [SQLValue]) -> ServerType {
         guard let first = values.first else { return .bigint }
         var found = type(of: first)

@@ -1,13 +1,13 @@
 import CoreData
 
-/// The values of rows that go to the server in one statement, column by column.
+/// The values of rows that one statement sends to the server, by column.
 struct ServerRowBlock {
     private let columns: [ServerRowWriting.Column]
     private var values: [[SQLValue]]
     private var bytes = 0
     private(set) var rows = 0..<0
 
-    /// So many rows, and about so many bytes, go to the server in one statement.
+    /// The maximum number of rows, and of bytes (roughly), in one statement.
     private static let mostRows = 5000
     private static let mostBytes = 16 << 20
 
@@ -31,7 +31,7 @@ struct ServerRowBlock {
         rows = rows.lowerBound..<rows.upperBound + 1
     }
 
-    /// What the statement binds. The next rows begin a new block.
+    /// Returns the arguments of the statement and begins a new block.
     mutating func take() -> [ServerArgument] {
         defer {
             for index in values.indices { values[index].removeAll(keepingCapacity: true) }
@@ -42,7 +42,7 @@ struct ServerRowBlock {
     }
 }
 
-/// How each entity is written, once it was asked for.
+/// The cached column plans for writing entities.
 final class ServerWritings {
     private let layout: ServerLayout
     private var known: [ObjectIdentifier: ServerRowWriting] = [:]

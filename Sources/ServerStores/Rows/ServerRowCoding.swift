@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// How the rows of one entity are written: its columns, and what each holds of a row.
+/// The columns for writing rows of one entity, with their sources.
 final class ServerRowWriting {
-    /// One column of the table, and the slot whose value it is, or is made of.
+    /// One column of the table, and the slot that is its value's source.
     struct Column {
         let name: String
         let type: ServerType
@@ -14,9 +14,9 @@ final class ServerRowWriting {
     let entity: NSEntityDescription
     let number: Int64
     let tableText: String
-    /// Those of the entity alone, in the order of the table's, without what triggers keep.
+    /// The columns of the entity in the table's order, without those that triggers update.
     let columns: [Column]
-    /// Whether rows have places in ordered lists of others.
+    /// True if rows have positions in ordered lists of other objects.
     let hasPositions: Bool
 
     init(_ entity: NSEntityDescription, layout: ServerLayout) {
@@ -47,14 +47,14 @@ final class ServerRowWriting {
     }
 }
 
-/// Values of slots as columns hold them, and back.
+/// Conversion between values of slots and of columns.
 struct ServerValueCoding {
     let layout: ServerLayout
     let store: EngineStore
 
-    /// The value of a column; a position is not a value of the row.
+    /// Returns the value of a column; null for a position, which is not a value of the row.
     ///
-    /// - Throws: 134030 for a value that cannot be kept.
+    /// - Throws: 134030 for a value that cannot be stored.
     func value(_ column: ServerRowWriting.Column, of row: RowSnapshot) throws -> SQLValue {
         let value = row.value(column.slot)
         switch column.content {
@@ -79,7 +79,7 @@ struct ServerValueCoding {
         switch value {
         case .null: return .null
         case .integer(let number): return .integer(number)
-        // What is no number has no order: as in a file, it is no value.
+        // NaN has no order. It is stored as NULL, as in a file store.
         case .real(let number): return number.isNaN ? .null : .real(number)
         case .text(let text):
             guard !text.utf8.contains(0) else {
@@ -122,7 +122,7 @@ struct ServerValueCoding {
     }
 }
 
-/// Makes row snapshots of results whose columns are ``RowColumns``.
+/// Decodes results with the columns of ``RowColumns`` to snapshots.
 final class ServerRowReading {
     private struct Plan {
         let layout: EntityLayout
@@ -135,7 +135,7 @@ final class ServerRowReading {
     private let layout: ServerLayout
     private let store: EngineStore
     private let keepsUncoded: Bool
-    /// Many rows refer to the same few objects.
+    /// A cache, because many rows refer to the same few objects.
     private var known: [RowKey: NSManagedObjectID] = [:]
     private static let mostKnown = 10_000
 
@@ -157,7 +157,7 @@ final class ServerRowReading {
         }
     }
 
-    /// `nil` for a row of an entity that the query did not ask for.
+    /// Returns `nil` for a row of an entity that is not in the query.
     func row(_ row: Int, of result: any ServerResult) -> (key: RowKey, snapshot: RowSnapshot)? {
         guard case .integer(let number) = result.value(row, RowColumns.entityColumn), let plan = plans[number],
             case .integer(let key) = result.value(row, RowColumns.primaryKeyColumn),

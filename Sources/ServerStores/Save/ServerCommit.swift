@@ -1,19 +1,19 @@
 import CoreData
 import Foundation
 
-/// A transaction that is written and not committed.
+/// A transaction that is written but not committed.
 struct StagedTransaction {
     let token: UUID
     let number: Int64
-    /// The connection on which it is open: no other can commit it.
+    /// The connection with the open transaction, which no other can commit.
     let connection: any ServerConnection
 }
 
-/// A transaction whose commit was not answered, and of which nothing could be learned afterwards.
+/// A transaction whose commit was not answered, and whose outcome is unknown.
 struct DoubtfulTransaction {
     let token: UUID
     let number: Int64
-    /// What it wrote; `nil` for a batch.
+    /// The changes that it wrote; `nil` for a batch.
     let changes: StoreChangeSet?
 
     var error: ServerError {
@@ -25,8 +25,8 @@ struct DoubtfulTransaction {
         return error
     }
 
-    /// What is left of a save, once this transaction is known to be there: without the rows that it wrote just so. `nil` for
-    /// nothing.
+    /// Returns the part of a save to write after this transaction is known to be committed, without rows that it wrote
+    /// identically. `nil` if nothing is left.
     func rest(of other: StoreChangeSet) -> StoreChangeSet? {
         guard let changes else { return other }
         let inserted = Dictionary(changes.inserted.map { ($0.id, $0.row) }, uniquingKeysWith: { $1 })
@@ -42,8 +42,8 @@ struct DoubtfulTransaction {
                 isSame($0, row.row) && changes.insertedPositions[row.id] == other.insertedPositions[row.id]
             } ?? false
         }
-        // A row that has another place or other pairs by now meets a conflict with what was written, as one with other
-        // values does.
+        // A row that now has another position or other pairs conflicts with the written one, as a row with other values
+        // does.
         func isWritten(_ row: StoreRowChange) -> Bool {
             guard let known = changed[row.id] else { return false }
             return known.baseVersion == row.baseVersion && isSame(known.row, row.row)
@@ -52,12 +52,12 @@ struct DoubtfulTransaction {
         }
         rest.updated.removeAll(where: isWritten)
         rest.deleted.removeAll(where: isWritten)
-        // Pairs may be written twice: the second time they are there.
+        // Pairs may be written again, which has no effect.
         let isDone = rest.inserted.isEmpty && rest.updated.isEmpty && rest.deleted.isEmpty
         return isDone && Self.pairs(of: nil, in: changes) == Self.pairs(of: nil, in: other) ? nil : rest
     }
 
-    /// What becomes of one list of pairs.
+    /// The changes of one list of pairs.
     private struct Pairs: Equatable {
         let added: Set<NSManagedObjectID>
         let removed: Set<NSManagedObjectID>
@@ -80,37 +80,37 @@ struct DoubtfulTransaction {
     }
 }
 
-/// How a transaction that writes begins.
+/// The first statements of a writing transaction.
 enum ServerTransactionStart {
-    /// A process that waits for something else with an open transaction keeps all others from writing: after so long the
-    /// server ends it. Batches run the program's own code in between.
+    /// The time after which the server ends a transaction of a waiting process, since others cannot write during it. In
+    /// batches the program's own code runs between statements.
     private static let longestSilence = "30s"
     private static let longestSilenceOfBatches = "300s"
-    /// A machine that is gone is noticed by the server as soon as by its clients.
+    /// With these settings the server notices a lost machine as soon as its clients do.
     private static let noticing = [
         ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "3"), ("tcp_keepalives_count", "3"),
         ("tcp_user_timeout", "10s"),
     ]
 
-    /// A statement in a transaction of its own, which waits for locks no longer than the store's user wants to.
-    /// It is the last but one of the returned list.
+    /// Returns a statement in its own transaction, which waits for locks no longer than the store's timeout. The
+    /// statement is the last but one in the list.
     static func bounded(_ statement: ServerStatement, _ place: ServerPlace) -> [ServerStatement] {
-        // What the URL sets for the whole session stays.
+        // Settings in the URL apply to the whole session and take precedence.
         let isSet = place.sessionSettings.contains("lock_timeout")
         let setting = ServerStatement("SELECT set_config('lock_timeout', '\(place.lockTimeout)', true)")
         return [ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED")] + (isSet ? [] : [setting])
             + [statement, ServerStatement("COMMIT")]
     }
 
-    /// What applies to this transaction alone, and the store's lock, which is that of its table ``ServerStoreTables/store``: only
-    /// roles that may update that table can take it. Saves share it, by an update of no row, for which a right on a column is
-    /// enough; a batch, a migration, and a save on which derived values of other rows depend has it alone. All take it before
-    /// they touch a row, so that none of them holds rows that the other waits for.
+    /// Returns settings for this transaction only, and the statement that locks the store. The lock is on the table
+    /// ``ServerStoreTables/store``, so only roles that may update it can take it. Saves share it by an update of no
+    /// rows, for which a right on one column is enough. Batches, migrations, and saves that affect derived values of
+    /// other rows take it exclusively. All take it before they access rows, which prevents deadlocks between them.
     ///
     /// - Parameters:
-    ///   - store: the table, as statements have it.
-    ///   - isAlone: whether it is a batch or a migration.
-    ///   - derives: whether values of other rows may depend on what it writes: it reads which have changed.
+    ///   - store: the quoted name of the table.
+    ///   - isAlone: true for a batch or a migration.
+    ///   - derives: true if derived values of other rows may change. The save then reads which rows changed.
     static func statements(
         _ place: ServerPlace, store: String, isAlone: Bool, derives: Bool = false
     ) -> [ServerStatement] {
@@ -118,10 +118,10 @@ enum ServerTransactionStart {
         settings.append(
             ("idle_in_transaction_session_timeout", isAlone ? longestSilenceOfBatches : longestSilence))
         settings += noticing
-        // A plan that was made for an empty table, and kept, would read all of it for each of a million rows.
+        // A cached plan made for an empty table would scan the whole table for each of a million rows.
         if isAlone { settings.append(("plan_cache_mode", "force_custom_plan")) }
         if derives { settings.append((ServerDerivedText.noting, "on")) }
-        // What the URL sets for the whole session stays.
+        // Settings in the URL apply to the whole session and take precedence.
         settings = settings.filter { !place.sessionSettings.contains($0.0) }
         let parts = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }
         let lock =

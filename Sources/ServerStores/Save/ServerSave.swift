@@ -1,15 +1,14 @@
 import CoreData
 import Foundation
 
-// One save is one list of statements in one round trip, and the commit is another; where keys had to be asked for before, the
-// commit is the last of the list, and the statements are guarded: one that finds other rows than it should fails, and what
-// follows it is not done. Each statement writes all rows of one
-// entity that change in the same columns, as arrays. The order is that of the file store: locked rows, deletes, updates,
-// inserts, pairs, the history. Unique values and references are checked behind all of them, so that rows may swap values.
-// The number of the transaction is taken last: a transaction that has it holds it until the commit, so numbers are in
-// the order of commits.
+// A save is one list of statements in one round trip and the commit in another. If keys had to be requested before, the
+// commit is the last statement in the list, and the statements are guarded: one that does not find the expected rows
+// fails, and the following ones are not run. Each statement writes, as arrays, all rows of one entity that change in
+// the same columns. The order is that of the file store: locked rows, deletes, updates, inserts, pairs, history. Unique
+// values and references are checked at the end, so that rows may swap values. The number of the transaction is taken
+// last and locked until the commit, so that numbers are in the order of commits.
 
-/// Makes the statements of one change set, and reads from their results which rows were not as the changes expected them.
+/// Makes the statements of one change set, and finds conflicts in their results.
 struct ServerSave {
     let layout: ServerLayout
     let store: EngineStore
@@ -17,9 +16,9 @@ struct ServerSave {
     let writings: ServerWritings
 
     private var statements: [ServerStatement] = []
-    /// By the places of statements in the list: the rows that each must have found.
+    /// The rows that each statement must find, by its index in the list.
     private var expected: [Int: [NSManagedObjectID]] = [:]
-    /// Where the versions of locked rows are read.
+    /// The locked rows whose versions a statement reads, by its index in the list.
     private var locks: [Int: [StoreRowChange]] = [:]
 
     init(_ changes: StoreChangeSet, layout: ServerLayout, store: EngineStore, writings: ServerWritings) {
@@ -33,8 +32,8 @@ struct ServerSave {
     private var key: String { quoted(ServerStoreTables.key) }
     private var version: String { quoted(ServerStoreTables.version) }
 
-    /// - Parameter isGuarded: whether a statement is to fail (22012) that finds other rows than it should.
-    /// - Throws: 134030 for a value that cannot be kept.
+    /// - Parameter isGuarded: true if a statement must fail (22012) when it does not find the expected rows.
+    /// - Throws: 134030 for a value that cannot be stored.
     mutating func makeStatements(isGuarded: Bool = false) throws -> [ServerStatement] {
         statements = []
         lockRows()
@@ -48,9 +47,9 @@ struct ServerSave {
         return statements
     }
 
-    /// A division by nothing, which is worked out only where rows are missing.
+    /// A division by zero, which is evaluated only if rows are missing.
     static let guardText = "1 / (count(*) - count(*))"
-    /// The state of the error that it is.
+    /// The state of the error for a division by zero.
     static let guardState = "22012"
 
     private mutating func addGuards() {
@@ -69,7 +68,7 @@ struct ServerSave {
         }
     }
 
-    /// The rows that another transaction has changed or deleted.
+    /// Returns the rows that another transaction has changed or deleted.
     func conflicts(_ results: ArraySlice<any ServerResult>) -> [NSManagedObjectID] {
         var found: [NSManagedObjectID] = []
         let results = Array(results)
@@ -92,7 +91,7 @@ struct ServerSave {
         return found
     }
 
-    // MARK: Rows that are there
+    // MARK: Existing rows
 
     private func grouped(_ rows: [StoreRowChange]) -> [[StoreRowChange]] {
         var order: [ObjectIdentifier] = []
@@ -102,7 +101,7 @@ struct ServerSave {
             if groups[table] == nil { order.append(table) }
             groups[table, default: []].append(row)
         }
-        // In the order of tables and keys: two saves that lock the same rows wait for each other once, and not crosswise.
+        // Sorted by table and key, so that two saves that lock the same rows do not deadlock.
         return order.compactMap { groups[$0] }
             .sorted { layout.tableText(of: $0[0].id.entity) < layout.tableText(of: $1[0].id.entity) }
             .map { $0.sorted { $0.id.savedKey < $1.id.savedKey } }
@@ -126,7 +125,7 @@ struct ServerSave {
         }
     }
 
-    /// Who puts rows at the ends of lists has the owners' rows meanwhile: two that do it at once would find the same end.
+    /// Locks the owners of lists to which rows are appended, because two concurrent saves would find the same end.
     private mutating func lockOwners() {
         var owners: [String: Set<Int64>] = [:]
         func note(_ writing: ServerRowWriting, _ row: RowSnapshot, _ known: [Int: Int]?, _ slots: [Int]?) {
@@ -166,7 +165,7 @@ struct ServerSave {
         }
     }
 
-    /// Grouped by the columns that change: what does not change is not written.
+    /// Groups the rows by the columns that change. Others are not written.
     private mutating func updateRows() throws {
         struct Shape: Hashable {
             let entity: ObjectIdentifier
@@ -226,7 +225,7 @@ struct ServerSave {
 
     private func position(_ known: Int?) -> SQLValue { known.map { .integer(OrderingKeys.key(at: $0)) } ?? .null }
 
-    /// A value as it is written: a place in a list that the user did not choose is the end of the list.
+    /// Returns the value to write. A position that was not chosen is the end of the list.
     private func written(
         _ column: ServerRowWriting.Column, _ name: String, _ columns: [ServerRowWriting.Column],
         _ writing: ServerRowWriting
@@ -322,7 +321,7 @@ struct ServerSave {
             }
         }
         if !change.added.isEmpty {
-            // Both ends of a relationship report a new pair; the second finds it there.
+            // Both ends of a relationship report a new pair. The second insertion has no effect.
             for columns in [[pairs.owner, pairs.destination], [pairs.destination, pairs.owner]].prefix(
                 isReflexive ? 2 : 1)
             {

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The open transaction of a batch: each step is written as a save is, and all of them are one transaction of the history.
+/// The open transaction of a batch. Each step is written like a save, and all are one transaction of the history.
 final class ServerSteps: BatchSteps {
     private let session: ServerSession
     private let engine: ServerEngine
@@ -42,7 +42,7 @@ final class ServerSteps: BatchSteps {
         }
     }
 
-    /// The number of the transaction.
+    /// Returns the number of the transaction, which begins with the first step.
     private func begin() throws -> Int64 {
         if let written { return written.number }
         var head = StoreChangeSet.empty
@@ -60,12 +60,12 @@ final class ServerSteps: BatchSteps {
 
     // MARK: Many new rows
 
-    /// From so many rows on they are copied.
+    /// The minimum number of rows for COPY.
     private static let leastCopied = 256
 
-    /// Copies the new rows of each entity of which there are many.
+    /// Copies the new rows of each entity that has many.
     ///
-    /// - Returns: the rows that are left; `nil` where none was copied.
+    /// - Returns: the rows that are left; `nil` if none was copied.
     private func copy(_ rows: [IdentifiedRow]) throws -> [IdentifiedRow]? {
         guard rows.count >= Self.leastCopied else { return nil }
         let coding = ServerValueCoding(layout: session.layout, store: store)
