@@ -1,7 +1,7 @@
 import CoreData
 
-/// Looks for what cannot be in a store's tables, beside what the server itself keeps right. Repairs nothing: that is the
-/// administrator's, with the statements that the findings make plain.
+/// Finds damage in a store's tables that the server itself does not prevent. Repairs nothing: administrators can do
+/// that with statements that follow from the findings.
 struct ServerCheck {
     let layout: ServerLayout
     let connection: any ServerConnection
@@ -68,8 +68,8 @@ struct ServerCheck {
             }
     }
 
-    /// The sequences that the role may look at. Readers of a store need no right on them; what they would be asked for is left
-    /// out then.
+    /// Returns the sequences that the role may read. Readers of a store need no right on them; the checks of other
+    /// sequences are skipped.
     private func visibleSequences() throws -> Set<String> {
         let results = try connection.run(
             layout.tables.map { table in
@@ -79,7 +79,7 @@ struct ServerCheck {
         return Set(zip(layout.tables, results).filter { $1.value(0, 0) == .integer(1) }.map(\.0.sequence))
     }
 
-    /// Derived values that are not what they are derived from now.
+    /// Returns checks for derived values that differ from what their derivation gives.
     private func derivedChecks() -> [(PersistentStoreFinding.Kind, String, (Int64) -> String)] {
         layout.derivations.all.filter(\.isKept).map { derivation in
             let path = ServerDerivedPath(derivation: derivation, layout: layout)

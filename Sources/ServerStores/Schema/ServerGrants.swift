@@ -1,10 +1,10 @@
 import CoreData
 
-/// The rights of a role on a store's schema and tables, no more than reading or saving takes.
+/// The minimum rights of a role on a store's schema and tables, for reading or saving.
 struct ServerGrants {
     let layout: ServerLayout
 
-    /// - Parameter role: as SQL has it, quoted where it has to be.
+    /// - Parameter role: as SQL text, quoted if necessary.
     func statements(to role: String, readOnly: Bool) -> [String] {
         let own = [
             ServerStoreTables.store, ServerStoreTables.entities, ServerStoreTables.transactions,
@@ -18,7 +18,8 @@ struct ServerGrants {
         if !readOnly {
             let store = layout.tableText(ServerStoreTables.store)
             rights.append("INSERT, UPDATE, DELETE ON \(list(rows))")
-            // A save that derives values of other rows locks the table, which a right on one column does not allow.
+            // A save that affects other rows' derived values locks the table; a right on one column does not allow
+            // that.
             rights.append(layout.derivingTables.isEmpty ? "UPDATE (changes) ON \(store)" : "UPDATE ON \(store)")
             rights.append("INSERT ON \(list([ServerStoreTables.transactions, ServerStoreTables.changes]))")
             rights.append("USAGE ON SEQUENCE \(list(layout.tables.map(\.sequence)))")

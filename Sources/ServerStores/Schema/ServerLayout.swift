@@ -1,17 +1,17 @@
 import CoreData
 import Foundation
 
-/// Where everything of a model is in a server's tables: one table for each hierarchy of entities, under the names of the model.
+/// The tables and columns of a model on a server: one table for each entity hierarchy, with the names of the model.
 ///
-/// Immutable. Look-ups cost one hash.
+/// Immutable. Each lookup costs one hash.
 final class ServerLayout: SQLSchema {
     let dialect: SQLDialect
     let schemaName: String
-    /// In the order of their numbers.
+    /// Sorted by number.
     let entities: [NSEntityDescription]
     let tables: [ServerTable]
     let joinTables: [ServerJoinTable]
-    /// What each unique constraint of the database stands for.
+    /// The meaning of each unique constraint of the database.
     let constraints: [String: (entity: NSEntityDescription, names: [String])]
     private let numbers: [ObjectIdentifier: Int64]
     private let entitiesByNumber: [Int64: NSEntityDescription]
@@ -21,7 +21,7 @@ final class ServerLayout: SQLSchema {
     private let storages: [ObjectIdentifier: SQLToManyStorage]
     let derivations: ServerDerivations
     private let texts: [ServerTextKey: String]
-    /// The tables, also of pairs, whose rows others' derived values depend on, or are such values.
+    /// The tables and join tables that derived values of other rows depend on or are in.
     private(set) var derivingTables: Set<String> = []
 
     private struct PropertyColumns {
@@ -30,8 +30,8 @@ final class ServerLayout: SQLSchema {
         var position: String?
     }
 
-    /// - Parameter stored: the numbers that the entities of an existing store have.
-    /// - Throws: 134020 where the model needs an entity that is not there; 134060 for an attribute that cannot be derived.
+    /// - Parameter stored: the entity numbers of an existing store.
+    /// - Throws: 134020 if the store lacks an entity of the model; 134060 for an attribute that cannot be derived.
     init(
         entities: [NSEntityDescription], dialect: SQLDialect, schema: String, stored: [String: Int64]? = nil,
         name: String
@@ -124,7 +124,7 @@ final class ServerLayout: SQLSchema {
         columns[ObjectIdentifier(property)]?.value
     }
 
-    /// The column of what functions make of a text, beside it.
+    /// Returns the column with the result of functions on a text, in the text's table.
     func column(of text: NSAttributeDescription, by functions: [TextFunction]) -> String? {
         texts[ServerTextKey(text: ObjectIdentifier(text), functions: functions)]
     }
@@ -159,27 +159,27 @@ final class ServerLayout: SQLSchema {
     }
 }
 
-/// The table of a hierarchy of entities.
+/// The table of an entity hierarchy.
 struct ServerTable {
     let name: String
-    /// The sequence that gives blocks of keys.
+    /// The sequence for blocks of keys.
     let sequence: String
     let root: NSEntityDescription
     let entities: [NSEntityDescription]
     let columns: [ServerColumn]
 }
 
-/// A column beside those that every table has.
+/// A column, except those that every table has.
 struct ServerColumn {
     enum Content {
         case attribute(NSAttributeDescription)
-        /// What the functions make of a text of the row, for what is derived from it.
+        /// The result of functions on a text of the row, from which another attribute is derived.
         case text(NSAttributeDescription, [TextFunction])
         case element(NSCompositeAttributeDescription, NSCompositeAttributeDescription.Leaf)
         case toOne(NSRelationshipDescription)
-        /// The number of the entity of a to-one relationship's destination.
+        /// The entity number of a to-one relationship's destination.
         case destinationEntity(NSRelationshipDescription)
-        /// The place in the ordered inverse of a to-one relationship.
+        /// The position in the ordered inverse of a to-one relationship.
         case position(NSRelationshipDescription)
     }
 
@@ -189,23 +189,23 @@ struct ServerColumn {
     let entity: NSEntityDescription
 }
 
-/// The table of a relationship that is to-many at both ends, or has no inverse: one row for each pair.
+/// The join table of a relationship that is to-many at both ends or has no inverse: one row per pair.
 struct ServerJoinTable {
     let name: String
     let relationship: NSRelationshipDescription
-    /// The column of the objects that have the relationship, and that of its destinations.
+    /// The column of the objects with the relationship.
     let owner: String
     let destination: String
-    /// The place of the destination in the owner's list, and of the owner in the destination's.
+    /// The position of the destination in the owner's list, and of the owner in the destination's list.
     let order: String?
     let inverseOrder: String?
 }
 
 extension ServerType {
-    /// The type of an attribute's column; `nil` for one that has none.
+    /// Creates the type of an attribute's column; `nil` for an attribute without one.
     init?(_ attribute: NSAttributeDescription) {
         switch attribute.attributeType {
-        // A count or sum is what it is, and no reason to refuse a save.
+        // A count or sum may be larger than the attribute's type, which must not make a save fail.
         case .integer16AttributeType where attribute is NSDerivedAttributeDescription,
             .integer32AttributeType where attribute is NSDerivedAttributeDescription:
             self = .bigint
@@ -213,7 +213,7 @@ extension ServerType {
         case .integer32AttributeType: self = .integer
         case .integer64AttributeType: self = .bigint
         case .booleanAttributeType: self = .boolean
-        // A date is kept as it is in memory: a time stamp of the server would lose what is less than a microsecond.
+        // Dates are stored as in memory, because the server's timestamps have only microseconds.
         case .doubleAttributeType, .floatAttributeType, .dateAttributeType: self = .double
         case .decimalAttributeType: self = .numeric
         case .stringAttributeType, .URIAttributeType: self = .text
@@ -224,7 +224,7 @@ extension ServerType {
     }
 }
 
-/// The numbers of entities in a store: those of a new one by name, root before descendants.
+/// The numbers of entities in a store. A new store numbers them by name, roots before descendants.
 struct EntityOrder {
     let entries: [(entity: NSEntityDescription, number: Int64)]
 
@@ -243,7 +243,7 @@ struct EntityOrder {
         entries = ordered.enumerated().map { ($0.element, Int64($0.offset + 1)) }
     }
 
-    /// - Throws: 134020 where the store does not have an entity.
+    /// - Throws: 134020 if the store does not have an entity.
     init(of entities: [NSEntityDescription], stored: [String: Int64], name: String) throws {
         entries = try Self.withAncestors(entities).map { entity in
             guard let number = stored[entity.name ?? ""] else {
@@ -254,8 +254,8 @@ struct EntityOrder {
         }.sorted { $0.1 < $1.1 }
     }
 
-    /// The numbers after a migration: an entity that stays keeps its number, so that who still has the old model never takes
-    /// one entity for another.
+    /// Returns the numbers after a migration. A kept entity keeps its number, so that programs with the old model never
+    /// confuse entities.
     static func numbers(
         of entities: [NSEntityDescription], stored: [String: Int64], _ difference: ModelDifference
     ) -> [String: Int64] {

@@ -1,19 +1,19 @@
 import CoreData
 import Foundation
 
-/// Chooses the names of tables, columns and constraints: those of the model, made different where two would be the same, and
-/// short enough for the server.
+/// Chooses the names of tables, columns and constraints: those of the model, made unique and short enough for the
+/// server.
 struct ServerNames {
-    /// The names of a schema's tables, indexes and sequences, which share one space.
+    /// The names of a schema's tables, indexes and sequences, which share one namespace.
     private var taken: Set<String> = [
         ServerStoreTables.store, ServerStoreTables.entities, ServerStoreTables.transactions, ServerStoreTables.changes,
     ]
     private(set) var constraints: [String: (entity: NSEntityDescription, names: [String])] = [:]
 
-    /// So many bytes a name may have.
+    /// The maximum length of a name in bytes.
     private static let limit = 63
 
-    /// The wanted name, or one like it that was not claimed yet.
+    /// Returns the wanted name, or a similar one if it is taken.
     static func claim(_ wanted: String, _ taken: inout Set<String>) -> String {
         let plain = wanted.unicodeScalars.contains("\0") ? wanted.split(separator: "\0").joined(separator: "_") : wanted
         var name = cut(plain, to: limit)
@@ -96,7 +96,7 @@ struct ServerNames {
                 }
             }
         }
-        // Behind all others, whose names do not depend on what is derived.
+        // These follow all other columns, whose names then do not depend on derivations.
         for entity in family {
             for case let text as NSAttributeDescription in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
                 for functions in derivations.texts(beside: text) {
@@ -134,9 +134,9 @@ struct ServerNames {
     }
 }
 
-/// The tables that a store has beside those of its rows, and the columns that all of those have.
+/// The names of a store's own tables, and of the columns in all tables of rows.
 enum ServerStoreTables {
-    /// One row: what the store says of itself, and the number of its last transaction.
+    /// One row: the store's metadata and the number of its last transaction.
     static let store = "_store"
     /// The entities and their numbers.
     static let entities = "_entities"
@@ -147,9 +147,9 @@ enum ServerStoreTables {
     static let entity = "_entity"
     static let version = "_version"
     static let rowColumns: Set<String> = [key, entity, version]
-    /// Columns that the server gives each table itself.
+    /// Columns that the server adds to each table.
     static let systemColumns: Set<String> = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
-    /// What is said on the server of each column of the store's own tables.
+    /// The server's comments on the columns of the store's own tables.
     static let comments: [(table: String, columns: [(name: String, text: String)])] = [
         (
             store,
@@ -191,11 +191,11 @@ enum ServerStoreTables {
             ]
         ),
     ]
-    /// The same of the columns that all tables of rows have.
+    /// The server's comments on the columns that all tables of rows have.
     static let rowComments: [(name: String, text: String)] = [
         (key, "the key of the row, which never changes"), (entity, "the number of the row's entity in _entities"),
         (version, "grows with each save of the row"),
     ]
-    /// How many keys a step of a sequence stands for.
+    /// The number of keys in one step of a sequence.
     static let keysAtOnce: Int64 = 64
 }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Opens the tables of a store, and makes them where there are none.
+/// Opens the tables of a store, or creates them if there are none.
 struct ServerOpening {
     let place: ServerPlace
     let database: any ServerDatabase
@@ -17,7 +17,7 @@ struct ServerOpening {
         replica = try place.replicaURL.map { Replica(place: try ServerPlace($0, options: options), database: database) }
     }
 
-    /// Where a replica of the store is.
+    /// The location of a replica of the store.
     struct Replica {
         let place: ServerPlace
         let database: any ServerDatabase
@@ -36,29 +36,29 @@ struct ServerOpening {
     private var schemaText: String { dialect.quoted(place.schema) }
     private func table(_ name: String) -> String { schemaText + "." + dialect.quoted(name) }
 
-    /// The table of what the store says of itself.
+    /// The table of the store's metadata.
     var storeText: String { table(ServerStoreTables.store) }
 
-    // MARK: What the store says of itself
+    // MARK: The store's contents
 
     func metadata(_ connection: any ServerConnection) throws -> [String: Any] { try contents(connection).metadata }
 
-    /// - Throws: 260 where there is no store, 259 where it is one of a later version.
+    /// - Throws: 260 if there is no store, 259 if it has a later version.
     func contents(_ connection: any ServerConnection, withModel: Bool = false) throws -> Contents {
         if let found = try contentsIfPresent(connection, withModel: withModel) { return found }
         throw CoreDataError.make(
             260, "There is no store at \(place.name): the schema \(place.schema) has none of its tables.")
     }
 
-    /// What a store says of itself, with the version of its tables.
+    /// The store's metadata and the version of its tables.
     struct Contents {
         var metadata: [String: Any]
         var version: ServerStoreVersion
-        /// The compiled model, where it was asked for.
+        /// The compiled model, if requested.
         var model: Data?
     }
 
-    /// In one round trip where there is a store, or no table of its name.
+    /// Returns the contents. One round trip, if there is a store or no table of that name.
     func contentsIfPresent(_ connection: any ServerConnection, withModel: Bool = false) throws -> Contents? {
         let store = table(ServerStoreTables.store)
         let result: any ServerResult
@@ -91,7 +91,7 @@ struct ServerOpening {
         return contents
     }
 
-    /// - Parameter result: one row, whose first column is the format.
+    /// - Parameter result: one row with the format in the first column.
     private func checkFormat(of result: any ServerResult) throws {
         let format: Int64? =
             switch result.rowCount == 1 ? result.value(0, 0) : .null {
@@ -108,7 +108,7 @@ struct ServerOpening {
         }
     }
 
-    /// The version of the tables beside those of the rows.
+    /// The version of the store's own tables.
     static let format: Int64 = 2
 
     private func isPresent(_ connection: any ServerConnection) throws -> Bool {
@@ -148,9 +148,9 @@ struct ServerOpening {
 
     // MARK: A new store
 
-    /// Makes everything in one transaction, unless another process has been quicker.
+    /// Creates everything in one transaction, unless another process has already done so.
     ///
-    /// - Returns: whether it was made here.
+    /// - Returns: true if it was created here.
     func create(
         on connection: any ServerConnection, model: NSManagedObjectModel, entities: [NSEntityDescription]
     ) throws -> Bool {
@@ -223,7 +223,7 @@ struct ServerOpening {
             ])
     }
 
-    /// What the tables cannot do is refused before there are any.
+    /// Refuses a model that the tables cannot represent, before they are created.
     static func check(_ entities: [NSEntityDescription]) throws {
         for entity in entities {
             for case let relationship as NSRelationshipDescription in entity.ownProperties
@@ -241,14 +241,14 @@ struct ServerOpening {
             entities: entities, dialect: dialect, schema: place.schema, stored: stored, name: place.name)
     }
 
-    /// - Parameter version: the one that the tables must be of; by default any.
+    /// - Parameter version: the required version of the tables; `nil` for any.
     func layout(
         of entities: [NSEntityDescription], on connection: any ServerConnection, version: ServerStoreVersion? = nil
     ) throws -> ServerLayout {
         try layout(of: entities, stored: numbers(on: connection, version: version))
     }
 
-    /// The numbers of the entities that the store has.
+    /// Returns the numbers of the store's entities.
     func numbers(
         on connection: any ServerConnection, version: ServerStoreVersion? = nil
     ) throws -> [String: Int64] {
@@ -269,7 +269,7 @@ struct ServerOpening {
 
     // MARK: The end of a store
 
-    /// Removes the store's tables, and its schema where nothing else is in it.
+    /// Removes the store's tables, and its schema if that is then empty.
     func destroy(_ connection: any ServerConnection) throws {
         guard let found = try contentsIfPresent(connection, withModel: true), let data = found.model else { return }
         let model = try NSManagedObjectModel(cachedModelData: data, store: place.name, metadata: found.metadata)
@@ -281,14 +281,14 @@ struct ServerOpening {
                 ServerStoreTables.changes, ServerStoreTables.transactions, ServerStoreTables.entities,
                 ServerStoreTables.store,
             ]
-        // In one statement, so that their references to each other do not count. What an administrator made of them does.
+        // In one statement, so that references between the tables do not prevent it. Other dependent objects do.
         let texts =
             ServerViews(layout: layout).removals() + ["DROP TABLE \(tables.map(table).joined(separator: ", "))"]
             + ServerDerivedText(layout: layout).removals()
             + ["DROP FUNCTION IF EXISTS \(table(ServerSchemaText.signature))()"]
         _ = try connection.run(texts.map { ServerStatement($0) })
         guard place.schema != "public" else { return }
-        // What else is in the schema keeps it.
+        // Fails if anything else is in the schema.
         _ = try? connection.run([ServerStatement("DROP SCHEMA \(schemaText)")])
     }
 }

@@ -1,17 +1,17 @@
 import CoreData
 import Foundation
 
-/// The statements that make the tables of a new store. All names are quoted, whatever they are.
+/// The statements that create the tables of a new store. All names are quoted.
 struct ServerSchemaText {
     let layout: ServerLayout
-    /// Into how many partitions each table is divided, by the hash of its key. A table with unique values stays whole: the
-    /// server keeps values unique within a partition only.
+    /// The number of partitions of each table, by the hash of its key. A table with unique values is not divided,
+    /// because the server keeps values unique only within a partition.
     var partitions = 1
 
     private func name(_ name: String) -> String { layout.dialect.quoted(name) }
     private func literal(_ text: String) -> String { SQLText.literal(text) }
 
-    /// All of a new store.
+    /// All statements of a new store.
     func statements() -> [String] {
         storeTables() + storeComments() + signing() + rowTables() + rules()
             + ServerDerivedText(layout: layout).statements() + ServerViews(layout: layout).statements()
@@ -20,8 +20,8 @@ struct ServerSchemaText {
     /// The function that signs the transactions of the history, unquoted.
     static let signature = "_sign"
 
-    /// Has the server itself write down who makes a transaction, whatever the writer says. Also for a store that was made without
-    /// these columns.
+    /// Returns statements that make the server record the author of each transaction, whatever the writer sends. Also
+    /// for a store that was created without these columns.
     func signing() -> [String] {
         let (table, function) = (layout.tableText(ServerStoreTables.transactions), layout.tableText(Self.signature))
         let body =
@@ -36,10 +36,10 @@ struct ServerSchemaText {
         ]
     }
 
-    /// The tables of the rows and of their pairs, without what is checked.
+    /// Creates the tables of rows and pairs, without constraints.
     func rowTables() -> [String] { layout.tables.flatMap(statements) + layout.joinTables.flatMap(statements) }
 
-    /// Constraints, indexes and references: for tables that are filled.
+    /// Adds constraints, indexes and references to filled tables.
     func rules() -> [String] {
         uniqueConstraints().map(\.text) + layout.tables.flatMap(indexes) + references()
     }
@@ -109,12 +109,12 @@ struct ServerSchemaText {
         }
     }
 
-    /// A column with its type.
+    /// Returns a column definition.
     func definition(_ column: ServerColumn) -> String {
         "\(name(column.name)) \(typeText(column.type))\(isAmount(column) ? " DEFAULT 0" : "")"
     }
 
-    /// Whether a column holds a count or a sum, which is nothing in a new row that nothing leads to.
+    /// True if a column has a count or sum, which is 0 in a new row.
     private func isAmount(_ column: ServerColumn) -> Bool {
         guard case .attribute(let attribute) = column.content, column.type != .boolean else { return false }
         switch layout.derivations[attribute]?.source {
@@ -131,7 +131,7 @@ struct ServerSchemaText {
     }
 
     private func typeText(_ type: ServerType) -> String {
-        // The order of texts is that of their bytes, as in memory.
+        // Texts are ordered by their bytes, as in memory.
         type == .text ? "text COLLATE \"C\"" : type.rawValue
     }
 
@@ -143,7 +143,7 @@ struct ServerSchemaText {
         return (["Rows of the entities " + members.joined(separator: ", ")] + notes).joined(separator: "; ")
     }
 
-    /// The property with its type as the model has them, how its values stand in the column, and what the model notes of it.
+    /// Returns the property with its type in the model, the encoding of its values, and the model's notes on it.
     private func comment(_ column: ServerColumn) -> String {
         let owner = column.entity.name ?? ""
         switch column.content {
@@ -185,7 +185,7 @@ struct ServerSchemaText {
         notes(property.renamingIdentifier, property.name, property.userInfo)
     }
 
-    /// The former name, and the user info as far as it is text.
+    /// Returns the former name, and the texts in the user info.
     private static func notes(_ identifier: String?, _ name: String?, _ info: [AnyHashable: Any]?) -> [String] {
         let former = identifier.flatMap { $0 == name ? nil : "was \($0)" }
         let texts = (info ?? [:]).compactMap { key, value in (value as? String).map { "\(key): \($0)" } }
@@ -219,7 +219,7 @@ struct ServerSchemaText {
         return ["COMMENT ON TABLE \(text) IS \(literal("Pairs of \(list)"))"] + columnComments(text, columns)
     }
 
-    /// Both ends of a pair are rows, at the end of each transaction.
+    /// The rows of both ends must exist at the end of each transaction.
     private func references(_ table: ServerJoinTable) -> [String] {
         guard let destination = table.relationship.destinationEntity else { return [] }
         return [(table.owner, table.relationship.entity), (table.destination, destination)].map { column, entity in
@@ -234,7 +234,7 @@ struct ServerSchemaText {
             + "DEFERRABLE INITIALLY DEFERRED"
     }
 
-    /// To-one relationships are foreign keys where no rule of the model lets a reference outlive its row.
+    /// Makes to-one relationships foreign keys, unless the model's rules let a reference outlive its row.
     private func references(_ table: ServerTable) -> [String] {
         table.columns.compactMap { column in
             guard case .toOne(let toOne) = column.content, let destination = toOne.destinationEntity,
@@ -246,7 +246,7 @@ struct ServerSchemaText {
 
     // MARK: Indexes
 
-    /// Deferrable: rows may swap unique values in one transaction.
+    /// Deferrable, so that rows may swap unique values in one transaction.
     func uniqueConstraints() -> [(name: String, table: String, text: String)] {
         layout.constraints.sorted { $0.key < $1.key }.map { constraint, meaning in
             let columns = meaning.names.compactMap { property in

@@ -1,7 +1,7 @@
 import CoreData
 
-/// Views for people and other programs, one for each entity: the rows of the entity and its subentities under the names of the
-/// model, with a `timestamptz` beside each date. A view reads with the rights of the role that asks.
+/// Views for people and other programs, one for each entity: the rows of the entity and its subentities with the names
+/// of the model, and a `timestamptz` for each date. A view reads with the rights of the querying role.
 struct ServerViews {
     let layout: ServerLayout
 
@@ -9,7 +9,7 @@ struct ServerViews {
 
     private static let prefix = "_view_"
 
-    /// By entity, in the order of their numbers; unquoted, and of no table, index or sequence of the store.
+    /// Sorted by entity number; unquoted, and different from all tables, indexes and sequences of the store.
     private var views: [(entity: NSEntityDescription, name: String)] {
         var taken = Set(layout.tables.flatMap { [$0.name, $0.sequence] } + layout.joinTables.map(\.name))
         taken.formUnion(layout.constraints.keys)
@@ -61,7 +61,7 @@ struct ServerViews {
         }
     }
 
-    /// A time that the server's type does not reach is null, and no error of the whole view.
+    /// A time outside the range of the server's type is null, because an error would break the whole view.
     private static func time(_ column: String) -> String {
         let seconds = "\(column) + 978307200"
         return "CASE WHEN \(seconds) >= -210866803200 AND \(seconds) < 9224318016000 "
