@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-// The edge between this room and the module of one database. What is here knows rows and objects, and writes SQL with arrays,
-// RETURNING and ON CONFLICT, which is PostgreSQL's and that of what speaks its protocol. What is there knows the connection,
-// its library and its errors.
+// The interface between this room and the module of a database. This room deals with rows and objects, and writes SQL
+// with arrays, RETURNING and ON CONFLICT, for PostgreSQL and databases with its protocol. The module deals with the
+// connection, the client library and its errors.
 
 /// The types of columns.
 package enum ServerType: String, Sendable {
@@ -18,13 +18,13 @@ package enum ServerType: String, Sendable {
     case uuid
 }
 
-/// What is bound to a `?` of a statement.
+/// A bound value of a statement.
 package enum ServerArgument: Sendable {
     case value(SQLValue, ServerType)
     case list([SQLValue], ServerType)
 }
 
-/// One statement for the server. Its places are `?`, as everywhere here.
+/// A statement for the server. Its parameters are `?`.
 package struct ServerStatement: Sendable {
     package var text: String
     package var arguments: [ServerArgument]
@@ -35,19 +35,19 @@ package struct ServerStatement: Sendable {
     }
 }
 
-/// What a statement gave.
+/// The result of a statement.
 package protocol ServerResult: AnyObject {
     var rowCount: Int { get }
-    /// Booleans are whole numbers.
+    /// Booleans are returned as integers.
     func value(_ row: Int, _ column: Int) -> SQLValue
-    /// The whole numbers of a column, one for each row; `nil` where the column is of another type, or has a null.
+    /// Returns the integers of a column, one for each row; `nil` if the column has another type or a null.
     func integers(inColumn column: Int) -> [Int64]?
-    /// What the server says it has done, such as `COMMIT`.
+    /// The server's name for the completed command, such as `COMMIT`.
     var command: String { get }
 }
 
 extension ServerResult {
-    /// The texts of the first column, without what is none.
+    /// The texts in the first column; other values are skipped.
     var texts: [String] {
         (0..<rowCount).compactMap { row in
             if case .text(let text) = value(row, 0) { text } else { nil }
@@ -55,26 +55,26 @@ extension ServerResult {
     }
 }
 
-/// Why the server, or the way to it, refused something. Holds no credentials.
+/// An error of the server or the connection to it. Contains no credentials.
 package struct ServerError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// Another transaction came in between: the same may work when it is done again.
+        /// Another transaction interfered. The same work may succeed if repeated.
         case retry
         case uniqueViolation
         case referenceViolation
-        /// The connection is of no more use; nothing that was sent is known to be done.
+        /// The connection is lost. It is unknown if sent statements were run.
         case lost
-        /// The user is not let in, or has no right to do this.
+        /// The user may not log in, or has no right to do this.
         case forbidden
         /// There is no such database or schema.
         case missing
-        /// The caller had the statement given up.
+        /// The caller cancelled the statement.
         case cancelled
-        /// Another transaction has held a lock for longer than is waited for one.
+        /// Another transaction has held a lock for longer than the timeout.
         case locked
-        /// The server takes no changes, as a replica.
+        /// The server accepts no changes, for example because it is a replica.
         case unwritable
-        /// It is not known whether a commit was done.
+        /// It is unknown if a commit was done.
         case uncertain
         case other
     }
@@ -86,7 +86,7 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
     package var constraint: String?
     /// True if the connection is lost: the same read may succeed on a new one.
     var isOfServerAway = false
-    /// That of the transaction of which nothing is known.
+    /// The token of the transaction with an unknown outcome.
     package var token: UUID?
 
     package init(kind: Kind, state: String?, message: String, constraint: String? = nil) {
@@ -96,10 +96,10 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
         self.constraint = constraint
     }
 
-    /// Whether the statement asks for a table or schema that is not there.
+    /// True if the statement needs a table or schema that does not exist.
     var isOfMissingTable: Bool { ["42P01", "3F000"].contains(state) }
 
-    /// Whether a name of the statement is not there; a right that is missing is something else.
+    /// True if a name in the statement does not exist, which is different from a missing right.
     var saysThatTablesAreGone: Bool { kind != .forbidden && state?.hasPrefix("42") == true }
 
     package var description: String { message + (state.map { " [SQLSTATE \($0)]" } ?? "") }
@@ -107,33 +107,33 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
 
 /// A connection to the server. Used on one thread at a time. All members throw ``ServerError``.
 package protocol ServerConnection: AnyObject {
-    /// Runs the statements one after the other, in one round trip; none behind the first that fails.
+    /// Runs the statements in order in one round trip, and stops at the first that fails.
     func run(_ statements: [ServerStatement]) throws -> [any ServerResult]
 
-    /// Adds rows to a table by the quickest way that the server has.
+    /// Adds rows to a table in the server's fastest way.
     func copy(_ rows: [[SQLValue]], into table: String, columns: [(name: String, type: ServerType)]) throws
 
-    /// Runs `body`, in which a statement is given up soon after `isCancelled` says so. It is asked on this thread.
+    /// Runs `body`. Its statements are cancelled soon after `isCancelled` returns true, which is called on this thread.
     func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows -> Result
 
-    /// How many messages of other connections came since the last call. Asks nothing of the server.
+    /// Returns the number of messages from other connections since the last call. Sends nothing to the server.
     func takeMessages() throws -> Int
 
-    /// Has `wake` called on `queue` when messages of others have come; then not again before ``takeMessages()`` was called.
+    /// Calls `wake` on `queue` when messages from others arrive, and not again before ``takeMessages()`` is called.
     func whenMessagesCome(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void)
 
     var isInTransaction: Bool { get }
 }
 
-/// A kind of database: made by the module that knows it.
+/// A type of database, implemented by its module.
 package protocol ServerDatabase: StoreEngineType {
     init()
 
     var dialect: SQLDialect { get }
 
-    /// A new connection.
+    /// Opens a new connection.
     ///
-    /// - Throws: ``ServerError``: also where the server is too old, or keeps texts in another encoding.
+    /// - Throws: ``ServerError``, also if the server is too old or uses another text encoding.
     func connect(to place: ServerPlace) throws -> any ServerConnection
 }
 
@@ -141,33 +141,33 @@ extension ServerDatabase {
     package static var engine: any StoreEngine.Type { ServerEngine.self }
 }
 
-/// Where a store is: the URL without what only this framework reads of it.
+/// The location of a store: its URL with the parameters that only this framework reads.
 package struct ServerPlace: Sendable {
-    /// With password, where the URL has one.
+    /// With the password, if the URL has one.
     package let url: URL
-    /// The schema in which the tables are.
+    /// The schema of the tables.
     package let schema: String
-    /// Milliseconds to wait for a lock; 0 for ever.
+    /// Milliseconds to wait for a lock; 0 to wait for ever.
     package let lockTimeout: Int
-    /// Whether the store's user follows what others commit.
+    /// True if the store's user follows commits of others.
     package let isFollowed: Bool
-    /// What the URL has the server set for the whole session.
+    /// The server settings in the URL, which apply to the whole session.
     package let sessionSettings: String
-    /// Into how many partitions the tables of a new store are divided; 1 for none.
+    /// The number of partitions of the tables of a new store; 1 for none.
     let partitions: Int
-    /// The way to a replica from which may be read what it has already.
+    /// The URL of a replica for reading.
     let replicaURL: URL?
 
-    /// The parameters of the URL that are not the connection's.
+    /// The parameters of the URL that are not for the connection.
     package static let ownParameters: Set<String> = ["schema", "partitions", "replica"]
     private static let mostPartitions = 1024
 
-    /// So many bytes the name of a schema may have.
+    /// The maximum length of a schema name, in bytes.
     private static let longestName = 63
-    /// Seconds to wait for a lock where the options do not say.
+    /// The default number of seconds to wait for a lock.
     private static let waiting = 30.0
 
-    /// - Throws: 134080 for a schema whose name the server would cut or not understand.
+    /// - Throws: 134080 for a schema name that the server would truncate or reject.
     init(_ url: URL, options: StoreOptions) throws {
         self.url = url
         let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
@@ -179,7 +179,7 @@ package struct ServerPlace: Sendable {
         replicaURL = replica.flatMap { Self.url(url, at: $0) }
         isFollowed = options.postsRemoteChanges
         let seconds = options.timeout ?? Self.waiting
-        // Not even a moment is the least that the server knows; 0 is for ever there.
+        // The minimum is 1, because the server takes 0 as waiting for ever.
         lockTimeout =
             seconds == .infinity
             ? 0 : min(max(Int(exactly: (min(seconds, 1e6) * 1000).rounded()) ?? 30_000, 1), Int(Int32.max))
@@ -205,7 +205,7 @@ package struct ServerPlace: Sendable {
         }
     }
 
-    /// The same URL at another host: `host`, `host:port`, or `/folder:port` for a socket.
+    /// Returns the URL with another host: `host`, `host:port`, or `/folder:port` for a socket.
     private static func url(_ url: URL, at place: String) -> URL? {
         guard !place.isEmpty, var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return nil }
         var (host, port) = (place, "")
@@ -220,6 +220,6 @@ package struct ServerPlace: Sendable {
         return parts.url
     }
 
-    /// The URL as errors say it.
+    /// The URL for error messages.
     var name: String { url.withoutPassword.absoluteString }
 }

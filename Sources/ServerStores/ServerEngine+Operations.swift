@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What the store contract asks of every store.
+/// The operations that contexts and the coordinator use.
 extension ServerEngine: StagedSaving {
     package func fetch(_ query: StoreQuery) throws -> StoreQueryResult { try querying { try $0.fetch(query) } }
 
@@ -14,7 +14,7 @@ extension ServerEngine: StagedSaving {
     package func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         if ids.isEmpty { return [] }
         let begin = DispatchTime.now()
-        // A replica may be behind what was read from the server: only the server knows that a row is gone.
+        // A replica may be behind the server, so only the server decides that a row does not exist.
         let rows = try querying({ try $0.rows(inOrderOf: ids) }, believesReplica: { !$0.contains { $0 == nil } })
         pace.note(rows: ids.count, since: begin)
         return rows
@@ -72,9 +72,9 @@ extension ServerEngine: StagedSaving {
 
     package func abandonStaged() { session?.rollBack() }
 
-    // MARK: What others do
+    // MARK: Commits of others
 
-    /// Asks nothing of the server: reads, saves and ``dataVersion()`` find out.
+    /// Sends nothing to the server: reads, saves and ``dataVersion()`` find replaced tables.
     package func checkFile() throws {
         let (session, opening) = try open()
         if session.isReplaced { throw opening.errors.replaced() }

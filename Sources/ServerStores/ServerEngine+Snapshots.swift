@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// A connection with an open read transaction: the store as it was when that began. With its last reference the connection
-/// goes back to the readers that it came from.
+/// A connection with an open read transaction: the store as it was when the transaction began. The connection is
+/// returned to its pool with the last reference.
 // SAFETY: immutable; the connection is used under the coordinator's lock, or by one reader at a time.
 final class ServerSnapshot: @unchecked Sendable {
     let connection: any ServerConnection
@@ -20,7 +20,7 @@ extension ServerEngine: SnapshotReading {
     package func makeSnapshot() throws -> AnyObject? {
         let (session, opening) = try open()
         return try opening.errors.translating(.reading) {
-            // The first statement fixes what is seen.
+            // The first statement determines the visible state.
             let connection = try session.readers.take(running: [
                 ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), ServerStatement("SELECT 1"),
             ])
@@ -36,7 +36,7 @@ extension ServerEngine: SnapshotReading {
     }
 }
 
-// MARK: - Reading beside the writer
+// MARK: - Background reading
 
 extension ServerEngine: BackgroundReading {
     package func makeReader() throws -> (any RowStore)? {

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-/// Keeps a store in the tables of a database server, whose module is found by the scheme of the URL. Used under the coordinator's
-/// lock, but for its readers: each of those has a connection of its own, and is used by one thread at a time.
+/// Stores rows in the tables of a database server. The URL's scheme selects the server's module. Used under the
+/// coordinator's lock, except for readers, each of which has its own connection and is used by one thread at a time.
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 package final class ServerEngine: StoreEngine, @unchecked Sendable {
     private weak var holder: EngineStore?
-    /// With the password that it may have.
+    /// With the password, if it has one.
     let placeURL: URL
     var opening: ServerOpening?
     var session: ServerSession?
@@ -21,7 +21,7 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
         isReader = false
     }
 
-    /// A background reader, whose objects carry the IDs of the store of `writer`.
+    /// Creates a background reader, whose objects have the IDs of the writer's store.
     init(beside writer: ServerEngine, showing snapshot: ServerSnapshot?) {
         holder = writer.holder
         placeURL = writer.placeURL
@@ -32,7 +32,7 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
         isReader = true
     }
 
-    /// The store that object IDs name.
+    /// The store in the IDs of objects.
     var store: EngineStore {
         get throws {
             guard let holder else { throw closed }
@@ -196,7 +196,7 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
         return (session, opening)
     }
 
-    /// Runs `body`, which only reads; again on a new connection where the old one broke.
+    /// Runs `body`, which only reads. Runs it again on a new connection if the old one is lost.
     func reading<Result>(_ body: (ServerSession, any ServerConnection) throws -> Result) throws -> Result {
         let (session, opening) = try open()
         return try opening.errors.translating(.reading) {
@@ -207,9 +207,9 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
         }
     }
 
-    /// The same, of what the snapshot in use shows.
+    /// Runs `body` with the snapshot if there is one, otherwise with a replica or the server.
     ///
-    /// - Parameter believesReplica: False for an answer of a replica about which the server is asked too.
+    /// - Parameter believesReplica: returns false for a replica's result that the server must confirm.
     func querying<Result>(
         _ body: (ServerQueries) throws -> Result, believesReplica: (Result) -> Bool = { _ in true }
     ) throws -> Result {
@@ -236,7 +236,7 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
         try opening.errors.translating(.saving) { try body(session) }
     }
 
-    /// An error of a unique value becomes the framework's, which says whose it is.
+    /// Converts an error for a duplicate unique value to the framework's, which names the objects.
     func translatingUniqueViolations(of changes: StoreChangeSet, _ body: () throws -> Void) throws {
         let (session, opening) = try open()
         do { try body() } catch let error as ServerError where error.kind == .uniqueViolation {

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Errors of a server as Core Data's, with the server's own beneath. Says where the store is, and no password.
+/// Converts errors of a server to Core Data's, with the server's error underlying. Messages omit passwords.
 struct ServerStoreErrors {
     let place: ServerPlace
 
@@ -51,7 +51,7 @@ struct ServerStoreErrors {
             underlying: Self.underlying(error), userInfo: info)
     }
 
-    /// With a full stop, where it does not end with a mark of its own.
+    /// Adds a full stop if the text does not end with punctuation.
     private static func sentence(_ text: String) -> String {
         text.last.map { ".?!".contains($0) } == true ? text : text + "."
     }
@@ -61,7 +61,7 @@ struct ServerStoreErrors {
         return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
     }
 
-    /// A store whose tables are no longer those that were opened.
+    /// Returns the error for a store whose tables are no longer the opened ones.
     func replaced() -> NSError {
         CoreDataError.make(
             134100,
@@ -70,7 +70,7 @@ struct ServerStoreErrors {
             userInfo: ["reason": "The model used to open the store is no longer the one that it is kept in"])
     }
 
-    /// The server's words, for programs that know it.
+    /// Returns the server's error, for programs that handle it.
     static func underlying(_ error: ServerError) -> NSError {
         var info: [String: Any] = [NSLocalizedDescriptionKey: error.description]
         info["SQLSTATE"] = error.state
@@ -78,7 +78,7 @@ struct ServerStoreErrors {
         return NSError(domain: "ServerErrorDomain", code: 0, userInfo: info)
     }
 
-    /// A row that breaks a uniqueness constraint of the model.
+    /// Returns the error for a row that violates a uniqueness constraint of the model.
     func uniqueViolation(
         _ error: ServerError, _ changes: StoreChangeSet, _ layout: ServerLayout
     ) -> NSError {

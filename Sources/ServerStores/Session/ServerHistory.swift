@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Which tables a session was opened with.
+/// The version of the tables with which a session was opened.
 struct ServerStoreVersion: Equatable {
     /// The UUID of the store.
     let identifier: String
@@ -9,25 +9,25 @@ struct ServerStoreVersion: Equatable {
     let number: Int64
 }
 
-/// The history: one row for each transaction, one for each row that it changed.
+/// The history: one row for each transaction, and one for each row that it changed.
 struct ServerHistory {
     let layout: ServerLayout
 
     private func table(_ name: String) -> String { layout.tableText(name) }
 
-    /// The channel on which commits are told: that of the store's UUID.
+    /// Returns the channel for notifications of commits, which contains the store's UUID.
     static func channel(_ identifier: String) -> String { "coredata_" + identifier.lowercased() }
 
     // MARK: Writing
 
-    /// Takes the next number, writes the transaction and its changes, and has the commit told; gives the number. All in one
-    /// statement, the last of a transaction.
+    /// Takes the next number, writes the transaction and its changes, requests a notification for the commit, and
+    /// returns the number. One statement, the last of a transaction.
     ///
     /// - Parameters:
-    ///   - token: by which the transaction is found again, when its commit was not answered.
-    ///   - version: that of the tables as the writer knows them. Where they are of another, or of another store, nothing is
-    ///     written and no number given.
-    ///   - isGuarded: whether the statement is to fail then.
+    ///   - token: identifies the transaction if its commit is not answered.
+    ///   - version: the version of the tables that the writer knows. If they have another version or are of another
+    ///     store, nothing is written and no number is returned.
+    ///   - isGuarded: true if the statement must fail in that case.
     func recording(
         _ changes: StoreChangeSet, token: UUID, channel: String, tombstones: [NSManagedObjectID: String],
         version: ServerStoreVersion, isGuarded: Bool = false
@@ -55,7 +55,7 @@ struct ServerHistory {
             ] + lists + [.value(.text(channel), .text)])
     }
 
-    /// Adds changes to a transaction that is open, behind those that it has.
+    /// Adds changes to an open transaction, after its present ones.
     func appending(
         _ changes: StoreChangeSet, to number: Int64, tombstones: [NSManagedObjectID: String]
     ) -> ServerStatement {
@@ -70,8 +70,7 @@ struct ServerHistory {
             [.value(.integer(number), .bigint)] + lists(changes, tombstones))
     }
 
-    /// The rows of the history: what a save was told to change, and behind it the other rows of which a derived value has
-    /// changed with it.
+    /// Returns the rows of the history: the changes of the save, then other rows whose derived values changed with it.
     private func rows(
         at place: String, behind count: String, of number: String, from source: String
     ) -> (known: [String], select: String) {
@@ -120,7 +119,7 @@ struct ServerHistory {
             + row.changedToMany.map { layout.toManyRelationships[$0].name }
     }
 
-    /// A text in JSON.
+    /// Returns a text in JSON.
     static func jsonText(_ text: String) -> String { String(json([text]).dropFirst().dropLast()) }
 
     private static func json(_ names: [String]) -> String {
@@ -128,14 +127,14 @@ struct ServerHistory {
         return data.map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    // MARK: What deleted rows leave behind
+    // MARK: Preserved values of deleted rows
 
     private static func preserved(_ entity: NSEntityDescription) -> [NSAttributeDescription] {
         entity.properties.compactMap { $0 as? NSAttributeDescription }
             .filter { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
     }
 
-    /// The deleted rows whose values are to be kept: they are read before they are deleted.
+    /// Returns the deleted rows with values to preserve, which are read before the deletion.
     static func withTombstones(_ changes: StoreChangeSet) -> [NSManagedObjectID] {
         changes.deleted.map(\.id).filter { !preserved($0.entity).isEmpty }
     }
@@ -191,7 +190,7 @@ struct ServerHistory {
         transactions(try connection.run(reading(after: number, withChanges: withChanges)), own: own)
     }
 
-    /// The transactions and the numbers around them, in one round trip.
+    /// Reads the transactions and the first and last numbers in one round trip.
     func news(
         after number: Int64, own: TransactionNumbers, _ connection: any ServerConnection
     ) throws -> HistoryNews {
@@ -207,14 +206,14 @@ struct ServerHistory {
         let argument = ServerArgument.value(.integer(number), .bigint)
         var statements = [
             ServerStatement(
-                // A store that was made without them has no columns for the role and the host.
+                // Stores of earlier versions have no columns for the role and the host.
                 "SELECT number, at, author, context, bundle, process, pg_catalog.to_jsonb(t) ->> 'role', "
                     + "pg_catalog.to_jsonb(t) ->> 'host' FROM \(table(ServerStoreTables.transactions)) AS t "
                     + "WHERE number > ? ORDER BY number", [argument])
         ]
         if withChanges {
-            // By their numbers, and not as what is greater than one: until the server has statistics of a table it takes a third
-            // of it for greater, and reads it from one end to the other.
+            // Selects by equal numbers instead of a range. Without statistics the server expects a range to match a
+            // third of the table and scans all of it.
             statements.append(
                 ServerStatement(
                     "SELECT transaction, place, kind, entity, key, properties, tombstone FROM "
@@ -259,7 +258,7 @@ struct ServerHistory {
             if case .text(let json) = result.value(row, 6) { tombstone = Self.values(json, of: entity) }
             changes[transaction, default: []].append(
                 StoreTransaction.Change(
-                    // Unique in the history: so many changes no transaction has.
+                    // Unique in the history, because no transaction has 2³² changes.
                     number: transaction << 32 | place,
                     key: RowKey(entity: UInt32(entity.layout.index), reference: key), kind: kind,
                     changedProperties: names, tombstone: tombstone))
@@ -288,7 +287,7 @@ struct ServerHistory {
         ServerStatement("SELECT changes, model_number, uuid FROM \(table(ServerStoreTables.store))")
     }
 
-    /// Whether the history has the transaction of a token, and up to where it was removed.
+    /// Looks for a transaction by its token, and for the last removed number.
     func search(for token: UUID) -> ServerStatement {
         ServerStatement(
             "SELECT (SELECT number FROM \(table(ServerStoreTables.transactions)) WHERE token = ? AND process IS NOT NULL), "
@@ -296,9 +295,9 @@ struct ServerHistory {
                 + table(ServerStoreTables.store), [.value(.uuid(token), .uuid)])
     }
 
-    /// Has a token whose transaction is not there be of no use: an empty transaction of no process takes it. The server may
-    /// still have the statements of the one that was given up, and be waiting for a lock with them; when it comes to the
-    /// history, the token is there, and it fails as a whole. Run with the store's row locked.
+    /// Invalidates the token of a transaction that is not in the history: an empty transaction without a process takes
+    /// it. The server may still have the statements of the abandoned transaction and be waiting for a lock. When they
+    /// reach the history, the token is taken and the transaction fails as a whole. Run with the store's row locked.
     func voiding(_ token: UUID, _ version: ServerStoreVersion) -> ServerStatement {
         ServerStatement(
             "WITH n AS (UPDATE \(table(ServerStoreTables.store)) SET changes = changes + 1 "
@@ -312,8 +311,8 @@ struct ServerHistory {
             ])
     }
 
-    /// One statement, so one transaction; gives how many were removed. What takes the token of a save that was given up stays
-    /// for a day: the server may still have the statements.
+    /// Returns one statement, hence one transaction, whose result is the number of removed transactions. Transactions
+    /// that invalidate a token are kept for a day, because the server may still have the abandoned statements.
     func removal(before number: Int64) -> ServerStatement {
         let yesterday = "extract(epoch FROM clock_timestamp())::float8 - 978307200 - 86400"
         let argument = ServerArgument.value(.integer(number), .bigint)

@@ -2,11 +2,11 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// A connection that is kept, such as that of a session: made when it is needed, and no more often than is good for a server that is away.
+/// A long-lived connection, such as a session's. Opened when needed, with limited retries if the server is away.
 ///
-/// Where the server did not answer, it is left alone for a while, longer after each failure and not equally long for all of
-/// its clients; a caller that needs it meanwhile gets the last error at once, and does not wait with the coordinator's lock. What
-/// only looks whether others have committed never connects under the lock: it has the connection made in the background.
+/// After a failure the server is not contacted for some time, which grows with each failure and is randomised between
+/// clients. A caller in the meantime gets the last error at once instead of waiting with the coordinator's lock.
+/// Polling for commits never connects under the lock, but in the background.
 final class ServerLine {
     private let place: ServerPlace
     private let database: any ServerDatabase
@@ -16,7 +16,7 @@ final class ServerLine {
     private var lastError: (any Error)?
     private let background = Background()
 
-    /// What another thread makes. It has the connection alone until it is taken from here.
+    /// The connection made by another thread, which uses it until it is taken from here.
     private final class Background: Sendable {
         enum State {
             case idle
@@ -34,17 +34,17 @@ final class ServerLine {
         self.live = live
     }
 
-    /// Gives the connection up; with it ends what is open on it.
+    /// Drops the connection, which ends everything open on it.
     func drop() { live = nil }
 
-    /// A new connection, or the error with which the server refused the last one.
+    /// Returns a new connection, or throws the last error again if the server was contacted recently.
     func connect() throws -> any ServerConnection {
         if let made = takeFromBackground() { return made }
         if let lastError, let notBefore, DispatchTime.now() < notBefore { throw lastError }
         return try connectNow()
     }
 
-    /// The same, however lately the server was asked.
+    /// Returns a new connection, even if the server was contacted recently.
     func connectNow() throws -> any ServerConnection {
         do { return take(try database.opened(at: place)) } catch {
             fail(error)
@@ -52,7 +52,7 @@ final class ServerLine {
         }
     }
 
-    /// A connection that was made in the background, without the lock; the first call begins to make it.
+    /// Returns a connection that was made in the background, without the lock. The first call starts making it.
     func connectInBackground() -> (any ServerConnection)? {
         if let made = takeFromBackground() { return made }
         if let notBefore, DispatchTime.now() < notBefore { return nil }

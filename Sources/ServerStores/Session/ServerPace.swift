@@ -1,19 +1,19 @@
 import Dispatch
 import Synchronization
 
-/// How long a server takes to answer, learned from what its answers took lately.
+/// The response time of a server, estimated from recent responses.
 ///
-/// Over a network, or from a server with much else to do, a question takes as long as very many rows of its answer. Where each
-/// answer leads to the next question, as in the search for places in a list, it is better then to ask for more rows at once.
+/// Over a network, or with a busy server, a query takes as long as reading very many rows. If each result leads to the
+/// next query, as in a search for positions in a list, it is faster to read more rows at once.
 final class ServerPace: Sendable {
-    /// Nanoseconds that a question takes beside its rows. Written under the coordinator's lock, read on any thread.
+    /// The nanoseconds of a query without its rows. Written under the coordinator's lock, read on any thread.
     private let wait = Atomic<Int>(0)
 
-    /// What a row takes, in nanoseconds.
+    /// The time for a row, in nanoseconds.
     private static let row = 10_000
-    /// The share of the last answer, as its reciprocal.
+    /// The weight of the last response, as its reciprocal.
     private static let answers = 8
-    /// An answer that took longer says no more than that the machine did something else.
+    /// The maximum. Longer responses only show that the machine was busy.
     private static let longest = 20_000_000
 
     func note(rows: Int, since begin: DispatchTime) {
@@ -26,6 +26,6 @@ final class ServerPace: Sendable {
         wait.store(known == 0 ? last : known + (last - known) / Self.answers, ordering: .relaxed)
     }
 
-    /// As many rows as take as long as a question.
+    /// The number of rows that take as long as a query.
     var rowsOfQuestion: Int { wait.load(ordering: .relaxed) / Self.row }
 }

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// The connections beside that of the session, on which asynchronous fetches and pinned generations read. Those that are not
-/// in use wait a while for the next one: to make one takes longer than most of what is read.
+/// A pool of connections for asynchronous fetches and pinned generations. Unused ones are kept for some time, because
+/// opening one takes longer than most reads.
 final class ServerReaders: Sendable {
     private struct Idle {
         let connection: UncheckedSendable<any ServerConnection>
@@ -18,13 +18,13 @@ final class ServerReaders: Sendable {
     private let opening: UncheckedSendable<ServerOpening>
     private let state = Mutex(State())
 
-    /// So many wait at most, and so long.
+    /// The maximum number of unused connections, and the seconds for which they are kept.
     private static let mostIdle = 4
     private static let longestIdle = 60
 
     init(_ opening: ServerOpening) { self.opening = UncheckedSendable(opening) }
 
-    /// A connection on which `statements` were run; one that waited may have been lost meanwhile, then the next.
+    /// Returns a connection after running `statements` on it. Skips unused connections that were lost.
     ///
     /// - Throws: ``ServerError``
     func take(running statements: [ServerStatement]) throws -> any ServerConnection {
@@ -40,7 +40,7 @@ final class ServerReaders: Sendable {
         return made
     }
 
-    /// Takes a connection back whose reader is done. On any thread, at once: its transaction is ended on another one.
+    /// Returns a connection to the pool. On any thread, without blocking: another one ends its transaction.
     func giveBack(_ connection: any ServerConnection) {
         let connection = UncheckedSendable(connection)
         guard state.withLock({ !$0.isClosed && $0.idle.count < Self.mostIdle }) else { return }
@@ -61,7 +61,7 @@ final class ServerReaders: Sendable {
     private func dropOld() {
         let limit = DispatchTime.now().uptimeNanoseconds
         let age = UInt64(Self.longestIdle) * 1_000_000_000
-        // Ended outside of the lock.
+        // Connections are closed outside of the lock.
         let old = state.withLock { state in
             let old = state.idle.filter { limit - min($0.since.uptimeNanoseconds, limit) >= age }
             state.idle.removeAll { limit - min($0.since.uptimeNanoseconds, limit) >= age }

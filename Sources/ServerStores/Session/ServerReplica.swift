@@ -1,20 +1,20 @@
 import Foundation
 
-/// A replica of the server, from which is read what it has already.
+/// A replica of the server for reads of data that it already has.
 ///
-/// It is never waited for long: a replica that is away, or behind what was written or seen here, is left alone, and the
-/// server itself is asked. Its connection is made beside the coordinator's lock. Used under that lock.
+/// Reads never wait long for it. If the replica is away, or behind a transaction written or seen here, the server is
+/// used instead. Its connection is made without the coordinator's lock. Used under that lock.
 final class ServerReplica {
     private let line: ServerLine
     private let version: ServerStoreVersion
-    /// The connection of which ``number`` is known.
+    /// The connection to which ``number`` applies.
     private weak var known: (any ServerConnection)?
-    /// What the replica has at least: it only goes on.
+    /// The lowest number that the replica has. It never decreases.
     private var number: Int64 = 0
-    /// When it is asked again after it was behind.
+    /// The time from which it is used again after it was behind.
     private var notBefore: DispatchTime?
 
-    /// So long a read waits for the replica to catch up.
+    /// The time for which a read waits for the replica.
     private static let patience = DispatchTimeInterval.milliseconds(50)
     private static let pause = DispatchTimeInterval.milliseconds(200)
     private static let look: TimeInterval = 0.002
@@ -24,9 +24,9 @@ final class ServerReplica {
         self.version = version
     }
 
-    /// A connection to the replica, once that has the transaction of a number; `nil` where the server is to be asked.
+    /// Returns a connection to the replica after it has the wanted transaction; `nil` if the server must be used.
     ///
-    /// - Parameter state: asks for the number of the last transaction, and the version of the tables.
+    /// - Parameter state: selects the number of the last transaction and the version of the tables.
     func connection(having wanted: Int64, _ state: ServerStatement) -> (any ServerConnection)? {
         if let notBefore, DispatchTime.now() < notBefore { return nil }
         guard let connection = line.live ?? line.connectInBackground() else { return nil }
@@ -57,7 +57,7 @@ final class ServerReplica {
         return nil
     }
 
-    /// Notes that a read failed there: whatever it was, the server itself says what is wrong.
+    /// Records a failed read. The server itself then reports the error, if there is one.
     func failed(_ error: ServerError) {
         if error.kind == .lost { line.drop() }
         notBefore = .now() + Self.pause

@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// The commit of what is staged, and what is done where its answer is lost.
+/// The commit of staged changes, and the recovery if its answer is lost.
 extension ServerSession {
-    /// Runs the guarded statements of a save, and the commit with them.
+    /// Runs the guarded statements of a save with the commit.
     ///
-    /// - Parameter derived: what is read of the rows, from the statement at `place` on.
+    /// - Parameter derived: decodes the results of the statements from index `place` on.
     func commitAtOnce(
         _ statements: [ServerStatement], _ token: UUID, _ changes: StoreChangeSet, _ connection: any ServerConnection,
         reading derived: ServerDerivedRows, at place: Int
@@ -14,7 +14,7 @@ extension ServerSession {
         do { results = try connection.run(statements + [ServerStatement("COMMIT")]) } catch let error as ServerError
             where error.kind == .lost
         {
-            // What it would at least have as its number.
+            // The lowest number that it can have.
             let number = max(newestNumber, lastNumber ?? 0) + 1
             try settle(DoubtfulTransaction(token: token, number: number, changes: changes), after: error)
             derivedRows = noteFound(token, deriving: derived)
@@ -24,7 +24,7 @@ extension ServerSession {
         derivedRows = derived.rows(results[place...])
     }
 
-    /// Notes a transaction whose commit was found in the history. Returns the rows of which it has derived values.
+    /// Records a transaction that was found in the history. Returns the rows with its derived values.
     private func noteFound(_ token: UUID, deriving derived: ServerDerivedRows) -> [NSManagedObjectID: RowSnapshot] {
         guard let live = line.live, let number = try? number(history.search(for: token), live) else { return [:] }
         noteOwn(number)
@@ -36,7 +36,7 @@ extension ServerSession {
         noteSeen(number)
     }
 
-    /// - Returns: how many transactions were removed.
+    /// - Returns: the number of removed transactions.
     func deleteHistory(before number: Int64, _ connection: any ServerConnection) throws -> Int {
         let statements = ServerTransactionStart.bounded(history.removal(before: number), opening.place)
         do {
@@ -49,9 +49,9 @@ extension ServerSession {
         }
     }
 
-    /// Does nothing where the save was committed with its statements.
+    /// Commits the staged transaction. Does nothing if the save was committed with its statements.
     ///
-    /// - Throws: ``ServerError`` where nothing was committed; `uncertain` where that is not known.
+    /// - Throws: ``ServerError`` if nothing was committed; `uncertain` if that is unknown.
     func commit() throws {
         guard let staged else { return }
         let changes = written
@@ -78,9 +78,9 @@ extension ServerSession {
         noteOwn(staged.number)
     }
 
-    /// Finds out what became of a transaction whose commit was not answered. Returns normally when it is committed.
+    /// Finds the outcome of a transaction whose commit was not answered. Returns normally if it was committed.
     ///
-    /// - Throws: `error` when it is not committed; `uncertain` when the server cannot tell: the next save asks it again.
+    /// - Throws: `error` if it was not committed; `uncertain` if that is unknown: the next save asks again.
     private func settle(_ doubt: DoubtfulTransaction, after error: ServerError) throws {
         line.drop()
         guard let isThere = isCommitted(doubt) else {
@@ -90,8 +90,8 @@ extension ServerSession {
         guard isThere else { throw error }
     }
 
-    /// Whether the transaction whose commit was not answered is there; `nil` where the server cannot be asked, or no longer
-    /// knows. It may still be about to end it, so it is asked for a while.
+    /// Returns true if the transaction was committed; `nil` if the server cannot be reached or no longer knows. Asks
+    /// repeatedly for some time, because the server may still be ending it.
     private func isCommitted(_ doubt: DoubtfulTransaction) -> Bool? {
         let patience = opening.place.lockTimeout == 0 ? 10_000 : min(opening.place.lockTimeout, 10_000)
         let end = DispatchTime.now() + .milliseconds(patience)
@@ -104,20 +104,20 @@ extension ServerSession {
                 Thread.sleep(forTimeInterval: pause * Double.random(in: 0.7...1.3))
                 pause = min(pause * 1.5, 0.5)
             } catch {
-                // Migrated meanwhile, and its history begun anew.
+                // The store was migrated in the meantime, which deleted its history.
                 return nil
             }
         } while DispatchTime.now() < end
         return nil
     }
 
-    /// Where it is not there, it never will be.
+    /// Returns true if the transaction is committed. If not, it never will be.
     ///
-    /// - Returns: `nil` where the part of the history in which the transaction would stand was removed.
+    /// - Returns: `nil` if the history was removed up to the transaction's number.
     private func isThere(_ doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
         if try hasHistory(of: doubt, connection) == true { return true }
-        // The lock that the transaction holds from its number to its end. If the transaction has taken its number, this
-        // statement waits for its end; if not, the transaction will find its token taken and fail.
+        // Takes the lock that a transaction holds from taking its number to its end. If the transaction has a number,
+        // this waits for its end. If not, it will find its token taken and fail.
         _ = try connection.run([
             ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
             ServerStatement("SELECT set_config('lock_timeout', '3s', true)"),
@@ -135,8 +135,8 @@ extension ServerSession {
         return removed >= doubt.number ? nil : false
     }
 
-    /// What of a save is still to be written, once it is known what became of the one whose commit was not answered; `nil`
-    /// for nothing. Also returns the rows whose derived values the doubtful transaction computed.
+    /// Returns the part of a save that is still to be written, after finding the outcome of an unanswered commit; `nil`
+    /// for nothing. Also returns the rows with derived values of that transaction.
     func settled(
         _ changes: StoreChangeSet?, in store: EngineStore
     ) throws -> (rest: StoreChangeSet?, derived: [NSManagedObjectID: RowSnapshot]) {
@@ -147,7 +147,7 @@ extension ServerSession {
             throw error
         }
         guard let isThere = found else {
-            // It will never be known: said once more, and then left behind.
+            // The outcome will never be known. The error is thrown once more, and the transaction is then ignored.
             self.doubt = nil
             throw doubt.error
         }

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-// What is done again, and what is not. A read goes again on a new connection once. A save that was not committed goes again
-// whole: on a new connection, or where the server said that another transaction came in between. A commit is never sent
-// twice: where its answer is lost, the history is asked for the token of the transaction; what it does not have is an error,
-// and what it cannot be asked is an error of its own, after which the next save asks first.
+// The rules for retries. A read is repeated once on a new connection. A save that was not committed is repeated as a
+// whole, on a new connection or after the server reported interference by another transaction. A commit is never sent
+// twice: if its answer is lost, the history is searched for the transaction's token. If it is not found, the save
+// fails. If the server cannot be asked, a different error is thrown, and the next save asks first.
 
-/// The open store: its connection, and what is known of its tables.
+/// The open store: its connection and its tables.
 final class ServerSession {
     let opening: ServerOpening
     let line: ServerLine
@@ -22,14 +22,14 @@ final class ServerSession {
     private let replica: ServerReplica?
     var staged: StagedTransaction?
     var doubt: DoubtfulTransaction?
-    /// Whether a batch has its transaction open.
+    /// True while a batch has an open transaction.
     private var isInSteps = false
     private var messages: Int64 = 0
     private var lastAsked: UInt64 = 0
     var lastNumber: Int64?
-    /// Whether another program has replaced or removed the tables: the session is of no more use.
+    /// True if another program has replaced or removed the tables. The session cannot be used any more.
     private(set) var isReplaced = false
-    /// What is to be called when others have committed.
+    /// The function to call after commits of others.
     private var waking: (queue: DispatchQueue, wake: @Sendable () -> Void)?
 
     private static let mostAttempts = 6
@@ -42,7 +42,7 @@ final class ServerSession {
         replica = opening.replica.map { ServerReplica($0, version) }
     }
 
-    /// Begins with the tables as the model needs them; from here on commits of others are heard, where they are followed.
+    /// Starts to use the tables with a layout, and listens to commits of others if the store follows them.
     func use(_ layout: ServerLayout) throws {
         let connection = try connection()
         self.layout = layout
@@ -71,9 +71,9 @@ final class ServerSession {
         return try begun(line.connect())
     }
 
-    /// The connection, once it is known to lead to the same tables.
+    /// Checks that a new connection has the same tables, and returns it.
     func begun(_ connection: any ServerConnection) throws -> any ServerConnection {
-        // What was told in the meantime was missed: it counts as one message.
+        // Notifications in the meantime were missed and count as one message.
         messages += 1
         guard layout != nil else { return connection }
         do {
@@ -92,20 +92,20 @@ final class ServerSession {
             _ = try connection.run([ServerStatement("LISTEN \(layout.dialect.quoted(channel))")])
             if let waking { connection.whenMessagesCome(on: waking.queue, waking.wake) }
         } catch let error as ServerError where error.kind != .lost {
-            // A replica has no notifications, nor have some servers that speak the protocol: there the number of the last
-            // transaction is asked for.
+            // Replicas have no notifications, and neither have some servers with the same protocol. They are polled for
+            // the number of the last transaction.
         }
     }
 
-    /// Has `wake` called when others have committed, on this connection and those that follow it.
+    /// Calls `wake` after commits of others, on this connection and later ones.
     func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {
         waking = (queue, wake)
         line.live?.whenMessagesCome(on: queue, wake)
     }
 
-    /// The number of the last transaction.
+    /// Returns the number of the last transaction.
     ///
-    /// - Throws: 134100 where the tables are no longer those that were opened.
+    /// - Throws: 134100 if the tables are no longer the opened ones.
     private func state(_ connection: any ServerConnection) throws -> Int64? {
         let result = try connection.run([history.state])[0]
         guard result.rowCount == 1, case .integer(let changes) = result.value(0, 0),
@@ -118,7 +118,7 @@ final class ServerSession {
         return changes
     }
 
-    /// Runs `body` with the connection; once more with a new one, where that is lost and no transaction is open.
+    /// Runs `body` with the connection. Runs it again with a new one if it is lost and no transaction is open.
     func reading<Result>(_ body: (any ServerConnection) throws -> Result) throws -> Result {
         var attempt = 1
         while true {
@@ -127,7 +127,7 @@ final class ServerSession {
                 where error.kind == .lost || error.kind == .retry
             {
                 if error.kind == .lost { line.drop() }
-                // A standby gives up readings that are in the way of what it has to do.
+                // A standby cancels reads that block its replay.
                 let most = error.kind == .lost ? 2 : Self.mostAttempts
                 guard !isInTransaction, attempt < most else { throw error }
                 attempt += 1
@@ -139,7 +139,7 @@ final class ServerSession {
         }
     }
 
-    /// Throws 134100 instead, where a statement fails because another program has replaced the tables.
+    /// Throws 134100 instead if a statement fails because another program has replaced the tables.
     private func explain(_ error: ServerError) throws {
         guard history != nil, error.saysThatTablesAreGone, let live = line.live, !live.isInTransaction else { return }
         do { _ = try state(live) } catch let other as ServerError where other.saysThatTablesAreGone {
@@ -148,9 +148,9 @@ final class ServerSession {
         }
     }
 
-    /// Grows when another connection has committed. Asks the server at most once a second: in between it tells by itself, and
-    /// where it does not (the store is not followed, or behind some poolers), that is how soon it is seen. Without a
-    /// connection one is made beside the lock, and the number stays as it is until then.
+    /// A number that grows when another connection has committed. Queries the server at most once a second. In between
+    /// it uses notifications; without them (the store is not followed, or some poolers) commits are seen with that
+    /// delay. A missing connection is opened in the background, and the number does not change until then.
     func foreignCommits() throws -> Int64 {
         if isReplaced { throw opening.errors.replaced() }
         do {
@@ -185,10 +185,10 @@ final class ServerSession {
 
     /// Writes a save in a transaction that stays open.
     ///
-    /// - Parameter commits: whether the transaction may be committed in the same round trip. It is where another was needed
-    ///   before it, for keys or for what deleted rows leave behind: with the commit it would be a third.
-    /// - Throws: ``StoreConflicts``; ``ServerError``; 134100 where the tables were replaced. Then nothing is left of it, but
-    ///   for what is not known (`uncertain`).
+    /// - Parameter commits: true if the transaction may be committed in the same round trip. That is done if keys or
+    ///   preserved values of deleted rows needed a round trip before, because a separate commit would be a third.
+    /// - Throws: ``StoreConflicts``; ``ServerError``; 134100 if the tables were replaced. Everything is then rolled
+    ///   back, unless the outcome is unknown (`uncertain`).
     func stage(
         _ changes: StoreChangeSet, metadata: [String: Any]?, store: EngineStore, commits: Bool = false
     ) throws {
@@ -199,14 +199,14 @@ final class ServerSession {
         var isWhole = commits && (wasAsked || !ServerHistory.withTombstones(changes).isEmpty)
         var attempt = 1
         while true {
-            // A server that is away is not asked again at once.
+            // If the server was away recently, this fails without contacting it.
             let connection = try connection()
             do {
                 try write(changes, metadata, store, connection, commits: isWhole)
                 return derivedRows.merge(earlier) { later, _ in later }
             } catch let error as ServerError {
                 rollBack()
-                // Which rows they are is found without the commit.
+                // The conflicting rows are found by running it again without the commit.
                 if isWhole, error.state == ServerSave.guardState {
                     isWhole = false
                     continue
@@ -226,7 +226,7 @@ final class ServerSession {
         }
     }
 
-    /// Others that met each other shall not meet again at once.
+    /// Waits for a random time, so that conflicting transactions do not meet again.
     private static func pause(_ attempt: Int) {
         Thread.sleep(forTimeInterval: Double.random(in: 0.005...0.03) * Double(attempt))
     }
@@ -270,15 +270,15 @@ final class ServerSession {
         written = changes
     }
 
-    /// The rows whose values the server has derived in the last save.
+    /// The rows with derived values of the last save.
     var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
 
-    /// What ``staged`` writes.
+    /// The changes in ``staged``.
     var written: StoreChangeSet?
 
-    /// The number that a transaction got.
+    /// Returns the number of a recorded transaction.
     ///
-    /// - Throws: 134100 where it got none because the tables were replaced. Nothing is left of the transaction then.
+    /// - Throws: 134100 if it has none because the tables were replaced. It is then rolled back.
     func recordedNumber(_ result: (any ServerResult)?, _ connection: any ServerConnection) throws -> Int64 {
         if let result, result.rowCount == 1, case .integer(let number) = result.value(0, 0) { return number }
         rollBack()
@@ -286,7 +286,7 @@ final class ServerSession {
         throw ServerError(kind: .other, state: nil, message: "the transaction got no number")
     }
 
-    /// The values that deleted rows leave in the history.
+    /// Returns the values of deleted rows for the history.
     func tombstones(
         _ changes: StoreChangeSet, _ store: EngineStore, _ connection: any ServerConnection
     ) throws -> [NSManagedObjectID: String] {
@@ -300,29 +300,29 @@ final class ServerSession {
         return result
     }
 
-    // MARK: The newest state that was seen
+    // MARK: The newest known state
 
-    /// Notes that what is read from now on must hold a transaction.
+    /// Records that later reads must include a transaction.
     func noteSeen(_ number: Int64) { newestNumber = max(newestNumber, number) }
 
-    /// A connection to the replica, where there is one and it has all that was written or seen here; not within a
-    /// transaction, which sees what it writes itself.
+    /// Returns a connection to the replica, if there is one and it has everything written or seen here. Not in a
+    /// transaction, which must see its own changes.
     func replicaConnection() -> (any ServerConnection)? {
         guard let replica, !isInTransaction, history != nil else { return nil }
         return replica.connection(having: newestNumber, history.state)
     }
 
-    /// Notes that the replica did not do what was asked of it.
+    /// Records a failed query of the replica.
     func replicaFailed(_ error: ServerError) { replica?.failed(error) }
 
     // MARK: Batches
 
-    /// Runs `body` with an open transaction, and commits that.
+    /// Runs `body` in a transaction and commits it.
     func writeInSteps(
         _ engine: ServerEngine, author: String?, contextName: String?, _ body: (any BatchSteps) throws -> Void
     ) throws {
         _ = try settled(nil, in: engine.store)
-        // A connection that is lost is found here, where nothing was done yet.
+        // A lost connection is detected here, before anything is done.
         do {
             try reading {
                 _ = try $0.run(

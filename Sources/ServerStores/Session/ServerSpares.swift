@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Connections on which a store was asked for its model or metadata, kept for a moment: who asks for those opens the store next, and
-/// a connection takes several round trips to make.
+/// Connections that were used to read a store's model or metadata, kept for a moment. Usually the store is opened next,
+/// and opening a connection takes several round trips.
 enum ServerSpares {
     private static let spares = Mutex<[URL: UncheckedSendable<any ServerConnection>]>([:])
     /// Milliseconds after which an unused connection is closed.
@@ -15,10 +15,10 @@ enum ServerSpares {
         guard !connection.isInTransaction else { return }
         let (spare, url) = (UncheckedSendable(connection), place.url)
         spares.withLock { $0[url] = spare }
-        // Not the connection itself, which whoever took it may end meanwhile.
+        // Captures the identity only, because another owner may close the connection in the meantime.
         let identity = ObjectIdentifier(connection)
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(patience)) {
-            // Ended outside of the lock.
+            // Connections are closed outside of the lock.
             let old = spares.withLock { spares -> UncheckedSendable<any ServerConnection>? in
                 spares[url].map { ObjectIdentifier($0.value) } == identity ? spares.removeValue(forKey: url) : nil
             }
@@ -26,7 +26,7 @@ enum ServerSpares {
         }
     }
 
-    /// A connection that the server has not ended meanwhile.
+    /// Returns a kept connection that the server has not closed.
     static func take(for place: ServerPlace) -> (any ServerConnection)? {
         guard let spare = spares.withLock({ $0.removeValue(forKey: place.url) }) else { return nil }
         return (try? spare.value.takeMessages()) == nil ? nil : spare.value

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import SQLiteAccess
 
-/// A connection whose statements are written down, as those of files are (``StatementTrace``).
+/// A connection whose statements are traced, like those of SQLite stores (``StatementTrace``).
 final class TracedConnection: ServerConnection {
     private let connection: any ServerConnection
     private let trace: StatementTrace
@@ -58,7 +58,7 @@ final class TracedConnection: ServerConnection {
         trace.hasValues ? Self.text(of: statement) : statement.text
     }
 
-    /// The text with its values, in the places of `?` that stand in no quotes.
+    /// Returns the text with the values in place of each `?` outside of quotes.
     static func text(of statement: ServerStatement) -> String {
         var result = ""
         var quote: Unicode.Scalar?
@@ -77,7 +77,7 @@ final class TracedConnection: ServerConnection {
         return result
     }
 
-    /// Of longer lists and bytes the beginning is written.
+    /// The maximum length of lists and bytes in the trace.
     private static let longest = 32
 
     private static func text(of argument: ServerArgument) -> String {
@@ -106,7 +106,7 @@ final class TracedConnection: ServerConnection {
 }
 
 extension ServerDatabase {
-    /// A new connection, whose statements are written down where the process asks for that.
+    /// Opens a new connection, which traces its statements if the process asks for it.
     func opened(at place: ServerPlace) throws -> any ServerConnection {
         let made = try connect(to: place)
         return StatementTrace.ofProcess.map { TracedConnection(made, $0) } ?? made
