@@ -10,7 +10,7 @@ enum ServerSpares {
     /// Milliseconds after which an unused connection is closed.
     private static let patience = 1000
 
-    // SAFETY: the connection is in the table alone until it is taken.
+    // SAFETY: only the table refers to the connection until it is taken.
     static func keep(_ connection: any ServerConnection, for place: ServerPlace) {
         guard !connection.isInTransaction else { return }
         let (spare, url) = (UncheckedSendable(connection), place.url)

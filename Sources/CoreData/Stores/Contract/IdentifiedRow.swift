@@ -21,13 +21,13 @@ extension NSManagedObjectID {
 // Loops over new rows do no reference counting: the array retains all rows during the loop.
 
 /// An ``IdentifiedRow`` without its references counted, in the same memory layout.
-// SAFETY: the same two words as an `IdentifiedRow`, in the same order; used while an array holds the rows.
+// SAFETY: the same two words as an `IdentifiedRow`, in the same order; used while an array retains the rows.
 private struct HeldRow {
     let id: Unretained<NSManagedObjectID>
     let row: Unretained<RowSnapshot>
 }
 
-// SAFETY: the array whose memory this is holds the rows during the call.
+// SAFETY: the array that owns this memory retains the rows during the call.
 extension UnsafeBufferPointer<IdentifiedRow> {
     @inline(__always)
     fileprivate func forEachHeld(_ body: (NSManagedObjectID, RowSnapshot) throws -> Void) rethrows {

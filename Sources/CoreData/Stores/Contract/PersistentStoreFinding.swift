@@ -29,7 +29,7 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
     public let kind: Kind
     /// The damage and its place, in one sentence.
     public let message: String
-    /// True if `repair(_:)` mends it.
+    /// True if `repair(_:)` repairs it.
     public let isRepairable: Bool
 
     package init(kind: Kind, message: String, isRepairable: Bool) {

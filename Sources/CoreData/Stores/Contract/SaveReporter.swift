@@ -26,7 +26,7 @@ final class SaveReporter {
     /// Wraps the error by which the handler stops the save, so that no part of the save handles it as its own.
     struct Stop: Error { let error: any Error }
 
-    /// The number of steps between two looks at the clock.
+    /// The number of steps between two reads of the clock.
     private static let unwatched = 64
     private static let interval = Duration.milliseconds(15)
 

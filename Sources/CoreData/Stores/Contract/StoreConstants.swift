@@ -21,13 +21,13 @@ public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 /// Bool: run VACUUM when the store is added.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
-/// Bool: open the store even where the model's version hashes differ.
+/// Bool: open the store even if the model's version hashes differ.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// Bool: migrate a store of another version when it is added.
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
-/// Bool: infer the mapping of such a migration.
+/// Bool: infer the mapping of an automatic migration.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
-/// Bool: destroy or replace a store although a process holds a lock on it.
+/// Bool: destroy or replace a store even if a process has locked it.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 /// Bool: keep a history of all transactions in the store.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"

@@ -73,7 +73,7 @@ package struct UnreadableProperties {
 
     /// - Throws: 134110 if any property is unreadable, since its data would be lost.
     ///
-    /// - Parameter action: `migrate`, `copy the rows of`.
+    /// - Parameter action: the verb in the message: `migrate`, `copy the rows of`.
     func refuseLoss(_ action: String) throws {
         guard let first = sorted.first else { return }
         throw error(
@@ -86,7 +86,7 @@ package struct UnreadableProperties {
 
     /// - Throws: 134020 for an unreadable property.
     ///
-    /// - Parameter action: `fetch by`, `save`.
+    /// - Parameter action: the verb in the message: `fetch by`, `save`.
     func refuse(_ action: String, _ property: NSPropertyDescription, _ consequence: String) throws {
         guard let entry = entries[ObjectIdentifier(property)] else { return }
         throw error(

@@ -81,7 +81,7 @@ struct HistoryColumns {
     }
 
     /// Returns the names of the properties whose bits are set, each once; none if the bitmap has another length.
-    // SAFETY: the caller holds the bytes, of which there are as many as the bits of all properties need.
+    // SAFETY: the caller owns the bytes, and their number is checked against the number of properties.
     func names(in bitmap: UnsafeRawBufferPointer, of entity: NSEntityDescription) -> [String] {
         guard bitmap.count == byteCount else { return [] }
         var names: [String] = []

@@ -116,7 +116,7 @@ private struct Checksum {
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
     /// - Parameter bytes: their number must be a multiple of eight.
-    // SAFETY: there is a multiple of eight bytes, and each word lies within.
+    // SAFETY: the number of bytes is a multiple of eight, so each word is within them.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         bytes.withUnsafeBytes { buffer in
             for place in stride(from: 0, to: buffer.count, by: 8) {

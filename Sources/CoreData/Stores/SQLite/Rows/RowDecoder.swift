@@ -43,7 +43,7 @@ final class RowDecoder {
     private let plans: [Int64: Plan]
     private let context: DecodingContext
     /// The plan if all rows have one entity. Plans are retained by `plans` only, not when they are used.
-    // SAFETY: `plans`, which never changes, holds it.
+    // SAFETY: `plans`, which never changes, retains it.
     private let onlyPlan: Unretained<Plan>?
     private let onlyNumber: Int64?
 
@@ -84,7 +84,7 @@ final class RowDecoder {
         return number == onlyNumber || plans[number] != nil
     }
 
-    // SAFETY: `plans`, which never changes, holds every plan.
+    // SAFETY: `plans`, which never changes, retains every plan.
     @inline(__always)
     private func plan(of statement: Statement) -> Unretained<Plan>? {
         onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)].map { Unretained($0) }
@@ -113,7 +113,7 @@ final class RowDecoder {
         plan(of: statement)?.with { snapshot(of: statement, $0) }
     }
 
-    // SAFETY: the callers hold decoder, plan and statement until the closure has run, which is not kept.
+    // SAFETY: the callers retain decoder, plan and statement until the closure has run. It does not escape.
     @inline(__always)
     private func snapshot(of statement: Statement, _ plan: Plan) -> RowSnapshot {
         let version = statement.integer(at: RowColumns.versionColumn)
