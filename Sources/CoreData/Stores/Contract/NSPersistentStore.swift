@@ -306,7 +306,7 @@ extension NSPersistentStore {
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
         /// A store in one XML file: ``NSXMLStoreType``.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
-        /// A store on a PostgreSQL server, for programs that link the product `CoreDataPostgreSQL`. An addition to Apple's types.
+        /// A store on a PostgreSQL server, for programs with `CoreDataPostgreSQL`. An addition to Apple's API.
         public static let postgreSQL = StoreType(rawValue: "PostgreSQL")
     }
 }

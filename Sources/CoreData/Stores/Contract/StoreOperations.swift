@@ -22,7 +22,7 @@ package protocol StoreOperations: RowsByID, AnyObject {
     /// True while the store has no connection and cannot be read. Sends nothing to a server.
     var isAway: Bool { get }
 
-    /// The number of rows whose reading by ID takes about as long as a query, if queries are known to be slow; otherwise 0.
+    /// The number of rows that take as long to read as a query without rows, if queries are slow; otherwise 0.
     var rowsOfQuestion: Int { get }
 
     /// Returns the number of matching rows, with limit and offset applied; `nil` if the store cannot count exactly.

@@ -69,8 +69,7 @@ open class NSIncrementalStore: NSPersistentStore, RowStore, @unchecked Sendable 
     /// Returns the values of a row. Subclasses must override it.
     ///
     /// - Throws: `NSManagedObjectReferentialIntegrityError` of the Cocoa domain (133000) if the row does not exist; its
-    ///   object is then deleted. Any other error if it cannot be read now; the object then stays a fault and is read
-    ///   again.
+    ///   object is then deleted. Any other error if it cannot be read now; the object is then unchanged and read again.
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode { throw Swift.type(of: self).lacks("newValuesForObject(with:with:)") }

@@ -45,7 +45,7 @@ extension PredicateToSQL {
         return left.fragment + " \(schema.dialect.isSame) " + right.fragment
     }
 
-    /// Returns a constant as a single value: nil for an empty collection, nothing for any other collection.
+    /// Returns a constant as a single value: null for an empty collection, `nil` for any other collection.
     func single(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> PredicateValue? {
         guard case .collection(let elements) = value else { return value }
         if kind == .opaque { throw NeedsMemory("collections are compared in memory") }

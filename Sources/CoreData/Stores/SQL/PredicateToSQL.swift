@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// The translation of a predicate: SQL that is true for exactly the rows that match in memory, or the reason why it failed.
+/// The translation of a predicate: SQL that is true for exactly the rows that match in memory, or why there is none.
 enum SQLTranslation {
     case exact(SQLFragment)
     case needsMemory(String)

@@ -39,7 +39,7 @@ struct SideFiles {
         return nil
     }
 
-    /// Refuses such a path, because SQLite removes the left log or journal when it creates a store.
+    /// Refuses a path with an orphan, because SQLite removes it when it creates a store.
     private func checkThatNothingIsLeft() throws {
         guard let orphan else { return }
         let what =

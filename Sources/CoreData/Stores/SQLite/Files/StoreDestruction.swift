@@ -33,8 +33,8 @@ struct StoreDestruction {
         }
     }
 
-    /// Creates an empty file, unless there is a log or journal: it belongs to a store that was moved away, and must not
-    /// meet another file. Does nothing if the folder does not exist.
+    /// Creates an empty file, unless there is a log or journal: it belongs to a store that was moved away, and no other
+    /// file may take that store's place. Does nothing if the folder does not exist.
     private func makeEmptyFile() {
         guard ["-wal", "-journal"].allSatisfy({ PlainFile.kind(file.path + $0) == .nothing }) else { return }
         try? StoreFiles.makeEmpty(at: file.path, nil)

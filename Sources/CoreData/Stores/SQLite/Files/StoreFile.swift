@@ -132,10 +132,11 @@ struct StoreFile {
 
     // MARK: Reading only
 
-    // A reader of a database with a write-ahead log needs the log's index (`-shm`). If `-shm` exists, the reader uses it
-    // without writing. If not, no process has the store open: without a log the main file is complete, and the reader reads
-    // it alone until a process opens the store (see `RefreshingReader`); with a log the reader has to make the index. If
-    // there is a rollback journal, a write to the main file may be unfinished: SQLite finds that out.
+    // A reader of a database with a write-ahead log needs the log's index (`-shm`). If it exists, the reader uses it
+    // without writing. If not, no process has the store open. The reader then reads the main file, which is complete if
+    // there is no log, until a process opens the store (see `RefreshingReader`); if there is a log, the reader has to
+    // make the index. If there is a rollback journal, a write to the main file may be unfinished, which SQLite finds
+    // out.
     private func openForReading() throws -> Connection {
         if !hasLog && !hasLogIndex && size(of: "-journal") == 0 {
             let reader = try Connection(path: path, access: .immutable, busyTimeout: timeout)

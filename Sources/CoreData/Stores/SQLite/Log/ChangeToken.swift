@@ -58,8 +58,8 @@ final class ChangeToken {
         return files.logEnd(connection) ?? LogContents.end(ofLogAt: path + "-wal")
     }
 
-    /// Called before the store is closed. If no other process has it open, moves the log into the main file and writes
-    /// a note that the content is unchanged. An error is ignored, because it only costs a cache.
+    /// Called before the store is closed. If this is the last connection, moves the log into the main file and writes a
+    /// note that the content is unchanged. An error is ignored, because it only costs a cache.
     func prepareToClose(_ connection: Connection) {
         guard wasAsked, (end(connection)?.frames ?? 0) > 0 else { return }
         do {

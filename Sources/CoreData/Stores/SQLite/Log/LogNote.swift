@@ -111,8 +111,8 @@ struct LogNote: Equatable {
 
     /// Returns true if the database file is unchanged.
     ///
-    /// Its change time also changes with its permissions and names. If they do not explain a change that is later than
-    /// the log's last change, it was made by a copy that kept the modification time.
+    /// Its change time also changes with its permissions and names. A later change without these, while the log was not
+    /// touched, was made by a copy that kept the modification time.
     func tells(of file: FileFacts, log: FileFacts) -> Bool {
         guard file.node == main, file.size == size, file.modified == modified else { return false }
         return file.changed == changed || file.access != access || file.changed <= log.changed

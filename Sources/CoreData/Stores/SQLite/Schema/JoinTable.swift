@@ -87,8 +87,8 @@ struct JoinTablePlanning {
 
     private func number(_ entity: NSEntityDescription) -> Int64 { numbers[ObjectIdentifier(entity)] ?? 0 }
 
-    /// Returns true if the table is named after `relationship` and not after `inverse`: after the entity with the lower
-    /// number, except that an entity in a hierarchy comes before one without.
+    /// Returns true if the table is named after `relationship`, false if after `inverse`. The entity with the lower
+    /// number gives the name, except that one in a hierarchy precedes one that is not.
     private func names(_ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription) -> Bool {
         let (mine, other) = (relationship.entity, inverse.entity)
         if mine === other { return relationship.name >= inverse.name }
