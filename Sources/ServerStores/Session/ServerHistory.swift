@@ -311,7 +311,7 @@ struct ServerHistory {
             ])
     }
 
-    /// Returns one statement, hence one transaction, whose result is the number of removed transactions. Transactions
+    /// Returns one statement (so one transaction) whose result is the number of removed transactions. Transactions
     /// that invalidate a token are kept for a day, because the server may still have the abandoned statements.
     func removal(before number: Int64) -> ServerStatement {
         let yesterday = "extract(epoch FROM clock_timestamp())::float8 - 978307200 - 86400"

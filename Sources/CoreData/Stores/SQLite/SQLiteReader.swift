@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads the rows of another SQLite store as of its own creation, through a connection of its own.
+/// Reads the rows that another SQLite store had when the reader was created, through a separate connection.
 // SAFETY: `origin` is set before the reader is used, and its connection is used by one thread at a time.
 final class SQLiteReader: SQLiteStore, @unchecked Sendable {
     /// Set once, before the reader is used.

@@ -37,7 +37,7 @@ struct LogNote: Equatable {
         salts.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// - Parameter path: the log's path; `nil` if it has no note of its own.
+    /// - Parameter path: the log's path; `nil` if it has no note, or one copied from another log.
     init?(ofLogAt path: String, _ facts: FileFacts) {
         self.init(at: path)
         if log != facts.node { return nil }
@@ -45,7 +45,7 @@ struct LogNote: Equatable {
 
     /// The note of the original log in a copy of it.
     ///
-    /// - Parameter path: the log's path; `nil` if it has no note, or one of its own.
+    /// - Parameter path: the log's path; `nil` if it has no note, or one that was written for this log.
     init?(broughtByLogAt path: String, _ facts: FileFacts) {
         self.init(at: path)
         if log == facts.node { return nil }

@@ -1,5 +1,5 @@
-/// The ascending keys of a list of IDs, with their indexes in the list. Rows can so be put in the list's order without
-/// hashing IDs.
+/// The ascending keys of a list of IDs, with their indexes in the list, so that rows can be put in the list's order
+/// without hashing IDs.
 struct WantedKeys {
     /// In ascending order.
     let keys: [Int64]
