@@ -135,8 +135,7 @@ struct StoreFile {
     // A reader of a database with a write-ahead log needs the log's index (`-shm`). If it exists, the reader uses it
     // without writing. If not, no process has the store open. The reader then reads the main file, which is complete if
     // there is no log, until a process opens the store (see `RefreshingReader`); if there is a log, the reader has to
-    // make the index. If there is a rollback journal, a write to the main file may be unfinished, which SQLite finds
-    // out.
+    // make the index. If there is a rollback journal, a write may be unfinished, which SQLite detects.
     private func openForReading() throws -> Connection {
         if !hasLog && !hasLogIndex && size(of: "-journal") == 0 {
             let reader = try Connection(path: path, access: .immutable, busyTimeout: timeout)
