@@ -2,11 +2,11 @@ import CoreData
 import Foundation
 import Glibc
 
-/// A file that appears whole or not at all: it is written under another name in the same folder. A file that is replaced passes on its
-/// permissions and owner. What is not a plain file, such as a pipe or a device, is written directly.
+/// A file that is written completely or not at all: the text is written under another name in the same folder, which is
+/// renamed at the end. A replaced file passes on its permissions and owner. A pipe or device is written directly.
 package final class FileOutput: TextOutput {
     private let path: String
-    /// `nil` when the file is written directly.
+    /// `nil` if the file is written directly.
     private let temporaryPath: String?
     /// The file that is replaced.
     private let replaced: stat?
@@ -23,7 +23,7 @@ package final class FileOutput: TextOutput {
             (temporaryPath, replaced) = (nil, nil)
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
-            // A rename would replace what may not be written.
+            // A rename would replace a file that must not be written.
             guard !exists || access(path, W_OK) == 0 else { throw Self.failure(path) }
             Self.removeLeftovers(of: path)
             let temporary = "\(path).\(getpid()).part"
@@ -53,12 +53,12 @@ package final class FileOutput: TextOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Puts the file in its place. Nothing may be written afterwards.
+    /// Moves the file to its path. Write nothing afterwards.
     package func finish() throws {
         try flush()
         if let temporaryPath {
             if let replaced {
-                // Only the superuser may give a file away; for others it is theirs already.
+                // Only the superuser may change the owner; for others, the new file stays theirs.
                 if replaced.st_uid != geteuid() || replaced.st_gid != getegid() {
                     _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
                 }
@@ -70,7 +70,7 @@ package final class FileOutput: TextOutput {
         close(descriptor)
     }
 
-    /// Removes what exports to the same file left behind that were killed.
+    /// Removes partial files that killed exports to the same file left.
     private static func removeLeftovers(of path: String) {
         let file = URL(fileURLWithPath: path)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)) ?? []
@@ -80,7 +80,7 @@ package final class FileOutput: TextOutput {
             let leftover = file.deletingLastPathComponent().appendingPathComponent(name).path
             let descriptor = open(leftover, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else { continue }
-            // The process that writes it holds the lock.
+            // A running export holds the lock.
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(leftover) }
             close(descriptor)
         }

@@ -2,14 +2,14 @@
 public enum OutputFormat: String, CaseIterable, Sendable {
     /// For people: aligned columns under headings.
     case table
-    /// For programs: one JSON object a line.
+    /// For programs: one JSON object per line.
     case json
     /// RFC 4180, with a line of headings.
     case csv
     /// Fields between tabs, with a line of headings.
     case tsv
 
-    /// The format of files whose names end like this.
+    /// The format of files with this extension.
     public init?(pathExtension: String) {
         switch pathExtension.lowercased() {
         case "json", "jsonl", "ndjson": self = .json

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Records as a table for people; sections as lines with name and count, and their records indented.
+/// Prints records as a table for people. A section is a line with name and count; its records are indented.
 struct RecordTableWriter: RecordWriter {
     private let columns: [RecordColumn]
     private let surroundings: CommandSurroundings

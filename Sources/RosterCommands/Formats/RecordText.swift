@@ -3,9 +3,9 @@ import Foundation
 
 /// Records as text, for a clipboard.
 public enum RecordText {
-    /// The records of one entity in a format, as `export` writes them: with their own attributes and relationships.
+    /// The records of one entity in a format, as `export` writes them: with attributes and relationships of the entity.
     ///
-    /// - Throws: what reading them throws.
+    /// - Throws: errors of reading them.
     public static func text(
         of objects: [NSManagedObject], entity: NSEntityDescription, as format: OutputFormat
     ) throws -> String {
@@ -16,7 +16,7 @@ public enum RecordText {
 
     /// Texts in columns under their titles.
     ///
-    /// - Parameter width: the cells that a text takes.
+    /// - Parameter width: the number of cells of a text.
     public static func table(
         titles: [String], rows: [[String]], alignsRight: [Bool], width: (String) -> Int
     ) -> String {
@@ -32,14 +32,14 @@ public enum RecordText {
     }
 }
 
-/// The records of one entity in a format, added one by one, for a caller that does not want very many of them, or not at once.
+/// The records of one entity in a format, added one by one, for callers that limit their number.
 public struct GrowingRecordText {
     private let collected = CollectedText()
     private var writer: any RecordWriter
 
     /// A text without records.
     ///
-    /// - Throws: where the entity has no such columns.
+    /// - Throws: ``CommandError`` if the entity has no such columns.
     public init(of entity: NSEntityDescription, as format: OutputFormat) throws {
         let surroundings = CommandSurroundings(
             output: collected, progress: NoProgress(), interruption: NoInterruption(),
@@ -52,12 +52,12 @@ public struct GrowingRecordText {
 
     /// Adds a record.
     ///
-    /// - Throws: what reading it throws.
+    /// - Throws: errors of reading it.
     public mutating func add(_ object: NSManagedObject) throws { try writer.record(object) }
 
     /// The whole text. Call once, after the last record.
     ///
-    /// - Throws: what writing its last lines throws.
+    /// - Throws: errors of writing the last lines.
     public mutating func end() throws -> String {
         try writer.end()
         return collected.text

@@ -2,9 +2,9 @@ import CoreData
 
 /// Prints records, one after the other, in one of the formats.
 protocol RecordWriter {
-    /// Begins a section. Called only for lists that have them.
+    /// Begins a section. Called only for lists with sections.
     ///
-    /// - Parameter notes: what was computed of its records.
+    /// - Parameter notes: aggregates of its records.
     mutating func section(name: String, count: Int, notes: [String]) throws
     mutating func record(_ object: NSManagedObject) throws
     /// Called once, after the last record.
@@ -22,7 +22,7 @@ extension OutputFormat {
         }
     }
 
-    /// The delimited text that the format is, if it is one.
+    /// The kind of delimited text; `nil` for other formats.
     var delimited: DelimitedText? {
         switch self {
         case .csv: .csv
@@ -32,7 +32,7 @@ extension OutputFormat {
     }
 }
 
-/// One JSON object a line. Sections leave no trace: their key is a value of the record.
+/// One JSON object per line. Sections are not written: their key is a value of the record.
 struct JSONRecordWriter: RecordWriter {
     private let columns: [RecordColumn]
     private let output: any TextOutput

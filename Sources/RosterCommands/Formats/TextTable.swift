@@ -1,11 +1,11 @@
 /// Rows of text in aligned columns under headings.
 ///
-/// The widths are those of the first thousand lines, which are held back until then; so a long list streams. On a screen,
-/// columns that do not fit are left out at the right end, and the headings say so.
+/// The widths are those of the first thousand lines, which are buffered; later lines are streamed. On a screen, columns
+/// that do not fit are left out at the right end, and the headings report it.
 struct TextTable {
     private static let measuredLines = 1000
     private static let gap = "  "
-    /// A longer cell is written whole where there is no screen, and does not make all others of its column as wide.
+    /// A longer cell is written in full if there is no screen, but does not widen its column further.
     private static let greatestWidth = 240
 
     private enum Line {
@@ -60,7 +60,7 @@ struct TextTable {
         held = []
     }
 
-    /// As many of `widths` as fit on the screen, at least one; the first cut down where it alone does not fit.
+    /// The leading widths that fit on the screen, at least one; the first is reduced if it does not fit.
     private func fitting(_ widths: [Int]) -> [Int] {
         guard let columns = style.columns else { return widths }
         var used = indent

@@ -8,25 +8,25 @@ enum WatchEvent {
         let newIndexPath: [Int]?
         let uri: String
         let label: String
-        /// `nil` where they could not be read.
+        /// `nil` if they could not be read.
         let values: RecordFields?
-        /// Why not.
+        /// The reason.
         var problem: String?
         let changedKeys: [String]
     }
 
     case fetched(sections: [SectionLine], objects: Int)
-    /// In a film: the transaction that the following events are of.
+    /// In a replay: the transaction of the following events.
     case transaction(number: Int64, time: Date, author: String?)
     case willChange
     case section(isInsert: Bool, index: Int, name: String)
     case object(Object)
-    /// Aggregates of a section changed; of the whole list if it has no sections.
+    /// Changed aggregates of a section; of the whole list if it has no sections.
     case aggregates(section: String?, fields: [(key: String, value: JSONValue)], texts: [String])
     case didChange(sections: Int, objects: Int)
 }
 
-/// Writes the callbacks of a controller in one of the formats, each line at once.
+/// Writes the callbacks of a controller in one of the formats, each line immediately.
 final class WatchPrinter {
     private let format: OutputFormat
     private let output: any TextOutput
