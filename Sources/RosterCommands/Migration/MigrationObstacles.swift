@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Translation
 
-/// The values of a store that the next version of its model does not allow: those that are missing where it requires one, and those
-/// that several records have where it requires them to be unique.
+/// The values of a store that the next version of its model does not allow: missing values of required attributes, and
+/// repeated values of unique ones.
 struct MigrationObstacles {
     let step: MigrationStep
     let session: StoreSession
@@ -97,7 +97,7 @@ struct MigrationObstacles {
         return names(entity).filter { !$0.isEmpty && !inherited.contains($0) }
     }
 
-    /// The number of values, or groups of them, that several records have. A record without a value is like no other.
+    /// The number of values, or groups of values, that several records share. Records without a value do not count.
     private func repeated(
         _ names: [String], of destination: NSEntityDescription, in source: NSEntityDescription
     ) throws -> Int {
@@ -111,7 +111,7 @@ struct MigrationObstacles {
                 return 0
             }
         }
-        // All get the default.
+        // All records get the default.
         guard let first = former.first else {
             return try session.context.count(for: NSFetchRequest<NSManagedObject>(entityName: source.name ?? "")) > 1
                 ? 1 : 0

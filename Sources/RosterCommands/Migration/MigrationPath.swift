@@ -11,7 +11,7 @@ struct MigrationStep {
     /// True if the step changes the store in place instead of copying objects into a new file.
     var isInPlace: Bool
 
-    /// The classes that the mapping model names, which this program does not have: one sentence for each.
+    /// One sentence for each class that the mapping model names and this program does not have.
     var missingPolicies: [String] {
         let names = (mapping.entityMappings ?? []).compactMap(\.entityMigrationPolicyClassName)
         return Set(names).subtracting(["", "NSEntityMigrationPolicy"]).sorted().map {
@@ -20,14 +20,14 @@ struct MigrationStep {
     }
 }
 
-/// The way from the version of a store to the one that it shall have.
+/// The steps from the version of a store to the wanted version.
 ///
-/// Versions between them are gone through where a mapping model says what becomes of their rows; else one inferred step leads
-/// to the end, or where that cannot be inferred, one step from each version to the next.
+/// Intermediate versions are used if a mapping model leads to them. Otherwise one inferred step leads to the end or, if
+/// it cannot be inferred, one step from each version to the next.
 struct MigrationPath {
     let versions: ModelVersions
 
-    /// - Throws: ``CommandError`` where there is no way.
+    /// - Throws: ``CommandError`` if there are no such steps.
     func steps(from source: ModelVersion) throws -> [MigrationStep] {
         let destination = versions.destination
         if let mapping = mapping(source, destination) { return [mapping] }
@@ -40,7 +40,7 @@ struct MigrationPath {
         return try zip(chain, chain.dropFirst()).map { try mapping($0, $1) ?? inferred($0, $1) }
     }
 
-    /// The versions from the store's to the wanted one, in order; backwards where that is older.
+    /// The versions from the store's to the wanted one, in order; backwards if that is older.
     private func chain(from source: ModelVersion) -> [ModelVersion] {
         guard let start = versions.all.firstIndex(where: { $0.name == source.name }),
             let end = versions.all.firstIndex(where: { $0.name == versions.destination.name })
@@ -48,8 +48,8 @@ struct MigrationPath {
         return start <= end ? Array(versions.all[start...end]) : Array(versions.all[end...start].reversed())
     }
 
-    /// Without a compiled mapping model that cannot be read, records might lose what it would keep. A source that cannot be read
-    /// may just name models of another program, which are elsewhere.
+    /// Throws if a compiled mapping model cannot be read: without it, a migration might lose records. A mapping source
+    /// that cannot be read may refer to models of another program and is ignored.
     private func checkMappings() throws {
         for folder in versions.folders {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

@@ -8,13 +8,13 @@ struct MigrationPlan {
         enum Kind: String { case added, removed, changed }
 
         let kind: Kind
-        /// The name after the step; the previous name of a removed entity.
+        /// Name after the step; the previous name of a removed entity.
         let name: String
         let formerName: String?
         /// Number of records before the step; `nil` if unknown.
         let records: Int?
         let properties: [PropertyChange]
-        /// The class that makes its records.
+        /// The class that creates its records.
         let policy: String?
     }
 
@@ -29,11 +29,11 @@ struct MigrationPlan {
 
     let number: Int
     let step: MigrationStep
-    /// Those that change.
+    /// The entities that change.
     let entities: [EntityChange]
-    /// The tables and statements; `nil` for a store that has none, or none that can be told.
+    /// The tables and statements; `nil` if the store has none or they cannot be determined.
     let file: LightweightMigrationPlan?
-    /// The records of each entity of the step's source, as far as they are known.
+    /// Number of records of each source entity, if known.
     let counts: [String: Int]
 
     init(number: Int, step: MigrationStep, counts: [String: Int], file: LightweightMigrationPlan?) {
@@ -41,7 +41,7 @@ struct MigrationPlan {
         entities = (step.mapping.entityMappings ?? []).compactMap { Self.change(of: $0, in: step, counts) }
     }
 
-    /// The records of the entities of the step's destination, as far as they follow from those of its source.
+    /// Number of records of each destination entity, if it follows from the source.
     var countsAfterwards: [String: Int] {
         var after: [String: Int] = [:]
         for mapping in step.mapping.entityMappings ?? [] {
@@ -75,7 +75,8 @@ struct MigrationPlan {
         case .removeEntityMappingType:
             return EntityChange(
                 kind: .removed, name: former ?? "", formerName: former, records: records, properties: [], policy: nil)
-        // An inferred step loses the values of a property whose renaming identifier leads nowhere, also where the hashes are equal.
+        // An inferred step loses values of a property with an unknown renaming identifier, even if the hashes are
+        // equal.
         case .copyEntityMappingType where !step.isInferred: return nil
         default: break
         }
@@ -113,7 +114,7 @@ struct MigrationPlan {
             }
     }
 
-    /// The probable source property where a developer's mapping model decides.
+    /// The probable source property if a developer's mapping model decides.
     private static func namesake(
         of property: NSPropertyDescription, in source: NSEntityDescription
     ) -> NSPropertyDescription? {

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// A step of a migration as lines for a person.
+/// A migration step as lines for people.
 struct MigrationPlanText {
     let plan: MigrationPlan
     /// True to include tables and statements.

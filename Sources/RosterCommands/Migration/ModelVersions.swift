@@ -7,7 +7,7 @@ struct ModelVersion {
     let model: NSManagedObjectModel
 }
 
-/// The versions of the model at a path, oldest first, and the one that a store shall have.
+/// The versions of the model at a path, oldest first, and the wanted one.
 struct ModelVersions {
     let all: [ModelVersion]
     let destination: ModelVersion
@@ -50,7 +50,7 @@ struct ModelVersions {
 
     private static func name(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }
 
-    /// The versions by name, as numbers are read: `App`, `App 2`, `App 10`.
+    /// The versions by name, with numbers compared as numbers: `App`, `App 2`, `App 10`.
     private static func files(in bundle: URL) throws -> [URL] {
         let suffix = bundle.pathExtension == "momd" ? "mom" : "xcdatamodel"
         return try FileManager.default.contentsOfDirectory(at: bundle, includingPropertiesForKeys: nil)

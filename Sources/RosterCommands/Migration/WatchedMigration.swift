@@ -1,7 +1,7 @@
 import CoreData
 import Dispatch
 
-/// A migration through a manager that shows how far it is, and ends when that is asked for.
+/// A migration through a manager that shows progress and can be cancelled.
 struct WatchedMigration {
     let manager: NSMigrationManager
     let surroundings: CommandSurroundings
@@ -10,7 +10,7 @@ struct WatchedMigration {
 
     /// Runs `body`, which migrates by the manager.
     ///
-    /// - Throws: what `body` throws; a failure of the command where an interruption ended it.
+    /// - Throws: what `body` throws; ``CommandError`` of failure if an interruption ended it.
     func run(_ body: () throws -> Void) rethrows {
         let look = Look(manager: manager, surroundings: surroundings)
         let queue = DispatchQueue(label: "roster.migration")
@@ -20,7 +20,7 @@ struct WatchedMigration {
         timer.resume()
         defer {
             timer.cancel()
-            // A look that has begun ends first.
+            // Waits for a look that has begun.
             queue.sync {}
             surroundings.progress.end()
         }
@@ -28,8 +28,8 @@ struct WatchedMigration {
     }
 }
 
-// SAFETY: the timer's queue alone uses it, one look at a time. The thread that migrates leaves the surroundings alone until the
-// last look has ended, and a manager's progress and cancellation are for any thread.
+// SAFETY: only the timer's queue uses it, one look at a time. The migrating thread does not use the surroundings until
+// the last look has ended. A manager's progress and cancellation can be used on any thread.
 private final class Look: @unchecked Sendable {
     private let manager: NSMigrationManager
     private let surroundings: CommandSurroundings

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// An entity as text and as JSON: attributes, relationships, and what is unique.
+/// An entity as text and as JSON: attributes, relationships and uniqueness constraints.
 struct EntityOutline {
     private let entity: NSEntityDescription
 

@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// A model as a diagram: entities with their attributes, what inherits from what, and relationships with both ends.
+/// A model as a diagram: entities with attributes, inheritance, and relationships with both ends.
 struct ModelDiagram {
     let entities: [NSEntityDescription]
 
-    /// A relationship and its inverse, which are one line.
+    /// A relationship and its inverse, drawn as one line.
     private struct Line {
         let relationship: NSRelationshipDescription
         let source: String
@@ -38,7 +38,7 @@ struct ModelDiagram {
         }
     }
 
-    /// The properties of a kind that an entity itself declares, by name.
+    /// The properties of a kind that an entity declares itself, by name.
     private static func own<Property: NSPropertyDescription>(
         _ kind: Property.Type, of entity: NSEntityDescription
     ) -> [Property] {
@@ -140,7 +140,7 @@ struct ModelDiagram {
         return relationship.isOptional ? "0..1" : "1"
     }
 
-    /// A word of Mermaid for each entity, no two alike.
+    /// A unique Mermaid word for each entity.
     private var mermaidClasses: [String: String] {
         var words: [String: String] = [:]
         var taken: Set<String> = []
@@ -153,7 +153,7 @@ struct ModelDiagram {
         return words
     }
 
-    /// A word of Mermaid: what is no letter, digit or underscore would end it.
+    /// A Mermaid word: other characters than letters, digits and underscores would end it.
     private static func word(_ text: String) -> String {
         let word = String(text.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
         return word.isEmpty ? "_" : word

@@ -2,7 +2,7 @@
 public enum ModelFormat: String, CaseIterable, Sendable {
     /// For people: the entities with their properties.
     case text
-    /// For programs: one JSON object a line, for each entity, configuration and fetch request.
+    /// For programs: one JSON object per line, for each entity, configuration and fetch request.
     case json
     /// A source model that Xcode opens.
     case xcdatamodel
