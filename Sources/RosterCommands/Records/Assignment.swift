@@ -1,6 +1,6 @@
 import Foundation
 
-/// `key=value`, as it is written on the command line.
+/// `key=value`, as written on the command line.
 public struct Assignment: Equatable, Sendable {
     /// The name of the property.
     public let key: String
@@ -8,7 +8,7 @@ public struct Assignment: Equatable, Sendable {
     public let value: String?
 
     /// Reads `key=value`. `key=NULL` is NULL; `key=\NULL` is the text `NULL`.
-    /// - Throws: ``CommandError`` of misuse where there is no `=` or no key.
+    /// - Throws: ``CommandError`` of misuse if there is no `=` or no key.
     public init(_ text: String) throws {
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
             throw CommandError.misuse("“\(text)” is not an assignment: write key=value")

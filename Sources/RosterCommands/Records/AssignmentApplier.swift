@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Sets properties as the command line says.
+/// Sets properties from assignments of the command line.
 struct AssignmentApplier {
     private let importer: RecordImporter
 
@@ -9,7 +9,7 @@ struct AssignmentApplier {
         importer = RecordImporting.importer(into: context, usesMappedNames: false)
     }
 
-    /// - Throws: ``CommandError``: misuse for a key or value that cannot be, failure for a record that is not there.
+    /// - Throws: ``CommandError``: misuse for an unknown key or invalid value, failure for a missing record.
     func apply(_ assignments: [Assignment], to object: NSManagedObject) throws {
         var keys: Set<String> = []
         if let twice = assignments.first(where: { !keys.insert($0.key).inserted }) {
@@ -32,9 +32,9 @@ struct AssignmentApplier {
     }
 }
 
-/// Validation of edits that are not going to be saved.
+/// Validation of edits that will not be saved.
 enum EditValidation {
-    /// Validates all that was inserted, changed or deleted.
+    /// Validates all inserted, changed and deleted objects.
     /// - Throws: the framework's first validation error.
     static func validate(_ context: NSManagedObjectContext) throws {
         context.processPendingChanges()
@@ -43,7 +43,7 @@ enum EditValidation {
         for object in context.deletedObjects { try object.validateForDelete() }
     }
 
-    /// - Throws: ``CommandError`` when another record has the unique key of `object`.
+    /// - Throws: ``CommandError`` if another record has the unique key of `object`.
     static func checkUniqueness(of object: NSManagedObject, in context: NSManagedObjectContext) throws {
         guard let key = UniqueKey(of: object.entity), key.text(of: object) != nil else { return }
         let request = NSFetchRequest<NSManagedObject>()

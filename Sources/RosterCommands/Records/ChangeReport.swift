@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Says what an edit changes, or would change: a line for each record.
+/// Prints the changes of an edit, one line for each record.
 struct ChangeReport {
     let format: OutputFormat
     let surroundings: CommandSurroundings
@@ -13,7 +13,7 @@ struct ChangeReport {
         let new: JSONValue
     }
 
-    /// The saved properties of `object` that differ from the saved ones, in the model's order.
+    /// The stored properties of `object` that differ from the saved values, in the model's order.
     static func differences(of object: NSManagedObject) -> [Difference] {
         let changed = object.changedValues()
         let committed = object.isInserted ? [:] : object.committedValues(forKeys: Array(changed.keys))
@@ -26,7 +26,7 @@ struct ChangeReport {
         }
     }
 
-    /// The lines of a delimited report begin with these.
+    /// Writes the heading line of a delimited report.
     func begin() throws {
         guard let delimited = format.delimited else { return }
         try surroundings.output.write(delimited.line(["change", "object", "key", "old", "new"]))

@@ -1,24 +1,25 @@
 import CoreData
 import Foundation
 
-/// Which properties others changed in records, as the store's history tells. A store without history tells nothing.
+/// Keys of properties that others changed in records, read from the store's history. Empty for a store without history.
 ///
-/// A list does not keep the old rows of records that it has not shown, so the records themselves may not know. Use it on
-/// the context's queue.
+/// A list does not keep the old rows of records that it has not shown, so objects may not know their changed keys. Use
+/// it on the context's queue.
 final class ChangedKeyLog {
     private let context: NSManagedObjectContext
     private var token: NSPersistentHistoryToken?
     private var keys: [NSManagedObjectID: Set<String>] = [:]
-    /// Those of the batch before. What is committed while a batch is told is read with it, and asked for with the next.
+    /// Keys of the previous batch. A commit that arrives while a batch is reported is read with it and used for the
+    /// next.
     private var olderKeys: [NSManagedObjectID: Set<String>] = [:]
 
-    /// Begins with what is committed from now on.
+    /// Creates a log that begins with the next commit.
     init(context: NSManagedObjectContext) {
         self.context = context
         token = context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
     }
 
-    /// Reads what was committed since the last time. One query.
+    /// Reads the commits since the last call. One query.
     func update() throws {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
         request.resultType = .transactionsAndChanges
@@ -26,7 +27,7 @@ final class ChangedKeyLog {
         do {
             result = try context.execute(request) as? NSPersistentHistoryResult
         } catch let error as CocoaError where error.code.rawValue == NSPersistentHistoryTokenExpiredError {
-            // What was removed is not told; what comes next is.
+            // Skips the removed transactions and continues with the next one.
             token = context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
             return
         }
@@ -46,6 +47,6 @@ final class ChangedKeyLog {
         return result.sorted()
     }
 
-    /// Forgets what was not asked for in two batches: changes of records that are not in the list.
+    /// Removes keys that were not asked for in two batches: those of records that are not in the list.
     func endBatch() { (olderKeys, keys) = (keys, [:]) }
 }

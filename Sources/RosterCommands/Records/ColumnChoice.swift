@@ -1,6 +1,6 @@
 import CoreData
 
-/// Which columns are printed.
+/// Choice of the columns to print.
 enum ColumnChoice {
     /// The named columns.
     /// - Throws: ``CommandError`` of misuse for a key that the entity does not have.
@@ -8,8 +8,8 @@ enum ColumnChoice {
         try names.map { try RecordColumn($0, of: entity) }
     }
 
-    /// For a list: attributes and to-one relationships; the unique key first, then the keys of the sort. Where there are none
-    /// of these, the records' URIs.
+    /// For a list: attributes and to-one relationships; the unique key first, then the keys of the sort. The records'
+    /// URIs if there are none of these.
     static func list(of entity: NSEntityDescription, sort: [SortKey], withObject: Bool) throws -> [RecordColumn] {
         let key = UniqueKey(of: entity)?.attributes.map(\.name) ?? []
         let own = entity.storedAttributes.map(\.name) + entity.storedRelationships.filter { !$0.isToMany }.map(\.name)
@@ -19,15 +19,15 @@ enum ColumnChoice {
         return try named(names.isEmpty ? [RecordColumn.objectName] : names, of: entity)
     }
 
-    /// The ordered relationships that an export leaves out, since the other side's records name this one.
+    /// The ordered relationships that an export leaves out because the other side's records name this one.
     static func orders(leftOutOf entity: NSEntityDescription) -> [String] {
         entity.storedRelationships.filter { $0.isToMany && $0.isOrdered && !$0.isNamedHere }.map(\.name)
     }
 
-    /// For an export that an import reads back: what the record has, and what belongs to it. Relationships that the other
-    /// side's record names are left out.
+    /// For an export that an import reads back: the record's own properties and owned parts. Relationships that the
+    /// other side's records name are left out.
     ///
-    /// - Parameter nests: whether a part is one value; else its attributes are columns.
+    /// - Parameter nests: true if a part is one value; else its attributes are columns.
     static func export(of entity: NSEntityDescription, nests: Bool) throws -> [RecordColumn] {
         var names = entity.storedAttributes.map(\.name)
         for relationship in entity.storedRelationships {
@@ -49,12 +49,12 @@ enum ColumnChoice {
 }
 
 extension NSRelationshipDescription {
-    /// True if an export writes the destinations of this to-many relationship. Only one side of a pair names the other, so
-    /// that one of the two files can be read back first. That is the to-one side, or the ordered one, or the first by name.
+    /// True if an export writes the destinations of this to-many relationship. Only one side of a pair names the other,
+    /// so that one of the two files can be imported first: the to-one side, the ordered side, or the first by name.
     fileprivate var isNamedHere: Bool {
         guard let inverse = inverseRelationship, inverse !== self else { return true }
         guard inverse.isToMany else { return false }
-        // Each side has an order of its own: nothing may be lost.
+        // Each side has its own order, which must not be lost.
         if isOrdered || inverse.isOrdered { return isOrdered }
         return place < inverse.place
     }

@@ -1,11 +1,10 @@
 import CoreData
 import Foundation
 
-/// Checksum of a store for each entity. It is the same for the same records, whatever their keys and
-/// their order.
+/// Checksum of a store for each entity. It does not depend on primary keys or the order of records.
 ///
-/// A record counts with its values, and with those of the records that it is related to; ordered relationships with their order.
-/// Derived dates and real numbers do not count: a time is that of the save, and a sum of reals depends on the order of keys.
+/// It includes a record's values and those of related records; ordered relationships with their order. Derived dates
+/// and real numbers are left out: a date is the time of the save, and a sum of reals depends on the order of keys.
 struct ContentChecksum {
     struct Entity: Equatable {
         let name: String
@@ -14,7 +13,7 @@ struct ContentChecksum {
     }
 
     private let context: NSManagedObjectContext
-    /// Values of the counted records that could not be read.
+    /// Unreadable values of the counted records.
     private var missing: UnreadableValues?
     private var uncoded: [NSManagedObjectID: [String: Data]] = [:]
     private static let batchSize = 500
@@ -24,10 +23,10 @@ struct ContentChecksum {
         missing = context.persistentStoreCoordinator.map { UnreadableValues($0, countingUncoded: false) }
     }
 
-    /// One line about values of the counted records that could not be read; `nil` if there are none.
+    /// One line about unreadable values of the counted records; `nil` if there are none.
     mutating func missingLine() throws -> String? { try missing?.line() }
 
-    /// All entities that can have records, by name. Reads the whole store. Called on the context's queue.
+    /// All concrete entities by name. Reads the whole store. Call on the context's queue.
     mutating func entities() throws -> [Entity] {
         let model = context.persistentStoreCoordinator?.managedObjectModel
         let all = (model?.entities ?? []).filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
@@ -55,13 +54,13 @@ struct ContentChecksum {
                 sum &+= checksum(of: object)
                 try missing?.look(at: object)
             }
-            // What was read is not needed again.
+            // Frees the memory of the batch.
             context.reset()
         }
         return Entity(name: entity.name ?? "", count: ids.count, checksum: sum)
     }
 
-    /// The bytes of values of the batch that no object can be made of; copies keep them, so they count.
+    /// The stored bytes of values of the batch that cannot be decoded. Copies keep them, so they count.
     private func uncodedValues(
         of objects: [NSManagedObject], _ entity: NSEntityDescription
     ) throws -> [NSManagedObjectID: [String: Data]] {
@@ -120,7 +119,7 @@ struct ContentChecksum {
         return digest
     }
 
-    /// FNV-1a.
+    /// The hash FNV-1a.
     private struct Digest {
         private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

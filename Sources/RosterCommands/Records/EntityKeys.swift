@@ -2,9 +2,9 @@ import CoreData
 import Foundation
 import Translation
 
-/// Checks keys and key paths against an entity, with messages that say what there is instead.
+/// Checks keys and key paths against an entity, with messages that list the valid ones.
 package enum EntityKeys {
-    /// The property at the end of `keyPath`, which goes over to-one relationships only.
+    /// The property at the end of `keyPath`, which may contain to-one relationships only.
     /// - Throws: ``CommandError`` of misuse.
     static func property(at keyPath: String, of entity: NSEntityDescription) throws -> NSPropertyDescription {
         var current = entity
@@ -46,10 +46,10 @@ package enum EntityKeys {
         return sentence("\(entity.name ?? "?") has no property “\(key)”; \(hint)")
     }
 
-    /// So many names have room in a message.
+    /// Greatest number of names in a message.
     private static let greatestCount = 24
 
-    /// `it has bestFinish, draws, …`; of a great many only those that are like the key, or the first.
+    /// `it has bestFinish, draws, …`. If there are too many, only those similar to the key, or the first ones.
     private static func known(_ names: [String], near key: String) -> String {
         guard names.count > greatestCount else { return sentence("it has \(names.joined(separator: ", "))") }
         let key = key.lowercased()

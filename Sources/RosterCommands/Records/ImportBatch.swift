@@ -18,7 +18,7 @@ final class ImportBatch {
 
     var count: Int { records.count }
 
-    /// - Throws: ``CommandError`` for a record that cannot be one of the entity's.
+    /// - Throws: ``CommandError`` for a record that is not valid for the entity.
     func add(_ fields: RecordFields, at place: RecordPlace) throws {
         do {
             records.append(try RecordImporting.record(fields, of: entity, by: importer))
@@ -28,10 +28,10 @@ final class ImportBatch {
         places.append(place)
     }
 
-    /// Writes the records as one transaction and begins anew. A dry run checks all that a save would, and drops it.
+    /// Saves the records as one transaction and starts a new batch. A dry run checks and discards them.
     ///
-    /// Costs one fetch for the records that are there, and one for each other entity that they name.
-    /// - Throws: ``CommandError`` with the place of the record that is wrong; then none of the batch is saved.
+    /// Costs one fetch for existing records, and one for each other entity that they name.
+    /// - Throws: ``CommandError`` with the place of the invalid record; then none of the batch is saved.
     func commit(isDryRun: Bool) throws -> ImportCommand.Counts {
         defer {
             places.removeAll(keepingCapacity: true)
@@ -54,7 +54,7 @@ final class ImportBatch {
             inserted: result.count(.inserted), updated: result.count(.updated), unchanged: result.count(.unchanged))
     }
 
-    /// The error of the record that is not valid, or else of the whole transaction.
+    /// The error of the invalid record, or else of the whole transaction.
     private func refusal(_ error: NSError, _ result: ImportResult) -> CommandError {
         let several = (error.userInfo[NSDetailedErrorsKey] as? [any Error])?.map { $0 as NSError } ?? [error]
         let objects = several.map { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }

@@ -2,10 +2,10 @@ import CoreData
 import Foundation
 import Translation
 
-/// One record, as it is named on the command line: `x-coredata://…/Team/p12`, `Team/p12` or `Team:Brazil`.
+/// One record, as named on the command line: `x-coredata://…/Team/p12`, `Team/p12` or `Team:Brazil`.
 enum ObjectReference {
     /// Finds the record.
-    /// - Throws: ``CommandError``: misuse for a text of another form, failure when there is no such record.
+    /// - Throws: ``CommandError``: misuse for a text of another form, failure if there is no such record.
     static func object(named text: String, in session: StoreSession) throws -> NSManagedObject {
         let context = session.context
         if let uri = uri(text, in: context) {
@@ -38,10 +38,10 @@ enum ObjectReference {
         return (Int64(parts[1].dropFirst()) ?? 0) <= 0
     }
 
-    /// Why such a text names no record.
+    /// The message for such a text.
     static var misnumbered: String { tr("is not a record: their numbers go from p1 to p9223372036854775807") }
 
-    /// The URI that `text` is or stands for; `nil` for another form.
+    /// The URI that `text` is or is short for; `nil` for another form.
     static func uri(_ text: String, in context: NSManagedObjectContext) -> URL? {
         if text.hasPrefix("x-coredata:") { return URL(string: text) }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,17 +1,18 @@
 import CoreData
 
-/// Which records of an entity there were at an earlier time, told from what was committed since.
+/// The records of an entity at an earlier time, reconstructed from the commits since then.
 ///
-/// Design note. A history says which records came, changed and went, and which properties changed; of earlier values it keeps
-/// only what the tombstones of deleted records have, of attributes whose model preserves them. So the records of an earlier
-/// time are known exactly, and their values are those of today, or of a tombstone, or unknown.
-// SAFETY: immutable once made; the values of tombstones are those of attributes, which nothing changes.
+/// Design note. A history contains which records were inserted, changed and deleted, and which properties changed. Of
+/// earlier values it keeps only those in the tombstones of deleted records, for attributes whose model preserves them.
+/// So the records of an earlier time are known exactly; their values are the current ones, those of a tombstone, or
+/// unknown.
+// SAFETY: immutable after `init`; tombstones contain values of attributes, which nothing changes.
 public struct PastRecords: @unchecked Sendable {
-    /// A record that was there then and is not any more.
+    /// A record that existed then and was deleted later.
     public struct Deletion {
         /// The number of the transaction that deleted it.
         public let transaction: Int64
-        /// Who committed that; `nil` where the history does not say.
+        /// Author of that transaction; `nil` if the history has none.
         public let author: String?
         /// Known values; a `nil` value means that the record had none.
         public let values: [String: Any?]
@@ -19,19 +20,19 @@ public struct PastRecords: @unchecked Sendable {
 
     /// Records inserted later that still exist.
     public private(set) var inserted: Set<NSManagedObjectID> = []
-    /// The records that are gone, by the IDs that they had.
+    /// The deleted records by their former IDs.
     public private(set) var deleted: [NSManagedObjectID: Deletion] = [:]
-    /// The records that are there still and were changed, with the names of the properties that changed; without names where
-    /// the history does not say which.
+    /// The existing records that were changed, with the names of the changed properties; without names if the history
+    /// has none.
     public private(set) var changed: [NSManagedObjectID: Set<String>] = [:]
     /// Known values of all records deleted since, including those inserted later.
     public private(set) var tombstones: [NSManagedObjectID: [String: Any?]] = [:]
 
-    /// The records just before the first of some transactions.
+    /// The records immediately before the first of some transactions.
     ///
     /// - Parameters:
-    ///   - transactions: all that the store's history has from then on, oldest first.
-    ///   - entity: of which entity, with those that inherit from it.
+    ///   - transactions: all transactions of the store's history from then on, oldest first.
+    ///   - entity: the entity of the records, including subentities.
     public init(before transactions: [NSPersistentHistoryTransaction], of entity: NSEntityDescription) {
         for transaction in transactions {
             for change in transaction.changes ?? [] where change.changedObjectID.entity.isKindOf(entity: entity) {
@@ -44,7 +45,7 @@ public struct PastRecords: @unchecked Sendable {
         let id = change.changedObjectID
         switch change.changeType {
         case .insert:
-            // One that comes back under its old ID was there, with values that are not known.
+            // A record inserted again under its old ID existed before, with unknown values.
             if deleted.removeValue(forKey: id) != nil { changed[id] = [] } else { inserted.insert(id) }
         case .update:
             guard !inserted.contains(id) else { return }
@@ -65,7 +66,7 @@ public struct PastRecords: @unchecked Sendable {
 }
 
 extension NSManagedObject {
-    /// Gives a record that stands for a deleted one what is known of its values, and none in the place of those that are not.
+    /// Sets the known values on a record that represents a deleted one, and removes all others.
     public func take(_ known: [String: Any?]) {
         for (name, attribute) in entity.attributesByName
         where !attribute.isTransient && !(attribute is NSDerivedAttributeDescription) {

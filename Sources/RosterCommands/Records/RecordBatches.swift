@@ -1,13 +1,13 @@
 import CoreData
 
-/// Records in batches, with what their columns show of other records: a few queries for each batch, and none for a record.
+/// Records in batches, with the related records that their columns show: a few queries per batch, none per record.
 enum RecordBatches {
     private static let size = 500
 
     /// Calls `body` with each record, in order.
     ///
-    /// - Parameter records: of `entity`; may be read as they are asked for.
-    /// - Throws: the store's error, and what `body` throws.
+    /// - Parameter records: records of `entity`, possibly read on access.
+    /// - Throws: the store's error, or what `body` throws.
     static func forEach(
         _ records: some RandomAccessCollection<NSManagedObject>, of entity: NSEntityDescription,
         showing columns: [RecordColumn], _ body: (NSManagedObject) throws -> Void
@@ -26,7 +26,7 @@ enum RecordBatches {
             request.predicate = NSPredicate(format: "SELF IN %@", batch.map(\.objectID))
             request.relationshipKeyPathsForPrefetching = paths
             request.returnsObjectsAsFaults = false
-            // What was read is held by its records until the batch is done.
+            // The records hold their rows until the batch is done.
             let read = try context.fetch(request)
             try withExtendedLifetime(read) { for record in batch { try body(record) } }
             start = end

@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// One thing to print of each record: an attribute or relationship, its own or of a record that a to-one path leads to, or
-/// the record's URI.
+/// One column of records: an attribute or relationship of the record or of one at the end of a to-one path, or the
+/// record's URI.
 struct RecordColumn {
     /// Name of the column of URIs, in entities without a property of this name.
     static let objectName = "object"
@@ -11,7 +11,7 @@ struct RecordColumn {
     private let path: [String]
     /// `nil` for the URI.
     private let property: NSPropertyDescription?
-    /// The properties that are read for the column: those of the relationships on its way, and those of a part that it shows.
+    /// The properties that the column reads: the relationships of its path and the parts that it shows.
     let properties: [NSPropertyDescription]
 
     /// - Throws: ``CommandError`` of misuse for a key that the entity does not have.
@@ -35,7 +35,7 @@ struct RecordColumn {
 
     var isNumeric: Bool { (property as? NSAttributeDescription)?.isNumeric == true }
 
-    /// Notes the values that the column shows of a record, as far as the store has them and they cannot be read.
+    /// Collects the values that the column shows of a record and that are stored but cannot be read.
     func look(for missing: inout UnreadableValues, of object: NSManagedObject) throws {
         guard mayBeMissing, let owner = owner(from: object) else { return }
         if let attribute = property as? NSAttributeDescription { return try missing.look(at: attribute, of: owner) }
@@ -43,7 +43,7 @@ struct RecordColumn {
         try missing.look(at: part)
     }
 
-    /// True if values of the column, or of its parts, may be in the store and still read as nil.
+    /// True if values of the column, or of its parts, may be stored and still read as nil.
     private var mayBeMissing: Bool {
         if let attribute = property as? NSAttributeDescription { return attribute.mayBeMissing }
         guard let relationship = property as? NSRelationshipDescription, relationship.isOwnedPart,
@@ -52,7 +52,7 @@ struct RecordColumn {
         return part.storedAttributes.contains(where: \.mayBeMissing)
     }
 
-    /// The paths of relationships whose destinations' rows the column shows.
+    /// The paths of relationships whose destinations the column shows.
     var relationshipPaths: [String] {
         let way = path.dropLast().joined(separator: ".")
         guard let relationship = property as? NSRelationshipDescription,
@@ -62,7 +62,7 @@ struct RecordColumn {
         return [name]
     }
 
-    /// The value for programs.
+    /// The value as JSON.
     func json(of object: NSManagedObject) -> JSONValue {
         guard let property else { return .string(RecordLabel.uri(of: object)) }
         guard let owner = owner(from: object) else { return .null }
@@ -79,7 +79,7 @@ struct RecordColumn {
         }
     }
 
-    /// The value for people.
+    /// The value as text for people.
     func shown(of object: NSManagedObject) -> String {
         guard let property else { return RecordLabel.uri(of: object) }
         guard let owner = owner(from: object) else { return "" }
@@ -95,7 +95,7 @@ struct RecordColumn {
         }
     }
 
-    /// A to-many relationship's destinations: in its order, or else by label.
+    /// Destinations of a to-many relationship, in its order or else by label.
     static func destinations(_ relationship: NSRelationshipDescription, of object: NSManagedObject) -> [NSManagedObject]
     {
         if relationship.isOrdered {
@@ -128,8 +128,8 @@ extension NSAttributeDescription {
 }
 
 extension NSRelationshipDescription {
-    /// True if the destination is deleted with the record and has no name of its own. Such a record is
-    /// written as part of its owner.
+    /// True if the destination is deleted with the record and has no name of its own. Such a record is written as part
+    /// of its owner.
     var isOwnedPart: Bool {
         guard !isToMany, deleteRule == .cascadeDeleteRule, let destinationEntity else { return false }
         return UniqueKey(of: destinationEntity)?.single == nil
@@ -137,7 +137,7 @@ extension NSRelationshipDescription {
 }
 
 extension NSEntityDescription {
-    /// The attributes that a store keeps: the unique key's first, then the others in the model's order.
+    /// The stored attributes: the unique key's first, then the others in the model's order.
     var storedAttributes: [NSAttributeDescription] {
         let key = UniqueKey(of: self)?.attributes ?? []
         let others = properties.compactMap { $0 as? NSAttributeDescription }

@@ -1,14 +1,13 @@
 import Translation
 
-/// The fields of a record as they were read: keys with values, in order. A dotted key names a property of a record that
-/// belongs to this one.
+/// The fields of a record as read: keys with values, in order. A dotted key names a property of an owned record.
 typealias RecordFields = [(key: String, value: JSONValue)]
 
 enum FieldGrouping {
-    /// The fields with dotted keys put together into objects: `location.latitude` and `location.longitude` become one
-    /// `location`. An object of which all values are NULL becomes NULL, or what a field of its name says.
+    /// Combines fields with dotted keys into objects: `location.latitude` and `location.longitude` become one
+    /// `location`. An object whose values are all NULL becomes NULL, or the value of a field of its name.
     ///
-    /// - Throws: ``FieldProblem`` where a field of that name, such as `location`, says one thing and the dotted ones another.
+    /// - Throws: ``FieldProblem`` if a field of that name, such as `location`, contradicts the dotted ones.
     static func grouped(_ fields: RecordFields) throws -> RecordFields {
         guard fields.contains(where: { $0.key.contains(".") }) else { return fields }
         var result: RecordFields = []
@@ -33,7 +32,7 @@ enum FieldGrouping {
         return try groups.isEmpty ? result : withoutDoubles(result, groups)
     }
 
-    /// One field for each name, where a group and a plain field have one.
+    /// Removes the plain field or the group if both have the same name.
     private static func withoutDoubles(_ fields: RecordFields, _ groups: [String: Int]) throws -> RecordFields {
         var surplus: Set<Int> = []
         for (index, field) in fields.enumerated() {

@@ -14,8 +14,8 @@ struct RecordPlace {
     }
 }
 
-/// Reads records from a file, one by one: JSON as an array of objects or as objects one after the other, CSV and TSV with
-/// a line of keys.
+/// Reads records from a file, one by one: JSON as an array of objects or as consecutive objects, CSV and TSV with a
+/// line of keys.
 final class RecordFileReader {
     private enum Source {
         case jsonArray(JSONParser)
@@ -27,18 +27,18 @@ final class RecordFileReader {
     private let source: Source
     private var number = 0
     private var isAtEnd = false
-    /// The only field of a first line that is a record, until it was given.
+    /// The only field of a first line that is a record, until it is returned.
     private var first: String?
 
     /// - Parameters:
     ///   - path: `-` is standard input.
-    ///   - format: `nil` to tell it by the file's name, or else by its first byte. A table cannot be read.
-    ///   - key: what the only field of each line is called where the first line has one field and that is a number, which names
-    ///     nothing; `nil` where the first line always has the keys.
+    ///   - format: `nil` to detect it by the file's name, or else by its first byte. A table cannot be read.
+    ///   - key: the key of the only field of each line if the first line is a single number; `nil` if the first line
+    ///     always contains the keys.
     ///   - delimiter: one ASCII character between the fields of CSV or TSV; `nil` for a comma or a tab.
-    ///   - escapes: true if backslashes in TSV begin escapes. A file in which one of them begins none has no escapes.
+    ///   - escapes: true if backslashes in TSV begin escapes. A file with a backslash that begins none has no escapes.
     ///   - interruption: ends the records with an error when it is raised.
-    /// - Throws: ``CommandError`` when the file cannot be read or is none of these.
+    /// - Throws: ``CommandError`` if the file cannot be read or has another format.
     init(
         path: String, format: OutputFormat?, delimiter: Character? = nil, escapes: Bool = true,
         keyOfNumbers key: String? = nil, interruption: (any Interruption)? = nil
@@ -58,7 +58,7 @@ final class RecordFileReader {
             let reader = DelimitedReader(
                 bytes, kind: .tsv, separator: separator,
                 escapes: {
-                    // A pipe cannot be looked through.
+                    // A pipe cannot be scanned in advance.
                     guard escapes, path != "-", bytes.length != nil else { return escapes }
                     return try RecordFileReader.hasEscapesOnly(path, interruption)
                 })
@@ -73,8 +73,8 @@ final class RecordFileReader {
         try bytes.throwIfFailed()
     }
 
-    /// True if each backslash in a file begins an escape: other programs write those of Windows' paths as they are. A file that has
-    /// `\N` for nothing writes escapes, and one that is none is a mistake: it is read as far as the first `\N`.
+    /// True if each backslash in a file begins an escape: other programs write those of Windows paths unescaped. A file
+    /// with `\N` has escapes, and an invalid one in it is an error, so the scan ends at the first `\N`.
     private static func hasEscapesOnly(_ path: String, _ interruption: (any Interruption)?) throws -> Bool {
         let bytes = try ByteReader(path: path, interruption: interruption, greatestRecord: .max)
         try bytes.skipByteOrderMark()
@@ -184,7 +184,7 @@ final class RecordFileReader {
         return byte
     }
 
-    /// - Returns: also the only field of the first line where that is a record.
+    /// - Returns: also the only field of the first line if that is a record.
     private static func delimited(
         _ reader: DelimitedReader, _ bytes: ByteReader, _ key: String?
     ) throws -> (source: Source, first: String?) {

@@ -4,7 +4,7 @@ import Translation
 
 /// Strict import for verbs. References may be keys, URIs or `Entity/p12`.
 enum RecordImporting {
-    /// - Parameter usesMappedNames: whether keys are those that the model's user info gives, as in files from elsewhere.
+    /// - Parameter usesMappedNames: true if keys are those in the model's user info, as in files of other programs.
     static func importer(into context: NSManagedObjectContext, usesMappedNames: Bool) -> RecordImporter {
         let importer = RecordImporter(context: context, usesMappedNames: usesMappedNames)
         importer.refusesUnknownKeys = true
@@ -17,16 +17,16 @@ enum RecordImporting {
             do {
                 return try ReferenceResolver(context: context).object(at: uri, of: entity)
             } catch let problem as ValueProblem {
-                // The importer knows the key that belongs to the reason.
+                // The importer adds the key to the reason.
                 throw ImportProblem(reason: problem.reason)
             }
         }
         return importer
     }
 
-    /// The fields as the importer takes them: dotted keys as nested records, and lists that are written as text, on the command
-    /// line and in CSV, as lists.
-    /// - Throws: ``FieldProblem`` for text that is no list where a list is wanted.
+    /// The fields as the importer expects them: dotted keys as nested records, and lists written as text (on the
+    /// command line and in CSV) as lists.
+    /// - Throws: ``FieldProblem`` for text that is not a list if a list is expected.
     static func record(
         _ fields: RecordFields, of entity: NSEntityDescription, by importer: RecordImporter
     ) throws -> ImportValue {
@@ -60,7 +60,7 @@ extension FieldProblem {
 }
 
 extension NSManagedObject {
-    /// A new object of the class that `entity` names.
+    /// A new object of the entity's class.
     static func make(_ entity: NSEntityDescription, in context: NSManagedObjectContext) -> NSManagedObject {
         NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
     }

@@ -9,7 +9,7 @@ struct ReferenceResolver {
     init(context: NSManagedObjectContext) { self.context = context }
 
     /// The object of `entity` whose unique key is `value`.
-    /// - Throws: ``ValueProblem`` when there is none.
+    /// - Throws: ``ValueProblem`` if there is none.
     func object(named value: JSONValue, of entity: NSEntityDescription) throws -> NSManagedObject {
         guard let key = UniqueKey(of: entity)?.single else {
             throw ValueProblem(
@@ -30,7 +30,7 @@ struct ReferenceResolver {
     }
 
     /// The object of `entity` at a URI.
-    /// - Throws: ``ValueProblem`` when there is none.
+    /// - Throws: ``ValueProblem`` if there is none.
     func object(at uri: URL, of entity: NSEntityDescription) throws -> NSManagedObject {
         guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri) else {
             throw ValueProblem(reason: tr("is not a record of this store"))

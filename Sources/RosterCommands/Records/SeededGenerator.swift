@@ -12,6 +12,6 @@ struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, by the high half of the product, so that it does not depend on the standard library.
+    /// A number below `bound`, from the high half of the product, so that it does not depend on the standard library.
     mutating func number(below bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 }

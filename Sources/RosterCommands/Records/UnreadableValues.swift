@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Translation
 
-/// Values that a store has and that read as nil: those in files that are not there or are no plain files, and those of classes or
-/// transformers that are not here.
+/// Stored values that read as nil: those in files that are missing or not plain files, and those of unknown classes or
+/// transformers.
 struct UnreadableValues {
     private let coordinator: NSPersistentStoreCoordinator
     /// True to count values that cannot be decoded; a copy of the store keeps them.
@@ -12,7 +12,7 @@ struct UnreadableValues {
     private var firstInFile: String?
     private var uncoded: Set<Value> = []
     private var firstUncoded: String?
-    /// Records that may have values that cannot be understood; asked about together.
+    /// Records that may have undecodable values, queried together.
     private var candidates: [NSManagedObject: Set<String>] = [:]
     private static let mostCandidates = 500
 
@@ -26,7 +26,7 @@ struct UnreadableValues {
         countsUncoded = countingUncoded
     }
 
-    /// Looks at a value that was read. Costs a query where it is nil and could be in a file.
+    /// Checks a value that was read. Costs a query if it is nil and may be in a file.
     mutating func look(at attribute: NSAttributeDescription, of object: NSManagedObject) throws {
         let name = attribute.name
         if countsUncoded, attribute.mayBeUncoded(in: object) {
@@ -40,7 +40,7 @@ struct UnreadableValues {
         inFiles.insert(Value(record: object.objectID, attribute: name))
     }
 
-    /// Looks at all values of a record.
+    /// Checks all values of a record.
     mutating func look(at object: NSManagedObject) throws {
         for attribute in object.entity.storedAttributes { try look(at: attribute, of: object) }
     }
@@ -98,6 +98,6 @@ extension NSAttributeDescription {
 }
 
 extension NSEntityDescription {
-    /// The topmost entity above it, or itself.
+    /// The topmost superentity, or itself.
     var root: NSEntityDescription { superentity?.root ?? self }
 }
