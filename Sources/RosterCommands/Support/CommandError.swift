@@ -2,9 +2,9 @@ import CoreData
 import Foundation
 import Translation
 
-/// Why a command did not do what was asked, in one line that says what is wrong, where, and what to do.
+/// Error of a command, as one line: what is wrong, where, and what to do.
 public struct CommandError: LocalizedError, CustomStringConvertible {
-    /// Whose fault it is; the program's exit status follows from it, in one place.
+    /// Cause of an error. It decides the program's exit status.
     public enum Kind: Sendable {
         /// Unknown verb, flag, entity or key, or an impossible value.
         case misuse
@@ -12,7 +12,7 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
         case failure
     }
 
-    /// The kind decides the exit status.
+    /// The cause, which decides the exit status.
     public let kind: Kind
     /// One line: what failed, where, and what to do.
     public let message: String
@@ -20,16 +20,16 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { message }
     public var description: String { message }
 
-    /// An error in what was asked, told in the user's language.
+    /// An error in the request, with a message in the user's language.
     public static func misuse(_ message: Sentence) -> CommandError { misuse(text: sentence(message)) }
-    /// An error in doing what was asked, told in the user's language.
+    /// An error in carrying out the request, with a message in the user's language.
     public static func failure(_ message: Sentence) -> CommandError { failure(text: sentence(message)) }
-    /// An error in what was asked, told in words made elsewhere.
+    /// An error in the request, with a given text.
     public static func misuse(text: String) -> CommandError { CommandError(kind: .misuse, message: text) }
-    /// An error in doing what was asked, told in words made elsewhere.
+    /// An error in carrying out the request, with a given text.
     public static func failure(text: String) -> CommandError { CommandError(kind: .failure, message: text) }
 
-    /// The text of any error as one line, without passwords: the framework's errors with the errors they carry.
+    /// The text of any error as one line without passwords. Errors of the framework include their detailed errors.
     public static func line(for error: any Error) -> String {
         let text: String
         if let error = error as? CommandError {
@@ -42,7 +42,7 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
 
     private static func frameworkLine(for error: NSError) -> String {
         if let several = error.userInfo["NSDetailedErrors"] as? [any Error], !several.isEmpty {
-            // Sentences become parts of one.
+            // Joins the sentences into one.
             let shown = several.prefix(3).map { error -> String in
                 let line = frameworkLine(for: error as NSError)
                 return line.hasSuffix(".") ? String(line.dropLast()) : line

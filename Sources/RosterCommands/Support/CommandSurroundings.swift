@@ -3,46 +3,46 @@ import Foundation
 /// Output of a command. Writes are buffered until ``flush()``.
 public protocol TextOutput: AnyObject {
     /// Appends `text`.
-    /// - Throws: ``CommandError`` when the text cannot be written, for example to a full disk.
+    /// - Throws: ``CommandError`` if the text cannot be written, for example to a full disk.
     func write(_ text: String) throws
-    /// Hands everything written so far to the reader of the output.
+    /// Writes the buffered text to the output.
     func flush() throws
 }
 
-/// Hears how far a long command has come.
+/// Displays the progress of a long command.
 public protocol ProgressDisplay: AnyObject {
     /// - Parameters:
-    ///   - fraction: from 0 to 1, or `nil` where the end is not known.
-    ///   - text: what has been done, for example `1,200 records`.
+    ///   - fraction: from 0 to 1, or `nil` if the total is unknown.
+    ///   - text: the work done so far, for example `1,200 records`.
     func report(fraction: Double?, _ text: @autoclosure () -> String)
-    /// Removes what is shown of the progress.
+    /// Removes the progress display.
     func end()
 }
 
-/// A request from outside to stop at the next clean point, as Ctrl-C makes it.
+/// A request to stop at the next clean point, as made by Ctrl-C.
 public protocol Interruption: AnyObject {
     /// True once the request was made.
     var isRaised: Bool { get }
-    /// Waits for `time`, however the clock is set meanwhile, or until the request is made.
+    /// Waits for `time`, measured by a clock that is never set, or until the request is made.
     func wait(for time: Duration)
     /// Calls `action` on the main queue when the request is made.
     func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void)
 }
 
-/// Everything that a command needs of the world around it.
+/// The environment of a command.
 public struct CommandSurroundings {
-    /// Takes what the command prints.
+    /// Receives the output of the command.
     public let output: any TextOutput
-    /// Shows how far the command is.
+    /// Displays the progress.
     public let progress: any ProgressDisplay
-    /// Says whether the command is to stop.
+    /// Signals that the command has to stop.
     public let interruption: any Interruption
     /// Layout of text.
     public let textStyle: TextStyle
-    /// Hears what a person should know and what does not belong to the output.
+    /// Receives remarks for a person that are not part of the output.
     public let note: (String) -> Void
 
-    /// The surroundings of one run.
+    /// The environment of one run.
     public init(
         output: any TextOutput, progress: any ProgressDisplay, interruption: any Interruption, textStyle: TextStyle,
         note: @escaping (String) -> Void = { _ in }
@@ -57,14 +57,14 @@ public struct CommandSurroundings {
 
 /// Layout of text on the screen or in the file that receives it.
 public struct TextStyle: Sendable {
-    /// The number of cells that a text takes on a screen.
+    /// The number of cells of a text on a screen.
     public let width: @Sendable (String) -> Int
-    /// The number of columns of the screen, or `nil` where there is none: then nothing is left out.
+    /// Number of columns of the screen; `nil` if there is no screen, so that nothing is left out.
     public let columns: Int?
-    /// True if emphasis is shown: text gets marks that ``TerminalText`` turns into escape sequences.
+    /// True if emphasis is shown. Text then gets marks that ``TerminalText`` turns into escape sequences.
     public let isEmphasized: Bool
 
-    /// A style for a screen of so many columns, or for none.
+    /// A style for a screen of `columns` columns; `nil` for no screen.
     public init(columns: Int?, isEmphasized: Bool, width: @escaping @Sendable (String) -> Int) {
         self.columns = columns
         self.isEmphasized = isEmphasized
@@ -74,7 +74,7 @@ public struct TextStyle: Sendable {
     func bold(_ text: String) -> String { emphasized(text, TerminalText.Mark.bold) }
     func dim(_ text: String) -> String { emphasized(text, TerminalText.Mark.dim) }
 
-    /// The output to a terminal puts escape sequences in the place of the marks.
+    /// The output to a terminal replaces the marks by escape sequences.
     private func emphasized(_ text: String, _ mark: Unicode.Scalar) -> String {
         isEmphasized ? "\(mark)\(text)\(TerminalText.Mark.plain)" : text
     }

@@ -1,4 +1,4 @@
 extension Duration {
-    /// So many seconds as a user gives them: a number of any size, of which what no clock can add counts as thirty years.
+    /// A number of seconds given by a user, from 0 to 1e9 (some thirty years), so that clocks can add it.
     static func given(seconds: Double) -> Duration { .seconds(seconds > 0 ? min(seconds, 1e9) : 0) }
 }

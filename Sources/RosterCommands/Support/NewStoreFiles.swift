@@ -2,18 +2,18 @@ import CoreData
 import Foundation
 import Glibc
 
-/// A store that is made where nothing is.
+/// Creates a store at a path where nothing exists.
 enum NewStoreFiles {
-    /// Removes what killed runs left that made a store at `place`, also one that was killed when the store was in its place.
+    /// Removes files that killed runs left while they created a store at `place`, even after its last step.
     ///
-    /// - Throws: ``CommandError`` if something is there.
+    /// - Throws: ``CommandError`` if `place` is not free.
     static func checkThatItIsFree(_ place: StorePlace) throws {
         if !place.isOnServer { StoreInMaking.removeAllLeft(for: FileWriting.target(of: place.url.path)) }
         try place.checkThatItIsFree()
     }
 
-    /// Runs `make` with a hidden place beside `place`, and puts the store that it makes there in its place. Until then, and where that
-    /// fails, nothing is at `place`. A server makes its stores whole or not at all.
+    /// Runs `make` with a hidden place in the same folder and moves the store to `place` at the end. Until then, and if
+    /// it fails, nothing is at `place`. A server creates stores in one transaction.
     static func make<Result>(at place: StorePlace, _ make: (StorePlace) throws -> Result) throws -> Result {
         guard !place.isOnServer else { return try make(place) }
         let path = FileWriting.target(of: place.url.path)
@@ -27,7 +27,7 @@ enum NewStoreFiles {
             try put(making.path, at: path)
             return result
         } catch let error as CocoaError {
-            // The hidden name means nothing to the user.
+            // The user does not know the hidden name.
             throw CommandError.failure(
                 text: CommandError.line(for: error).replacingOccurrences(of: making.path, with: path))
         }
@@ -45,11 +45,11 @@ enum NewStoreFiles {
         }
         let place = StorePlace(url: URL(fileURLWithPath: path))
         try place.checkThatItIsFree()
-        // External values come along, and a log of another store is refused. So it is where the file system has no links.
+        // For file systems without links and stores of several files. It refuses another store's log.
         try StoreCopies.replace(place.url, with: URL(fileURLWithPath: made))
     }
 
-    /// True if a closed store has no log left: SQLite empties the log once it is copied into the file.
+    /// True if a closed store has no log and no external values. SQLite empties the log after copying it into the file.
     private static func isOneFile(_ path: String) -> Bool {
         var status = stat()
         return (stat(path + "-wal", &status) != 0 || status.st_size == 0) && access(path + "-journal", F_OK) != 0

@@ -2,14 +2,14 @@ import CoreData
 import Foundation
 import Translation
 
-/// A file that a command is asked to write: never a store, a file that belongs to one, or the command's own input.
+/// A file that a command writes: never a store, a file that belongs to one, or the command's own input.
 package struct OutputPlace {
-    /// The file that is written: what the given path leads to when links are followed.
+    /// Path of the file, with links resolved.
     package let path: String
 
     /// - Parameters:
-    ///   - path: as the user gave it.
-    ///   - input: the store or file that the command reads, if it reads any.
+    ///   - path: as given by the user.
+    ///   - input: the store or file that the command reads, if any.
     /// - Throws: ``CommandError`` if the file must not be written.
     package init(_ path: String, readingFrom input: String? = nil) throws {
         self.path = FileWriting.target(of: path)
@@ -24,10 +24,10 @@ package struct OutputPlace {
         }
     }
 
-    /// As a file URL.
+    /// The path as a file URL.
     var url: URL { URL(fileURLWithPath: path) }
 
-    /// Any SQLite database counts, and a log or journal of one, whatever its name is.
+    /// True for any SQLite database, log or journal, whatever its name, and for XML and binary stores.
     private static func isStore(_ path: String) -> Bool {
         guard StorePlace.isPlainFile(path), let bytes = beginning(of: path) else { return false }
         func begins(_ other: [UInt8]) -> Bool { bytes.starts(with: other) }
@@ -36,7 +36,7 @@ package struct OutputPlace {
             [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7],
         ]
         if ofSQLite.contains(where: begins) { return true }
-        // Property lists and XML are many things.
+        // Other files are property lists and XML, too.
         let place = StorePlace(url: URL(fileURLWithPath: path))
         guard [.xml, .binary].contains(place.type) else { return false }
         return (try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: place.type, at: place.url)) != nil
@@ -48,7 +48,8 @@ package struct OutputPlace {
         return try? file.read(upToCount: 16)
     }
 
-    /// The store to which a file belongs by its name: a log, index or journal, also one that is not there yet, or an external value.
+    /// The store that a file belongs to by its name: as a log, index, journal (even one that does not exist yet) or
+    /// external value.
     static func owner(of path: String) -> String? {
         for suffix in ["-wal", "-shm", "-journal"] where path.hasSuffix(suffix) {
             let store = String(path.dropLast(suffix.count))

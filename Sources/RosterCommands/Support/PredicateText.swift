@@ -3,7 +3,7 @@ import Foundation
 
 /// Predicates from the command line.
 package enum PredicateText {
-    /// - Throws: ``CommandError`` of misuse where `text` does not parse or names what `entity` does not have.
+    /// - Throws: ``CommandError`` of misuse if `text` does not parse or names an unknown property of `entity`.
     package static func predicate(_ text: String, for entity: NSEntityDescription) throws -> NSPredicate {
         let predicate: NSPredicate
         do {
@@ -36,8 +36,8 @@ package enum PredicateText {
         }
     }
 
-    /// Follows relationships of both kinds; what comes after an operator such as `@count`, or inside an attribute, is left to
-    /// the framework.
+    /// Follows to-one and to-many relationships. The framework checks the rest after an operator such as `@count` or
+    /// inside an attribute.
     private static func check(_ keyPath: String, _ entity: NSEntityDescription) throws {
         var current = entity
         for key in keyPath.split(separator: ".").map(String.init) {

@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// Which records, in which order, in which sections: what `--where`, `--sort` and `--section` say.
+/// Records to list, their order and sections: the arguments `--where`, `--sort` and `--section`.
 public struct RecordQuery: Sendable {
     /// Predicate format text.
     public var predicate: String?
-    /// The order, the first key first.
+    /// Sort keys, the first one first.
     public var sort: [SortKey]
     /// Section key: a key path, or one of the forms of ``SectionText``.
     public var section: String?
@@ -16,7 +16,7 @@ public struct RecordQuery: Sendable {
     /// Number of records to skip.
     public var offset: Int
 
-    /// A query; without arguments, of all records.
+    /// Creates a query; without arguments, for all records.
     public init(
         predicate: String? = nil, sort: [SortKey] = [], section: String? = nil, limit: Int = 0, offset: Int = 0,
         aggregates: AggregateQuery = AggregateQuery()
@@ -35,7 +35,7 @@ public struct RecordQuery: Sendable {
         return [SortKey(keyPath: section)] + sort.filter { $0.keyPath != section }
     }
 
-    /// - Throws: ``CommandError`` of misuse for what the entity or the predicate language does not know.
+    /// - Throws: ``CommandError`` of misuse for unknown keys or an invalid predicate.
     func request(for entity: NSEntityDescription) throws -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
@@ -48,7 +48,7 @@ public struct RecordQuery: Sendable {
         return request
     }
 
-    /// A controller of the records, with their sections and what is computed of them, not fetched yet.
+    /// A controller of the records, with sections and aggregates, not fetched yet.
     ///
     /// - Throws: as ``request(for:)``.
     func controller(
@@ -63,10 +63,10 @@ public struct RecordQuery: Sendable {
         return controller
     }
 
-    /// Runs `body`, which asks the store what the command line said. What the framework cannot resolve, such as a constant
-    /// of the wrong type or a malformed regular expression, is a mistake of the command line.
+    /// Runs `body`, which queries the store with values of the command line. Values that the framework cannot use, such
+    /// as a constant of the wrong type or a malformed regular expression, are reported as misuse.
     ///
-    /// - Throws: ``CommandError`` of misuse for such a mistake; what `body` throws otherwise.
+    /// - Throws: ``CommandError`` of misuse for such values; other errors of `body`.
     static func asking<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -77,7 +77,7 @@ public struct RecordQuery: Sendable {
         }
     }
 
-    /// The same query with a sort, for lists that must have an order: by the unique key, else by the first attribute.
+    /// The same query with a sort, for lists that need one: by the unique key, or else by the first attribute.
     /// - Throws: ``CommandError`` of misuse for an entity that has no attribute to sort by.
     func ordered(for entity: NSEntityDescription) throws -> RecordQuery {
         let query = preferablyOrdered(for: entity)
@@ -87,7 +87,7 @@ public struct RecordQuery: Sendable {
         return query
     }
 
-    /// The same query with a sort as of ``ordered(for:)``, where the entity has an attribute to sort by.
+    /// As ``ordered(for:)``, but without a sort if the entity has no attribute to sort by.
     func preferablyOrdered(for entity: NSEntityDescription) -> RecordQuery {
         guard fullSort.isEmpty else { return self }
         var query = self

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The part of a command that says what was saved: where it cannot be written, the error says that all is saved all the same.
+/// Reports what was saved. If the report cannot be written, the error adds that everything was saved.
 enum SavedReport {
     enum What {
         case changes, copy, store
     }
 
     /// - Parameters:
-    ///   - isSaved: whether anything was saved before `body`.
-    ///   - what: what was saved.
+    ///   - isSaved: true if anything was saved before `body`.
+    ///   - what: the thing that was saved.
     static func telling(_ isSaved: Bool, of what: What = .changes, _ body: () throws -> Void) throws {
         do {
             try body()

@@ -2,18 +2,18 @@ import Foundation
 import Translation
 import Glibc
 
-/// The Swift files of a folder, as `port` reads and rewrites them.
+/// The Swift files of a folder that `port` reads and rewrites.
 ///
-/// Links are not followed and not replaced, so that nothing outside the folder is touched; hidden folders and those that tools make
-/// are left out.
+/// Links are not followed and not replaced, so nothing outside the folder is changed. Hidden folders and those that
+/// tools create are left out.
 struct SourceFolder {
     private static let leftOut: Set<String> = ["Pods", "DerivedData", "Carthage"]
-    /// Bigger files are generated data, and are left alone.
+    /// Bigger files are generated data and are not read.
     static let largestFile = 64 << 20
 
     let path: String
 
-    /// - Throws: ``CommandError`` when there is no folder at `path`.
+    /// - Throws: ``CommandError`` if there is no folder at `path`.
     init(_ path: String) throws {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -23,7 +23,7 @@ struct SourceFolder {
         self.path = path
     }
 
-    /// The paths of its Swift files, relative to it, in their order; `problem` hears of folders that cannot be read.
+    /// The relative paths of its Swift files, sorted. `problem` receives an error for each folder that cannot be read.
     func swiftFiles(problem: (CommandError) -> Void) -> [String] {
         var result: [String] = []
         var folders = [""]
@@ -55,7 +55,7 @@ struct SourceFolder {
     /// - Throws: ``CommandError`` that names the file.
     func read(_ relative: String) throws -> [UInt8] {
         let path = full(relative)
-        // Not a link that took the file's place meanwhile, and no pipe to wait for.
+        // Does not follow a link that replaced the file, and does not wait for a pipe.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure("read", path) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -67,9 +67,9 @@ struct SourceFolder {
         return [UInt8](data)
     }
 
-    /// Puts new contents in the place of a file that was read, whole or not at all, with its permissions and owner.
+    /// Replaces the contents of a file completely or not at all, keeping its permissions and owner.
     ///
-    /// - Parameter original: what was read: where something else stands there now, nothing is written.
+    /// - Parameter original: the bytes that were read. Nothing is written if the file contains something else now.
     /// - Throws: ``CommandError`` that names the file.
     func replace(_ relative: String, _ original: [UInt8], by contents: [UInt8]) throws {
         let path = full(relative)

@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// Copies of a store beside it, that a command makes before it changes much.
+/// Copies of a store that a command makes in the same folder before large changes.
 enum StoreCopies {
-    /// Copies a store under a name that nothing has: `STORE.suffix.sqlite`, `STORE.suffix-2.sqlite` ….
+    /// Copies a store under an unused name: `STORE.suffix.sqlite`, `STORE.suffix-2.sqlite` ….
     ///
-    /// - Parameter store: the store whose name the copy gets, where that is another one.
+    /// - Parameter store: the store whose name the copy gets; `nil` for the copied store.
     static func keepCopy(of url: URL, as store: URL? = nil, suffix: String) throws -> URL {
         let copy = freeName(for: store ?? url, suffix)
         try replace(copy, with: url)
@@ -19,7 +19,7 @@ enum StoreCopies {
         var number = 2
         while true {
             StoreInMaking.removeAllLeft(for: copy.path)
-            // A copy that was deleted may have left its external values.
+            // External values of a deleted copy may still exist.
             guard
                 FileManager.default.fileExists(atPath: copy.path)
                     || FileManager.default.fileExists(atPath: supportFolder(of: copy))
@@ -34,19 +34,19 @@ enum StoreCopies {
         return store.deletingLastPathComponent().appendingPathComponent(name).path
     }
 
-    /// Puts the contents of one store, with its external values, in the place of another.
+    /// Replaces a store with the contents of another one, including external values.
     static func replace(_ url: URL, with other: URL) throws {
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
             at: url, withPersistentStoreFrom: other, type: StorePlace(url: other).type)
     }
 
-    /// Removes what killed commands left beside a store, also one that was killed when the store was in its place already: no later
-    /// one of that kind may ever be made.
+    /// Removes files that killed commands left in the folder of a store, even those killed after their last step: there
+    /// may be no later command that would remove them.
     static func removeLeft(besides store: URL) {
         StoreInMaking.removeAllLeft(for: store.path)
         _ = freeName(for: store, backupSuffix)
     }
 
-    /// Of the copy that a migration is asked to keep.
+    /// Name suffix of the copy that a migration keeps.
     static let backupSuffix = "before-migration"
 }

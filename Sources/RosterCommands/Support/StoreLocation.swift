@@ -4,10 +4,10 @@ import Foundation
 public struct StoreLocation: Sendable {
     /// A path, a file URL, or the URL of a store on a server.
     public let store: String
-    /// The path of a model; without one, the model that the store itself carries is used.
+    /// Path of a model; `nil` for the model that the store contains.
     public let model: String?
 
-    /// A place as it was written, not checked yet.
+    /// Creates a location without checking it.
     public init(store: String, model: String? = nil) {
         self.store = store
         self.model = model

@@ -3,7 +3,7 @@ import Foundation
 
 /// Finds the model of a store.
 enum StoreModel {
-    /// The model that the command line names, or else the store's own.
+    /// The model named on the command line, or else the store's own.
     static func model(
         for location: StoreLocation, in surroundings: CommandSurroundings
     ) throws -> NSManagedObjectModel {
@@ -11,7 +11,7 @@ enum StoreModel {
         return try model(inStoreAt: location.storeURL(), in: surroundings)
     }
 
-    /// The model at `path`, be it the file of a model or a store.
+    /// The model at `path`, which is a model's file or a store.
     static func any(at path: String, in surroundings: CommandSurroundings) throws -> NSManagedObjectModel {
         let url = try StorePlace(path).url
         guard url.isFileURL else { return try model(inStoreAt: url, in: surroundings) }
@@ -35,7 +35,7 @@ enum StoreModel {
         return try NSManagedObjectModel(validContentsOf: url)
     }
 
-    /// The model that the store carries, or else one inferred from its tables, which is said.
+    /// The model that the store contains, or else one inferred from its tables, with a note.
     private static func model(
         inStoreAt url: URL, in surroundings: CommandSurroundings
     ) throws -> NSManagedObjectModel {
@@ -45,7 +45,7 @@ enum StoreModel {
         } catch let error as CocoaError where error.code.rawValue == keepsNoModel {
             let type = StorePlace(url: url).type
             guard type == .sqlite else {
-                // What is no store is told as such.
+                // Throws the error for a file that is not a store.
                 _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: url)
                 throw CommandError.misuse(
                     "\(url.path) keeps no model of its own: name the one that it was written with (--model)")
@@ -59,6 +59,6 @@ enum StoreModel {
         }
     }
 
-    /// The code of the error for a store without a model.
+    /// Error code of a store without a model.
     private static let keepsNoModel = 134_130
 }

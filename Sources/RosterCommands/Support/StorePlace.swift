@@ -3,9 +3,9 @@ import Foundation
 
 /// A store by its URL: a file of any type, or tables on a server.
 public struct StorePlace: Sendable {
-    /// The URL, with a password where it was given.
+    /// The URL, with its password if it has one.
     public let url: URL
-    /// The type of a store that is to be made, where the name of its file does not say it.
+    /// Type of a new store; `nil` to detect it by the file's name.
     private let newType: NSPersistentStore.StoreType?
 
     /// The store at `url`.
@@ -17,13 +17,13 @@ public struct StorePlace: Sendable {
     }
 
     /// - Parameter text: a path, a file URL or the URL of a server.
-    /// - Throws: ``CommandError`` of misuse for another URL.
+    /// - Throws: ``CommandError`` of misuse for other URLs.
     public init(_ text: String) throws {
         guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
             self.init(url: try StoreLocation.fileURL(text))
             return
         }
-        // Without the text: it may hold a password.
+        // The message omits the text, which may contain a password.
         guard let url = URL(string: text) else {
             throw CommandError.misuse(
                 "the URL of the server cannot be read: it is postgresql://USER@HOST/DATABASE?schema=NAME, with %XX for characters that mean something in a URL"
@@ -53,8 +53,8 @@ public struct StorePlace: Sendable {
         return "\(url.path.drop { $0 == "/" }).\(schema)"
     }
 
-    /// The type of a store that is there, or of one that is to be made: by the scheme of its URL, by what its file begins
-    /// with, by the ending of its name.
+    /// Type of the store, existing or new: by the scheme of its URL, the first bytes of its file, or its file's
+    /// extension.
     public var type: NSPersistentStore.StoreType {
         if isOnServer { return .postgreSQL }
         if let beginning {
@@ -81,13 +81,13 @@ public struct StorePlace: Sendable {
         return try? file.read(upToCount: 16) ?? Data()
     }
 
-    /// True if a path leads to a plain file. Opening a pipe would wait for its writer.
+    /// True if `path` is a plain file. Opening a pipe would wait for its writer.
     static func isPlainFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Refuses a place where no store can be. A server is asked when the store is opened.
+    /// Throws if there cannot be a store at this place. A server is asked when the store is opened.
     /// - Throws: ``CommandError``.
     public func checkThatItIsThere() throws {
         guard !isOnServer else { return }
@@ -98,8 +98,8 @@ public struct StorePlace: Sendable {
         if isFolder.boolValue { throw CommandError.failure("\(url.path) is a folder, not a store") }
     }
 
-    /// Refuses a place where something is already.
-    /// - Throws: ``CommandError``; an error of the framework where the server cannot be asked.
+    /// Throws if something is at this place already.
+    /// - Throws: ``CommandError``; an error of the framework if the server cannot be asked.
     public func checkThatItIsFree() throws {
         guard isOnServer else {
             guard !FileManager.default.fileExists(atPath: url.path) else {

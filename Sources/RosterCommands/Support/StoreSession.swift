@@ -5,12 +5,12 @@ import Translation
 /// Purpose for which a command opens a store.
 enum StoreAccess {
     case reading
-    /// Reading, and following others' commits.
+    /// Reading, and following commits of others.
     case watching
     case writing
 }
 
-/// An open store with one context, for one command. The program on the screen has another class of this name.
+/// An open store with one context, for one command. The interactive program has another class of this name.
 final class StoreSession {
     /// Seconds to wait for a store that another program has locked.
     static let patience: TimeInterval = 5
@@ -21,13 +21,13 @@ final class StoreSession {
     let coordinator: NSPersistentStoreCoordinator
     let context: NSManagedObjectContext
 
-    /// Opens a store that is there.
+    /// Opens an existing store.
     ///
     /// - Parameters:
-    ///   - known: the model that the store was written with; `nil` where it has to be found.
-    ///   - context: the kind of queue that the context works on.
-    /// - Throws: ``CommandError``, or an error of the framework, when it is not there, is no store, carries no model, or was
-    ///   written with another one.
+    ///   - known: the model that the store was written with; `nil` to find it.
+    ///   - context: the queue type of the context.
+    /// - Throws: ``CommandError``, or an error of the framework, if the file is missing, is not a store, contains no
+    ///   model, or was written with another model.
     init(
         _ location: StoreLocation, for access: StoreAccess, in surroundings: CommandSurroundings,
         model known: NSManagedObjectModel? = nil,
@@ -44,7 +44,7 @@ final class StoreSession {
         context.undoManager = nil
     }
 
-    /// Makes a store where nothing is, with history, and opens it for writing.
+    /// Creates a store with history at a free place and opens it for writing.
     init(creating place: StorePlace, model: NSManagedObjectModel) throws {
         name = place.name
         try place.checkThatItIsFree()
@@ -59,8 +59,8 @@ final class StoreSession {
     /// Runs `body` on the context's queue.
     func perform<Result>(_ body: () throws -> Result) throws -> Result { try context.performAndWait(body) }
 
-    /// The entity of that name.
-    /// - Throws: ``CommandError`` of misuse, with the names that there are.
+    /// The entity named `name`.
+    /// - Throws: ``CommandError`` of misuse, with the existing names.
     func entity(named name: String) throws -> NSEntityDescription {
         if let entity = model.entitiesByName[name] { return entity }
         let names = model.entitiesByName.keys.sorted()
@@ -70,19 +70,19 @@ final class StoreSession {
         throw CommandError.misuse("the model has no entity “\(name)”; \(hint)")
     }
 
-    /// Closes the store, so that its file is whole by itself.
+    /// Closes the store, so that its file is complete without a log.
     func close() throws {
         try perform { context.reset() }
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// Says once what could not be read of the records.
+    /// Reports once which values could not be read.
     func tellNotes(in surroundings: CommandSurroundings) {
         for note in coordinator.readingNotes { surroundings.note(VisibleText.shown(note)) }
     }
 
-    /// A store that keeps a history goes on keeping it, whatever is asked; one that does not is not given tables that its
-    /// owner never asked for.
+    /// History tracking is not set here: a store with a history keeps it in any case, and others must not get tables
+    /// that their owner did not ask for.
     private static func options(for access: StoreAccess) -> [AnyHashable: Any] {
         var options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: patience]
         if access != .writing { options[NSReadOnlyPersistentStoreOption] = true }

@@ -11,16 +11,16 @@ public struct StoreWords {
 
     /// Reads the model only.
     ///
-    /// - Returns: `nil` where there is no such store or model, or it cannot be read.
+    /// - Returns: `nil` if the store or model does not exist or cannot be read.
     public init?(_ location: StoreLocation) {
         guard let model = try? Self.model(of: location) else { return nil }
         self.location = location
         self.model = model
     }
 
-    /// The model that a location names, or else the store's own.
+    /// The model named by a location, or else the store's own.
     ///
-    /// - Throws: ``CommandError``, or an error of the framework, where there is none.
+    /// - Throws: ``CommandError``, or an error of the framework, if there is none.
     public static func model(of location: StoreLocation) throws -> NSManagedObjectModel {
         if let path = location.model { return try StoreModel.model(atPath: path) }
         let url = try location.storeURL()
@@ -40,7 +40,7 @@ public struct StoreWords {
     /// The names of the entities, sorted.
     public var entities: [String] { model.entities.compactMap(\.name).sorted() }
 
-    /// The key paths of an entity's attributes, and of those behind its to-one relationships.
+    /// The key paths of an entity's attributes and of those of its to-one destinations.
     public func keyPaths(ofEntity name: String) -> [String] {
         guard let entity = model.entitiesByName[name] else { return [] }
         return attributes(of: entity)
@@ -69,14 +69,14 @@ public struct StoreWords {
         (model.entitiesByName[name]?.propertiesByName.keys.map { $0 } ?? []).sorted()
     }
 
-    /// The attribute by whose value a record of an entity is named, where it is one.
+    /// The attribute that identifies records of an entity; `nil` if there is none or several.
     public func uniqueKey(ofEntity name: String) -> String? {
         let attributes = model.entitiesByName[name].flatMap { UniqueKey(of: $0) }?.attributes ?? []
         return attributes.count == 1 ? attributes[0].name : nil
     }
 
-    /// Assignable values of a property that begin with a text: an attribute's values in the store, and values
-    /// that name the destinations of a to-one relationship. Opens the store.
+    /// Assignable values of a property that begin with a text: stored values of an attribute, or values that name
+    /// destinations of a to-one relationship. Opens the store.
     public func assignableValues(ofKey key: String, entity name: String, beginningWith text: String) -> [String] {
         guard let relationship = model.entitiesByName[name]?.relationshipsByName[key] else {
             return values(ofKey: key, entity: name, beginningWith: text)
@@ -87,7 +87,7 @@ public struct StoreWords {
         return values(ofKey: key, entity: destination, beginningWith: text)
     }
 
-    /// The values that an attribute has in the store, in order, as far as they begin with a text. Opens the store.
+    /// Stored values of an attribute that begin with a text, in order. Opens the store.
     public func values(ofKey keyPath: String, entity name: String, beginningWith text: String) -> [String] {
         guard let entity = model.entitiesByName[name],
             let attribute = try? EntityKeys.attribute(at: keyPath, of: entity, for: "complete")
@@ -117,7 +117,7 @@ public struct StoreWords {
         return rows.compactMap { row in
             guard let value = row[keyPath] else { return nil }
             let text = ValueText.shown(value, of: attribute)
-            // A line of the answer is one candidate.
+            // Candidates are separated by lines.
             return text.isEmpty || text.contains(where: \.isNewline) ? nil : text
         }.filter { $0.hasPrefix(text) }.prefix(Self.greatestCount).map { $0 }
     }

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-/// The columns that records have, and what kind of values stands in each.
+/// The columns of records and the types of their values.
 struct InferredColumns {
     struct Column {
-        /// As it stands in the records.
+        /// Name in the records.
         let key: String
-        /// As the model has it.
+        /// Name in the model.
         let attribute: String
         fileprivate var kinds: Set<Kind> = []
 
@@ -27,7 +27,7 @@ struct InferredColumns {
 
     /// Reads all records.
     ///
-    /// - Throws: ``CommandError`` where one cannot be read.
+    /// - Throws: ``CommandError`` if a record cannot be read.
     init(_ reader: RecordFileReader) throws {
         while let (_, fields) = try reader.next() {
             recordCount += 1
@@ -46,7 +46,7 @@ struct InferredColumns {
         return list.count - 1
     }
 
-    /// `nil` where a value says nothing of its kind.
+    /// `nil` if a value has no recognisable type.
     private static func kind(of value: JSONValue) -> Kind? {
         switch value {
         case .null: return nil
@@ -55,7 +55,7 @@ struct InferredColumns {
         case .array, .object: return .text
         case .string(let text):
             if text.isEmpty { return nil }
-            // Digits that begin with nought name something, as a postal code does.
+            // Digits with a leading zero are a name, such as a postal code.
             let digits = text.hasPrefix("-") ? text.dropFirst() : Substring(text)
             if digits.count > 1, digits.hasPrefix("0"), !digits.hasPrefix("0.") {
                 return ISO8601Text.date(from: text) == nil ? .text : .date
@@ -95,7 +95,7 @@ struct InferredColumns {
         return model
     }
 
-    /// The values of a record in the form that the framework takes; what is empty is left out.
+    /// The non-empty values of a record, as the framework expects them.
     func values(of fields: RecordFields) -> [(key: String, value: Any)] {
         fields.compactMap { key, value in
             guard let place = places[key] else { return nil }
@@ -117,13 +117,13 @@ struct InferredColumns {
 
     // MARK: Names
 
-    /// Names of properties that every object has.
+    /// Names of properties of every object.
     private static let reserved: Set<String> = [
         TemporaryStore.rowKey, "description", "debugDescription", "hash", "self", "entity", "objectID", "isDeleted",
         "isInserted", "isUpdated", "isFault", "hasChanges", "managedObjectContext", "observationInfo", "class",
     ]
 
-    /// `First Name` becomes `firstName`: a letter, then letters, digits and underscores; unlike the others.
+    /// `First Name` becomes `firstName`: a letter, then letters, digits and underscores; different from the others.
     private static func attributeName(for key: String, besides others: Set<String>) -> String {
         let words = key.split { !($0.isLetter || $0.isNumber || $0 == "_") }
         var name = words.enumerated().map { index, word in

@@ -1,10 +1,10 @@
 import CoreData
 import Foundation
 
-/// Records of a pipe or a file in a store of their own, whose model is made from them: what a program shows that was given
-/// records and no store.
+/// Records of a pipe or a file in a temporary store whose model is inferred from them, for showing records without a
+/// store.
 public struct TemporaryStore: Sendable {
-    /// There was not one record.
+    /// The input has no records.
     public struct Empty: Error {}
 
     /// The name of the entity.
@@ -14,27 +14,27 @@ public struct TemporaryStore: Sendable {
     /// The attribute with the number of the record in its file, from 1.
     public static let rowKey = "row"
 
-    /// The folder of the store, which the caller removes.
+    /// Folder of the store. The caller removes it.
     public let folder: URL
     /// The store in the folder.
     public let store: URL
-    /// The keys as they stood, in order, without ``rowKey``.
+    /// The keys as written in the input, in order, without ``rowKey``.
     public let keys: [String]
     /// Number of records read.
     public let count: Int
     /// True if the first line contained the keys.
     public let hasLineOfKeys: Bool
 
-    /// Reads all records and makes the store, in a new folder that the caller removes.
+    /// Reads all records and creates the store in a new folder, which the caller removes.
     ///
     /// The values of a column decide its type: integers, numbers, Booleans, dates, else text. JSON arrays and objects
     /// become their text.
     ///
     /// - Parameters:
     ///   - path: `-` is standard input.
-    ///   - format: `nil` to tell it by the name, or else by the beginning.
+    ///   - format: `nil` to detect it by the name, or else by the first line.
     ///   - delimiter: the character between the fields of CSV or TSV; `nil` for a comma or a tab.
-    /// - Throws: ``Empty``, or ``CommandError`` with file, line and reason; then nothing is left behind.
+    /// - Throws: ``Empty``, or ``CommandError`` with file, line and reason; then the folder is removed.
     public init(
         reading path: String, format: OutputFormat? = nil, delimiter: Character? = nil, below parent: URL,
         in surroundings: CommandSurroundings
@@ -44,7 +44,7 @@ public struct TemporaryStore: Sendable {
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            // Records are read twice: for the types, and for the values.
+            // Records are read twice: for the types and for the values.
             let file = path == "-" ? try Self.spool(to: folder) : path
             defer { if path == "-" { unlink(file) } }
             let format =
@@ -77,7 +77,7 @@ public struct TemporaryStore: Sendable {
         }
     }
 
-    /// Says in errors where the records came from, and not where they are kept meanwhile.
+    /// Replaces the temporary file's name in errors by the name of the input.
     private static func naming<Result>(_ name: String, insteadOf file: String, _ body: () throws -> Result) throws
         -> Result
     {
@@ -98,8 +98,8 @@ public struct TemporaryStore: Sendable {
         return path
     }
 
-    /// True if a backslash begins an escape that TSV does not have, as in `C:\Users`: then another program wrote the text, and no backslash
-    /// in it is an escape.
+    /// True if a backslash begins an escape that TSV does not have, as in `C:\Users`. Then another program wrote the
+    /// text, and backslashes are plain characters.
     private static func hasForeignBackslashes(_ path: String) throws -> Bool {
         let bytes = try ByteReader(path: path)
         while let byte = bytes.next() {
@@ -109,7 +109,7 @@ public struct TemporaryStore: Sendable {
         return false
     }
 
-    /// Tabs in the first line mean fields between tabs; a brace or a bracket at the beginning means JSON.
+    /// TSV if the first line contains tabs; JSON if the text begins with a brace or bracket.
     private static func sniffed(_ path: String) throws -> OutputFormat? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }
@@ -125,7 +125,6 @@ public struct TemporaryStore: Sendable {
     ) throws {
         defer { surroundings.progress.end() }
         guard let entity = session.model.entitiesByName[Self.entity] else { return }
-        // The handler is called on the queue on which the request is executed, while it is.
         nonisolated(unsafe) var failure: (any Error)?
         nonisolated(unsafe) var row = 0
         let request = NSBatchInsertRequest(entity: entity) { (values: NSMutableDictionary) in
