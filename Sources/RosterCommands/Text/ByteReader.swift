@@ -2,17 +2,17 @@ import Foundation
 
 import Glibc
 
-/// The bytes of a file or a pipe, one by one, with the number of the line.
+/// The bytes of a file or a pipe, one by one, with their line numbers.
 ///
-/// Reads 64 KiB at a time, so memory does not grow with the file. A read that fails ends the bytes and is thrown by
-/// ``throwIfFailed()``.
+/// Reads 64 KiB at a time, so memory does not grow with the file. A failed read ends the bytes; ``throwIfFailed()``
+/// throws its error.
 final class ByteReader {
     /// Name of the file in messages.
     let name: String
     /// The length of the file, or `nil` for a pipe.
     let length: Int?
     private(set) var line = 1
-    /// The line of the last byte taken: at the end of a file whose last line is complete, that line and not the one behind.
+    /// Line of the last byte taken. At the end of a file with a complete last line, that line and not the next.
     private(set) var lastLine = 1
     private var descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: size)
@@ -21,10 +21,10 @@ final class ByteReader {
     private var limit = 0
     private var consumed = 0
     private var failure: CommandError?
-    /// Bytes that the current record may still take.
+    /// Number of bytes that the current record may still use.
     private var room: Int
     private let greatestRecord: Int
-    /// Set where the bytes are UTF-16, which is given out as UTF-8.
+    /// Decoder if the input is UTF-16, which is read as UTF-8.
     private var utf16: UTF16Decoder?
     private let interruption: (any Interruption)?
     /// Milliseconds to wait for bytes before checking for a request to stop.
@@ -33,13 +33,13 @@ final class ByteReader {
     /// Opens the file at `path`; `-` is standard input.
     ///
     /// - Parameters:
-    ///   - interruption: ends the bytes with an error when it is raised, also while nothing comes.
-    ///   - greatestRecord: about how many bytes a record may take, see ``beginRecord()``.
+    ///   - interruption: ends the bytes with an error when it is raised, also while waiting for input.
+    ///   - greatestRecord: approximate limit of a record's bytes, see ``beginRecord()``.
     init(path: String, interruption: (any Interruption)? = nil, greatestRecord: Int = 1 << 30) throws {
         self.interruption = interruption
         (self.greatestRecord, room) = (greatestRecord, greatestRecord)
         name = path == "-" ? "standard input" : path
-        // Opening a pipe would wait for its writer, where no request is looked for.
+        // Opening a pipe would wait for its writer and could not be interrupted.
         descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw CommandError.failure("cannot read \(name): \(Self.reason())") }
         var status = stat()
@@ -53,7 +53,7 @@ final class ByteReader {
         length = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
 
-    /// Reads bytes that are there already.
+    /// Reads bytes in memory.
     init(_ bytes: [UInt8], name: String) {
         self.name = name
         interruption = nil
@@ -72,7 +72,7 @@ final class ByteReader {
         return min(1, Double(consumed - limit + position) / Double(length))
     }
 
-    /// The next byte, left where it is; `nil` at the end.
+    /// Returns the next byte without taking it; `nil` at the end.
     func peek() -> UInt8? {
         if position == limit { refill() }
         return position < limit ? buffer[position] : nil
@@ -87,9 +87,9 @@ final class ByteReader {
         return byte
     }
 
-    /// Takes a byte order mark of UTF-8 or UTF-16, if the file begins with one. What follows is given out as UTF-8.
+    /// Takes a byte order mark of UTF-8 or UTF-16 if the file begins with one. Later bytes are UTF-8.
     ///
-    /// - Throws: ``CommandError`` where the file seems to be UTF-16 without a mark.
+    /// - Throws: ``CommandError`` if the file seems to be UTF-16 without a mark.
     func skipByteOrderMark() throws {
         guard peek() != nil, limit - position >= 2 else { return }
         switch (buffer[position], buffer[position + 1]) {
@@ -112,10 +112,10 @@ final class ByteReader {
         (position, limit) = (0, bytes.count)
     }
 
-    /// A record begins. One that takes too much ends the bytes with an error: memory would not be enough for a text without end.
+    /// Begins a record. A record over the limit ends the bytes with an error, so memory is not exhausted.
     func beginRecord() { room = greatestRecord }
 
-    /// A value of the record takes memory beside its bytes.
+    /// Counts the memory that a value of the record uses in addition to its bytes.
     func noteValue() {
         room -= 64
         if room < 0 { endOversizedRecord() }
@@ -128,7 +128,7 @@ final class ByteReader {
         (position, limit) = (0, 0)
     }
 
-    /// - Throws: the error with which reading ended, if it ended with one.
+    /// - Throws: the error that ended reading, if any.
     func throwIfFailed() throws {
         if let failure { throw failure }
     }
@@ -153,7 +153,7 @@ final class ByteReader {
                 consumed += count
                 guard utf16 != nil, let bytes = utf16?.utf8(of: buffer[..<count], isEnd: count == 0) else { return }
                 take(bytes)
-                // A piece of a character is nothing yet.
+                // The input ends within a character; reads the rest of it.
                 if bytes.isEmpty, count > 0 { continue }
                 return
             }
@@ -167,10 +167,10 @@ final class ByteReader {
     private static func reason() -> String { String(cString: strerror(errno)) }
 }
 
-/// Makes UTF-8 of UTF-16 that comes in pieces. Halves of characters without the other half are replaced.
+/// Decodes UTF-16 in pieces to UTF-8. Unpaired surrogates are replaced.
 private struct UTF16Decoder {
     let isBigEndian: Bool
-    /// Bytes of a character that has not come as a whole.
+    /// Bytes of an incomplete character.
     private var rest: [UInt8] = []
 
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }

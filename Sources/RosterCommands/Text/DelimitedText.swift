@@ -10,7 +10,7 @@ enum DelimitedText {
 
     private var separator: String { self == .csv ? "," : "\t" }
 
-    /// A line with its end; `nil` is NULL.
+    /// One line including its end. `nil` is written as NULL.
     func line(_ fields: [String?]) -> String {
         fields.map(field).joined(separator: separator) + (self == .csv ? "\r\n" : "\n")
     }
@@ -37,7 +37,7 @@ enum DelimitedText {
         }
     }
 
-    /// By scalars: a mark after a quotation mark makes one character of both.
+    /// Works on scalars: a combining mark after a quotation mark forms one character with it.
     private func escaped(_ value: String, _ escape: (Unicode.Scalar) -> String?) -> String {
         var result = String.UnicodeScalarView()
         for scalar in value.unicodeScalars {
@@ -65,8 +65,9 @@ final class DelimitedReader {
     private var knownEscapes: Bool?
 
     /// - Parameters:
-    ///   - separator: between the fields; `nil` for that of the kind.
-    ///   - escapes: whether a backslash of TSV begins an escape; else it is a character as any other. Asked once, at the first one.
+    ///   - separator: the byte between fields; `nil` for the kind's own.
+    ///   - escapes: returns true if backslashes in TSV begin escapes; else they are plain characters. Called once, at
+    ///     the first one.
     init(
         _ bytes: ByteReader, kind: DelimitedText, separator: UInt8? = nil,
         escapes: @escaping () throws -> Bool = { true }
@@ -77,12 +78,12 @@ final class DelimitedReader {
         self.escapes = escapes
     }
 
-    /// True if a byte behind a backslash makes an escape of TSV.
+    /// True if a backslash and this byte are an escape of TSV.
     static func endsEscape(_ byte: UInt8) -> Bool { Array("tnrN\\".utf8).contains(byte) }
 
     /// The fields of the next line, or `nil` at the end.
     ///
-    /// - Parameter skipsEmptyLines: whether that is the next one that is not empty.
+    /// - Parameter skipsEmptyLines: true to return the next line that is not empty.
     func next(skipsEmptyLines: Bool = true) throws -> [String?]? {
         while skipsEmptyLines, let byte = bytes.peek(), byte == 0x0A || byte == 0x0D { _ = bytes.next() }
         guard bytes.peek() != nil else { return nil }

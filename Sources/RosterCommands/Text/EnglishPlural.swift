@@ -1,6 +1,6 @@
-/// Names of entities where there are several records, or none: `Teams`, `Countries`.
+/// Plurals of entity names for several records or none: `Teams`, `Countries`.
 public enum EnglishPlural {
-    /// The plural of a noun, which is the noun itself where it looks like one.
+    /// The plural of a noun; the noun itself if it seems to be a plural.
     public static func of(_ noun: String) -> String {
         if noun.hasSuffix("y"), let before = noun.dropLast().last, !"aeiou".contains(before) {
             return noun.dropLast() + "ies"

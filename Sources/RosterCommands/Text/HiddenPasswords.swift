@@ -1,18 +1,18 @@
 import Foundation
 
-/// Finds the passwords in URLs of servers, mistyped ones too, to keep them from other users of the machine and from logs.
+/// Hides passwords in URLs of servers, even mistyped ones, from other users of the machine and from logs.
 public enum HiddenPasswords {
-    /// `text` with `***` in the place of each password.
+    /// Returns `text` with each password replaced by `***`.
     public static func hidden(_ text: String) -> String {
         var result = text
         for range in ranges(in: text).reversed() { result.replaceSubrange(range, with: "***") }
         return result
     }
 
-    /// Overwrites the passwords in the arguments of this process, which all users of the machine can list. Read the arguments
-    /// before.
-    // SAFETY: the C library's array of texts that end with a zero, which belong to this process until its end; called once,
-    // before there are other threads. No more bytes are written than the argument has.
+    /// Overwrites the passwords in the arguments of this process, which all users of the machine can list. Read the
+    /// arguments first.
+    // SAFETY: the C library's array of zero-terminated texts belongs to this process until it exits. Called once,
+    // before other threads start. Never writes more bytes than the argument has.
     public static func hideArguments() {
         for index in 1..<max(Int(CommandLine.argc), 1) {
             guard let argument = CommandLine.unsafeArgv[index],
@@ -25,9 +25,9 @@ public enum HiddenPasswords {
         }
     }
 
-    /// In order, without overlaps.
+    /// Ranges of the passwords, in order and without overlaps.
     private static func ranges(in text: String) -> [Range<String.Index>] {
-        // The password of a user: from the colon behind the name to the last @ before the parameters.
+        // The password of a user: from the colon after the name to the last @ before the parameters.
         let ofUser = text.matches(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/{0,3}[^\s:@\/“”]*:([^\s?“”]+)@/).map(\.1)
         let ofParameter = text.matches(of: /password=([^&\s“”]+)/.ignoresCase()).map(\.1)
         let ranges = (ofUser + ofParameter).map { $0.startIndex..<$0.endIndex }

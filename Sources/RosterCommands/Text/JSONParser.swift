@@ -2,8 +2,7 @@ import Translation
 
 /// Reads JSON values (RFC 8259) from bytes, one after the other.
 ///
-/// Errors are thrown as ``SyntaxError``, with their line. Nesting is limited, so that no input can
-/// exhaust the stack.
+/// Throws ``SyntaxError`` with the line. Nesting is limited, so that no input can exhaust the stack.
 struct JSONParser {
     struct SyntaxError: Error {
         let line: Int
@@ -15,7 +14,7 @@ struct JSONParser {
 
     init(_ bytes: ByteReader) { self.bytes = bytes }
 
-    /// The one value that `text` is.
+    /// The single value that `text` contains.
     /// - Throws: ``SyntaxError``.
     static func value(of text: String) throws -> JSONValue {
         let parser = JSONParser(ByteReader(Array(text.utf8), name: "the text"))
@@ -24,7 +23,7 @@ struct JSONParser {
         return value
     }
 
-    /// Takes white space and tells the byte that follows it.
+    /// Takes white space and returns the next byte without taking it.
     func nextMark() -> UInt8? {
         while let byte = bytes.peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { _ = bytes.next() }
         return bytes.peek()
@@ -54,12 +53,12 @@ struct JSONParser {
         }
     }
 
-    /// An error at the next byte, or at the last one where the text has ended.
+    /// An error at the next byte, or at the last one if the text has ended.
     func error(_ reason: Sentence) -> SyntaxError {
         SyntaxError(line: bytes.peek() == nil ? bytes.lastLine : bytes.line, reason: sentence(reason))
     }
 
-    /// An error of the byte taken last.
+    /// An error at the byte taken last.
     private func errorBefore(_ reason: Sentence) -> SyntaxError {
         SyntaxError(line: bytes.lastLine, reason: sentence(reason))
     }

@@ -1,12 +1,12 @@
 import CoreData
 
-/// A JSON value as it stands in the text, which is what the framework imports.
+/// A JSON value, as the framework imports it.
 public typealias JSONValue = ImportValue
 
 extension ImportValue {
-    /// The value that stands in a text.
+    /// Parses a text.
     ///
-    /// - Throws: an error where the text is no JSON.
+    /// - Throws: an error if the text is not JSON.
     public init(text: String) throws { self = try JSONParser.value(of: text) }
 
     /// The value as JSON on one line.
@@ -67,7 +67,7 @@ extension ImportValue {
 
     static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
-    /// The number, or a text where JSON has none for it (`nan`, `inf`).
+    /// The number, or a text for numbers that JSON does not have (`nan`, `inf`).
     static func double(_ value: Double) -> JSONValue {
         guard value.isFinite else { return .string(String(value)) }
         if value == value.rounded(), abs(value) < 1e15 {

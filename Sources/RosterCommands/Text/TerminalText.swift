@@ -1,9 +1,9 @@
-/// Text on its way to a terminal. All that the program writes to one passes here: what is in the text of a record, a model or a
-/// file is never obeyed by the terminal, and the program's own emphasis is put in at the end.
+/// Prepares all text that the program writes to a terminal. Control characters in records, models and files are made
+/// visible, so that the terminal does not obey them; then the program's own emphasis is added.
 public enum TerminalText {
-    /// Marks in text that ``TextStyle`` made, which are no characters of Unicode.
+    /// Marks that ``TextStyle`` adds. They are noncharacters of Unicode.
     enum Mark {
-        /// Literals of these are no Swift.
+        /// Swift does not allow literals of noncharacters.
         private static func mark(_ value: UInt32) -> Unicode.Scalar {
             Unicode.Scalar(value) ?? Unicode.Scalar(0 as UInt8)
         }
@@ -13,7 +13,7 @@ public enum TerminalText {
         static let plain = mark(0xFDD2)
     }
 
-    /// `text` as a terminal may have it: controls, C1 controls and marks of direction are made visible; line ends and tabs stay.
+    /// Returns `text` with controls, C1 controls and direction marks made visible; line ends and tabs are kept.
     public static func neutralised(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isSpecial) else { return text }
         var result = String.UnicodeScalarView()
@@ -24,7 +24,7 @@ public enum TerminalText {
             case Mark.dim: result.append(contentsOf: "\u{1B}[2m".unicodeScalars)
             case Mark.plain: result.append(contentsOf: "\u{1B}[0m".unicodeScalars)
             case "\n", "\t": result.append(scalar)
-            // A line end of CSV; alone it would go back to the beginning of the line.
+            // A line end of CSV. A carriage return alone would overwrite the line.
             case "\r" where place + 1 < scalars.count && scalars[place + 1] == "\n": result.append(scalar)
             default:
                 if isSpecial(scalar) {

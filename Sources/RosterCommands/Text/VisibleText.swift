@@ -1,6 +1,6 @@
-/// Text made safe to show: what a terminal would obey is made visible.
+/// Makes text safe to show: characters that a terminal would obey are made visible.
 enum VisibleText {
-    /// `text` with control characters as their pictures (`␛`, `␊`) and invisible direction marks as escapes.
+    /// Returns `text` with control characters as pictures (`␛`, `␊`) and invisible direction marks as escapes.
     static func shown(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = ""
@@ -15,7 +15,7 @@ enum VisibleText {
         return result
     }
 
-    /// `text` on one line: line breaks become spaces, other control characters visible.
+    /// Returns `text` on one line: line breaks become spaces, other control characters are made visible.
     static func oneLine(_ text: String) -> String {
         shown(text.split(whereSeparator: \.isNewline).joined(separator: " "))
     }

@@ -3,16 +3,16 @@ import Foundation
 
 /// The aggregates of `--sum`, `--avg`, `--min` and `--max`, in printing order.
 public struct AggregateQuery: Sendable {
-    /// The key paths of attributes whose sums are wanted.
+    /// Key paths of the attributes to sum.
     public var sum: [String]
-    /// The key paths of attributes whose averages are wanted.
+    /// Key paths of the attributes to average.
     public var avg: [String]
-    /// The key paths of attributes whose least values are wanted.
+    /// Key paths of the attributes whose minimum is printed.
     public var min: [String]
-    /// The key paths of attributes whose greatest values are wanted.
+    /// Key paths of the attributes whose maximum is printed.
     public var max: [String]
 
-    /// The aggregates; none without arguments.
+    /// Creates a query; without arguments, an empty one.
     public init(sum: [String] = [], avg: [String] = [], min: [String] = [], max: [String] = []) {
         (self.sum, self.avg, self.min, self.max) = (sum, avg, min, max)
     }
@@ -27,7 +27,7 @@ public struct AggregateQuery: Sendable {
         ].filter { !$0.1.isEmpty }
     }
 
-    /// The controller's aggregates; checked against the entity.
+    /// The controller's aggregates, checked against the entity.
     ///
     /// - Throws: ``CommandError`` of misuse.
     func aggregates(for entity: NSEntityDescription) throws -> [SectionAggregate] {
@@ -68,7 +68,7 @@ public struct AggregateQuery: Sendable {
     }
 }
 
-/// A section as it is printed: its name, how many records it has, what is computed of them, and the sections inside.
+/// A section to print: name, number of records, aggregates and subsections.
 struct SectionLine {
     let name: String
     let count: Int

@@ -3,8 +3,8 @@ import Foundation
 
 /// Name of a record, for programs and for people.
 enum RecordLabel {
-    /// The value by which other records name this one: of its unique key, or else its URI; `new Entity` for a record that is
-    /// not saved yet and has no key.
+    /// The value by which other records name this one: its unique key, or else its URI; `new Entity` for an unsaved
+    /// record without a key.
     static func reference(to object: NSManagedObject) -> JSONValue {
         if let key = UniqueKey(of: object.entity)?.single {
             let value = ValueText.json(object.value(forKey: key.name), of: key)
@@ -21,7 +21,7 @@ enum RecordLabel {
         return text.isEmpty ? short(object) : text
     }
 
-    /// `Entity/p12`; for a record that is not saved yet, `new Entity`.
+    /// `Entity/p12`; `new Entity` for an unsaved record.
     static func short(_ object: NSManagedObject) -> String {
         let name = object.entity.name ?? "?"
         if object.objectID.isTemporaryID { return "new \(name)" }

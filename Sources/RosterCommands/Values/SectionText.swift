@@ -1,17 +1,17 @@
 import CoreData
 import Foundation
 
-/// Sections as they are written on the command line: `qualifyingZone`, `opened:year`, `name:letter:desc`,
+/// Sections, as written on the command line: `qualifyingZone`, `opened:year`, `name:letter:desc`,
 /// `capacity:bucket(10000)`, `homeVenue.country/qualifyingZone`.
 ///
-/// Each part is a key path, then what is made of its value (`value`, `year`, `month`, `week`, `day`, `letter`, `bucket(SIZE)`), then
-/// `desc` for descending order and `last` for records without a value behind all others. A slash begins a level inside.
-/// On the command line years, months, weeks and days are those of UTC, weeks as ISO 8601 counts them; a whole number is a year by itself.
+/// Each part is a key path, then the kind of section (`value`, `year`, `month`, `week`, `day`, `letter`,
+/// `bucket(SIZE)`), then `desc` for descending order and `last` to put records without a value last. A slash begins a
+/// subsection. Years, months, weeks and days are in UTC, weeks as in ISO 8601. A whole number is a year by itself.
 package enum SectionText {
     /// True if `text` is a plain key path.
     package static func isKeyPath(_ text: String) -> Bool { !text.contains { $0 == ":" || $0 == "/" } }
 
-    /// The sections that `text` says; checked against the entity.
+    /// The sections that `text` describes, checked against the entity.
     ///
     /// - Throws: ``CommandError`` of misuse.
     package static func sectionBy(
@@ -32,7 +32,7 @@ package enum SectionText {
         let attribute = try EntityKeys.attribute(at: keyPath, of: entity, for: "make sections by")
         var section = SectionBy.value(keyPath)
         if let word = words.first, let kind = try kind(word, keyPath, calendar) {
-            // A whole number is the year already.
+            // A whole number is a year already.
             if word != "year" || !attribute.isWholeNumber {
                 try require(attribute, fits: word, keyPath)
                 section = kind

@@ -1,21 +1,21 @@
 import CoreData
 import Foundation
 
-/// A key to sort by, as it is written on the command line: `wins:desc`.
+/// A sort key, as written on the command line: `wins:desc`.
 public struct SortKey: Equatable, Sendable {
     /// The key path of the attribute.
     public let keyPath: String
-    /// True if the least value is first.
+    /// True to put the least value first.
     public let ascending: Bool
 
-    /// A key of a sort.
+    /// Creates a sort key.
     public init(keyPath: String, ascending: Bool = true) {
         self.keyPath = keyPath
         self.ascending = ascending
     }
 
     /// Reads `wins:desc,teamName`.
-    /// - Throws: ``CommandError`` of misuse where a key is missing or a direction is neither `asc` nor `desc`.
+    /// - Throws: ``CommandError`` of misuse if a key is missing or a direction is not `asc` or `desc`.
     public static func parse(_ text: String) throws -> [SortKey] {
         try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
             let pieces = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A value of any class as text that is the same in every run: dictionaries and sets, whose own descriptions are in an order by
-/// chance, are written in the order of their texts.
+/// Text of a value of any class that is the same in every run. The members of dictionaries and sets, whose own order is
+/// random, are sorted by their texts.
 enum StableText {
-    /// - Parameter plain: the text of what has no members.
+    /// - Parameter plain: returns the text of a value without members.
     static func text(of value: Any, plain: (Any) -> String) -> String {
         func text(_ value: Any) -> String { self.text(of: value, plain: plain) }
         func pairs(_ pairs: [(Any, Any)]) -> String {

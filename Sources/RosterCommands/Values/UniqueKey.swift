@@ -1,21 +1,21 @@
 import CoreData
 import Foundation
 
-/// The attributes by whose values a person tells the records of an entity apart: those by which it is imported.
+/// The attributes that identify a record of an entity: those used for imports.
 struct UniqueKey {
     let attributes: [NSAttributeDescription]
 
-    /// `nil` when neither the entity nor its parents have a constraint of attributes only, or name one in their user info.
+    /// `nil` if the entity and its parents have no constraint of attributes only and no key in their user info.
     init?(of entity: NSEntityDescription) {
         let attributes = entity.importKey
         if attributes.isEmpty { return nil }
         self.attributes = attributes
     }
 
-    /// The key's attribute, when it is only one: then its value alone names a record.
+    /// The key's attribute if it is only one. Its value alone names a record.
     var single: NSAttributeDescription? { attributes.count == 1 ? attributes[0] : nil }
 
-    /// The key of a record, as a text that is equal for equal keys; `nil` where a part is missing or NULL.
+    /// The key of a record as a text that is equal for equal keys; `nil` if a part is missing or NULL.
     func text(of values: [Any?]) -> String? {
         var parts: [JSONValue] = []
         for (value, attribute) in zip(values, attributes) {

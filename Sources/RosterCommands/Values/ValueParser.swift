@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Translation
 
-/// Why a value does not fit an attribute: the end of a sentence that begins with the key and the value.
+/// Reason why a value does not fit an attribute: the end of a sentence that begins with the key and the value.
 package struct ValueProblem: Error {
     package let reason: String
     /// True if the text cannot be a value in any store.
@@ -11,8 +11,8 @@ package struct ValueProblem: Error {
 
 /// Parses an attribute's value from the text of a file or the command line, strictly by the attribute's type.
 package enum ValueParser {
-    /// - Returns: the value in the form that the framework takes; `nil` for NULL.
-    /// - Throws: ``ValueProblem`` when it is of the wrong type or out of the type's range.
+    /// - Returns: the value as the framework expects it; `nil` for NULL.
+    /// - Throws: ``ValueProblem`` if it has the wrong type or is out of the type's range.
     package static func value(from json: JSONValue, for attribute: NSAttributeDescription) throws -> Any? {
         do {
             return try RecordImporter.value(of: json, for: attribute)

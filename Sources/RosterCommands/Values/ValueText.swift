@@ -3,7 +3,7 @@ import Foundation
 
 /// An attribute's value as JSON and as text.
 package enum ValueText {
-    /// `value`, as the attribute's type wants it in JSON; ``ValueParser`` reads it back as it was.
+    /// `value` as JSON for the attribute's type. ``ValueParser`` reads it back unchanged.
     static func json(_ value: Any?, of attribute: NSAttributeDescription) -> JSONValue {
         guard let value, !(value is NSNull) else { return .null }
         switch attribute.attributeType {
