@@ -2,13 +2,13 @@ import CoreData
 import Foundation
 import Translation
 
-/// `check`: prints what is wrong in a store's file, and sets it right where that is asked for.
+/// `check`: prints errors in a store's file and repairs them if asked for.
 public struct CheckCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// True to repair the findings.
     public var repairs: Bool
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -18,9 +18,9 @@ public struct CheckCommand {
         self.format = format
     }
 
-    /// Prints one line for each finding. Before anything is set right, a copy of the store is made beside it.
+    /// Prints one line for each finding. Before a repair, a copy of the store is made in the same folder.
     ///
-    /// - Throws: ``CommandError`` of failure when something stays wrong, or an error of the framework.
+    /// - Throws: ``CommandError`` of failure if errors remain, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
         let findings = try self.findings(in: surroundings)
         guard !findings.isEmpty else {

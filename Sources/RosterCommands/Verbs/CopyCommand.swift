@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// `copy`: all records of a store into a new one, of whatever types they are, compared afterwards.
+/// `copy`: copies all records of a store into a new one of any type and compares both.
 public struct CopyCommand {
     /// The store that is copied.
     public var source: StoreLocation
-    /// A path or the URL of a server, where no store is.
+    /// A path or the URL of a server, without a store yet.
     public var destination: String
 
     /// Creates the command; see the properties.
@@ -14,8 +14,8 @@ public struct CopyCommand {
         self.destination = destination
     }
 
-    /// - Throws: ``CommandError`` where something is at the destination, or the copy is not like the original; then the copy is
-    ///   removed. An error of the framework. Also where the copy is made, but values are missing in it as in the store.
+    /// - Throws: ``CommandError`` if the destination exists, or the copy differs from the original; then the copy is
+    ///   removed. Also if the copy was made but lacks values that the store cannot read. An error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(destination)
         try NewStoreFiles.checkThatItIsFree(place)
@@ -37,10 +37,10 @@ public struct CopyCommand {
         let missing: String?
     }
 
-    /// The copy differs from the store, and the store from what it was before it was copied.
+    /// The copy differs from the store, and the store was changed while it was copied.
     private struct ChangedMeanwhile: Error {}
 
-    /// - Throws: ``ChangedMeanwhile`` too; then the copy is removed.
+    /// - Throws: also ``ChangedMeanwhile``; then the copy is removed.
     private func copy(
         _ source: StoreLocation, to place: StorePlace, _ surroundings: CommandSurroundings
     ) throws -> Contents {
@@ -67,8 +67,8 @@ public struct CopyCommand {
         }
     }
 
-    /// Copies a store that others write all the time: SQLite first makes a copy of the state of one moment. Elsewhere the store has
-    /// to be at rest for as long as the copying takes.
+    /// Copies a store that others write continuously: from a copy of one state that SQLite makes first. A store of
+    /// another type must not change during the copy.
     private func copyOneState(to place: StorePlace, _ surroundings: CommandSurroundings) throws -> Contents {
         let original = try StorePlace(source.store)
         guard original.type == .sqlite else {
@@ -93,7 +93,7 @@ public struct CopyCommand {
 
     private func contents(of session: StoreSession) throws -> Contents {
         try session.perform {
-            // One state of the store, where it has states that can be kept.
+            // Reads one state of the store if its type supports that.
             try? session.context.setQueryGenerationFrom(.current)
             var checksum = ContentChecksum(session.context)
             let entities = try checksum.entities()
@@ -113,7 +113,7 @@ public struct CopyCommand {
         try surroundings.output.flush()
     }
 
-    /// Reads the copy as any program would.
+    /// Reads the copy as any other program would.
     private func entities(of place: StorePlace, _ model: NSManagedObjectModel) throws -> [ContentChecksum.Entity] {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// `count`: how many records there are.
+/// `count`: prints the number of records.
 public struct CountCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// `create`: an empty store for a model, which keeps a history.
+/// `create`: creates an empty store with history for a model.
 public struct CreateCommand {
     /// The path or URL of the new store.
     public var store: String
@@ -14,7 +14,7 @@ public struct CreateCommand {
         self.model = model
     }
 
-    /// - Throws: ``CommandError`` when something is there already, or an error of the framework.
+    /// - Throws: ``CommandError`` if the store exists already, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(store)
         let model = try StoreModel.model(atPath: model)
@@ -30,8 +30,8 @@ public struct CreateCommand {
         }
     }
 
-    /// Of a store whose tables are to be divided, the entities whose tables stay whole: a server keeps values unique within
-    /// a part only.
+    /// For a store with partitioned tables, a remark on the entities whose tables are not partitioned: a server keeps
+    /// values unique within a partition only.
     private static func undivided(_ url: URL, _ model: NSManagedObjectModel) -> String {
         let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         guard let parts = items.first(where: { $0.name == "partitions" })?.value, parts != "1" else { return "" }

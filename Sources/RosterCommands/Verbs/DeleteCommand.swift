@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// `delete`: deletes all records that match, and what the delete rules take with them, in one transaction.
+/// `delete`: deletes all matching records, and those that the delete rules include, in one transaction.
 public struct DeleteCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
@@ -11,7 +11,7 @@ public struct DeleteCommand {
     public var predicate: String
     /// True to print the changes without saving them.
     public var isDryRun: Bool
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -25,7 +25,7 @@ public struct DeleteCommand {
         self.format = format
     }
 
-    /// Prints each record that goes, those that go with the matching ones too, then how many there were.
+    /// Prints each deleted record, including those deleted by the delete rules, then their number.
     /// - Throws: ``CommandError``, or an error of the framework; then nothing was deleted.
     public func run(in surroundings: CommandSurroundings) throws {
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
@@ -33,7 +33,7 @@ public struct DeleteCommand {
             let entity = try session.entity(named: entity)
             let request = try RecordQuery(predicate: predicate).preferablyOrdered(for: entity).request(for: entity)
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
-            // A record says what it is called only as long as it is there.
+            // The report is made before the save: a deleted record has no label.
             let recorder = ChangeRecorder(format: format, surroundings: surroundings)
             for object in objects { session.context.delete(object) }
             session.context.processPendingChanges()
@@ -55,7 +55,7 @@ public struct DeleteCommand {
     }
 }
 
-/// Holds a report back until it is true.
+/// Buffers a report until the deletion is saved.
 private final class ChangeRecorder: TextOutput {
     private var held = ""
     private let surroundings: CommandSurroundings

@@ -2,19 +2,19 @@ import CoreData
 import Foundation
 import Translation
 
-/// `export`: records as text that `import` reads back.
+/// `export`: writes records as text that `import` reads back.
 public struct ExportCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
-    /// `nil` or `-` is standard output. A file is written beside its place and put there when it is whole.
+    /// `nil` or `-` for standard output. A file is replaced only after it was written completely.
     public var file: String?
-    /// Which records, in which order, in which sections.
+    /// The records, their order and sections.
     public var query: RecordQuery
     /// The columns in their order; `nil` for all.
     public var columns: [String]?
-    /// `nil` to tell it by the file's name; JSON where that says nothing.
+    /// `nil` to detect it by the file's name; JSON if the name has no known extension.
     public var format: OutputFormat?
 
     /// Creates the command; see the properties.
@@ -34,12 +34,12 @@ public struct ExportCommand {
     public struct Outcome: Sendable {
         /// Number of records.
         public let count: Int
-        /// Which values are missing in them, in one line: those in files that cannot be read, and those of another type than
-        /// their attribute or of unknown classes.
+        /// One line about missing values: those in unreadable files, and those of unknown classes or of another type
+        /// than their attribute.
         public let missing: String?
     }
 
-    /// - Returns: what was written.
+    /// - Returns: a summary of the written records.
     /// - Throws: ``CommandError``, or an error of the framework; then no file was written.
     @discardableResult
     public func run(in surroundings: CommandSurroundings) throws -> Outcome {
@@ -61,7 +61,7 @@ public struct ExportCommand {
             format ?? file.flatMap { OutputFormat(pathExtension: URL(fileURLWithPath: $0).pathExtension) } ?? .json
         var shown: [NSPropertyDescription] = []
         let outcome = try session.perform {
-            // One state of the store, where it has states that can be kept: rows are read in batches.
+            // Rows are read in batches, from one state of the store if its type supports that.
             try? session.context.setQueryGenerationFrom(.current)
             let entity = try session.entity(named: entity)
             let request = try query.preferablyOrdered(for: entity).request(for: entity)
@@ -93,7 +93,7 @@ public struct ExportCommand {
         }
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
-        // A row is read as a whole: notes on other columns do not matter.
+        // Rows are read completely, so notes on columns that are not exported are skipped.
         guard outcome.missing == nil, let first = session.coordinator.readingNotes(of: shown).first else {
             return outcome
         }

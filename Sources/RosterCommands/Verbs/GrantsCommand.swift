@@ -1,13 +1,13 @@
 import CoreData
 import Foundation
 
-/// `grants`: prints the least rights that a role needs on a store of a server.
+/// `grants`: prints the minimal privileges that a role needs for a store on a server.
 public struct GrantsCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The role; `nil` for psql's variable `role`.
     public var role: String?
-    /// True for a role that saves nothing.
+    /// True for a role that only reads.
     public var readOnly: Bool
 
     /// Creates the command; see the properties.
@@ -17,7 +17,7 @@ public struct GrantsCommand {
         self.readOnly = readOnly
     }
 
-    /// Prints one statement a line. Changes nothing.
+    /// Prints one statement per line. Changes nothing.
     ///
     /// - Throws: ``CommandError``, or an error of the framework: 134060 for a store in a file.
     public func run(in surroundings: CommandSurroundings) throws {

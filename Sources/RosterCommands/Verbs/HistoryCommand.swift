@@ -1,14 +1,14 @@
 import CoreData
 import Foundation
 
-/// `history`: prints what was committed to a store, by whom and when, or removes the beginning of that.
+/// `history`: prints the commits of a store with author and time, or removes the oldest ones.
 public struct HistoryCommand {
-    /// A place in a history, as the command line says it.
+    /// A position in a history, as given on the command line.
     public enum Place: Sendable, Equatable {
         case number(Int64)
         case date(Date)
 
-        /// A transaction's number, or a date in the form of ISO 8601.
+        /// Parses a transaction's number, or a date in ISO 8601.
         ///
         /// - Throws: ``CommandError`` of misuse for any other text.
         public init(_ text: String) throws {
@@ -23,7 +23,7 @@ public struct HistoryCommand {
         }
     }
 
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The first transaction to print; `nil` for the whole history.
     public var since: Place?
@@ -31,7 +31,7 @@ public struct HistoryCommand {
     public var author: String?
     /// Only changes of this entity; `nil` for all.
     public var entity: String?
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -93,7 +93,7 @@ public struct HistoryCommand {
         [entity] + entity.subentities.flatMap(family)
     }
 
-    /// Removes the transactions before `place` and says how many.
+    /// Removes the transactions before `place` and prints their number.
     ///
     /// - Throws: ``CommandError``, or an error of the framework.
     public static func delete(
@@ -112,7 +112,7 @@ public struct HistoryCommand {
         }
     }
 
-    /// `nil` where nothing is to be removed.
+    /// `nil` if there is nothing to remove.
     private static func deletion(
         before place: Place, in session: StoreSession
     ) throws -> NSPersistentHistoryChangeRequest? {
@@ -166,7 +166,7 @@ private struct HistoryPrinter {
         }
     }
 
-    /// One row for each change; one without a change for a transaction that has none.
+    /// One row for each change; one row without a change for an empty transaction.
     private func rows(of transaction: NSPersistentHistoryTransaction) -> [[String?]] {
         let head = [
             String(transaction.transactionNumber), ISO8601Text.text(of: transaction.timestamp), transaction.author,

@@ -2,17 +2,17 @@ import CoreData
 import Foundation
 import Translation
 
-/// `import`: records from a file. One whose unique key is in the store updates the record there.
+/// `import`: imports records from a file. Records with an existing unique key are updated.
 ///
-/// Each batch is one transaction: after an error, an interruption or a crash the store holds whole batches.
+/// Each batch is one transaction: after an error, an interruption or a crash, the store contains complete batches.
 public struct ImportCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
     /// `-` is standard input.
     public var file: String
-    /// `nil` to tell it by the file.
+    /// `nil` to detect it by the file.
     public var format: OutputFormat?
     /// The character between the fields of CSV or TSV; `nil` for a comma or a tab.
     public var delimiter: Character?
@@ -35,8 +35,9 @@ public struct ImportCommand {
         self.isDryRun = isDryRun
     }
 
-    /// Prints how many records were inserted, changed, and found as they are.
-    /// - Throws: ``CommandError`` with file, line, record, key and value of what is wrong, and how many records stay imported.
+    /// Prints the numbers of inserted, changed and unchanged records.
+    /// - Throws: ``CommandError`` with file, line, record, key and value of the error, and the number of imported
+    ///   records.
     public func run(in surroundings: CommandSurroundings) throws {
         guard batchSize > 0 else { throw CommandError.misuse("a batch has at least one record") }
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
@@ -74,7 +75,7 @@ public struct ImportCommand {
         }
     }
 
-    /// Imports all that `reader` gives. Call it on the queue of the session's context.
+    /// Imports all records of `reader`. Call on the queue of the session's context.
     static func importRecords(
         from reader: RecordFileReader, into entity: NSEntityDescription, of session: StoreSession, batchSize: Int,
         isDryRun: Bool, _ surroundings: CommandSurroundings

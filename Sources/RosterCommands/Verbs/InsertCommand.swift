@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// `insert`: a new record.
+/// `insert`: inserts a record.
 public struct InsertCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
@@ -11,7 +11,7 @@ public struct InsertCommand {
     public var assignments: [Assignment]
     /// True to print the changes without saving them.
     public var isDryRun: Bool
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.

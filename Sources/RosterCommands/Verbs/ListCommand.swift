@@ -1,21 +1,21 @@
 import CoreData
 import Foundation
 
-/// `list`: the records of an entity, in sections where asked for.
+/// `list`: prints the records of an entity, in sections if asked for.
 ///
-/// Cost: records are read in batches and printed as they come, so memory does not grow with their number.
+/// Cost: records are read in batches and printed immediately, so memory does not grow with their number.
 public struct ListCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
-    /// Which records, in which order, in which sections.
+    /// The records, their order and sections.
     public var query: RecordQuery
-    /// The keys to print; `nil` means all that fit.
+    /// The keys to print; `nil` for all that fit.
     public var columns: [String]?
-    /// Prints names and counts of the sections and no records.
+    /// True to print only names and counts of sections.
     public var sectionsOnly: Bool
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -63,7 +63,7 @@ public struct ListCommand {
 
     private func shownColumns(of entity: NSEntityDescription) throws -> [RecordColumn] {
         if let columns { return try ColumnChoice.named(columns, of: entity) }
-        // In a table the section stands above its records.
+        // In a table, the section is printed above its records.
         let sort = query.fullSort.filter { format != .table || $0.keyPath != query.section }
         let all = try ColumnChoice.list(of: entity, sort: sort, withObject: format == .json)
         return format == .table ? all.filter { $0.name != query.section } : all
@@ -104,11 +104,11 @@ public struct ListCommand {
 }
 
 extension CommandError {
-    /// Error of a command that was stopped and left nothing half done.
+    /// Error of a command that was interrupted without leaving partial results.
     static let interrupted = CommandError.failure("interrupted")
 }
 
-/// Prints the names and counts of sections, and what is computed of them.
+/// Prints the names, counts and aggregates of sections.
 enum SectionListing {
     static func write(
         _ sections: [SectionLine], _ aggregates: AggregateQuery, as format: OutputFormat,
@@ -135,7 +135,7 @@ enum SectionListing {
         }
     }
 
-    /// Calls `body` with each section and its path, those inside after the one that they are in.
+    /// Calls `body` with each section and its path, subsections after their parent.
     private static func forEach(
         _ sections: [SectionLine], path: String, level: Int, _ body: (SectionLine, String, Int) throws -> Void
     ) rethrows {

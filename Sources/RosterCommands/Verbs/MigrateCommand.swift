@@ -1,15 +1,15 @@
 import CoreData
 import Foundation
 
-/// `migrate`: brings a store to another version of its model.
+/// `migrate`: migrates a store to another version of its model.
 public struct MigrateCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// `MODEL` or `MODEL:VERSION`.
     public var destination: String
-    /// Prints what would be done, and does nothing.
+    /// True to print the plan without carrying it out.
     public var isDryRun: Bool
-    /// Keeps the copy that is made before the first step.
+    /// True to keep the copy made before the first step.
     public var keepsBackup: Bool
     /// The form of the plan: for people, or JSON with one object for each step.
     public var format: OutputFormat
@@ -26,15 +26,15 @@ public struct MigrateCommand {
         self.format = format
     }
 
-    /// Goes from version to version; a copy of the store stands beside it until the result was opened.
+    /// Migrates from version to version. A copy of the store is kept in its folder until the result was opened.
     ///
-    /// - Throws: ``CommandError``, or an error of the framework; the store is then as it was.
+    /// - Throws: ``CommandError``, or an error of the framework; the store is then unchanged.
     public func run(in surroundings: CommandSurroundings) throws {
         guard [.table, .json].contains(format) else {
             throw CommandError.misuse("migrate prints its plan as table or json, not as \(format.rawValue)")
         }
         let given = try StorePlace(store.store)
-        // A link stays one.
+        // Replaces the target of a link, not the link.
         let url = given.isOnServer ? given.url : URL(fileURLWithPath: FileWriting.target(of: given.url.path))
         let place = StorePlace(url: url)
         let versions = try ModelVersions(destination)
@@ -44,7 +44,7 @@ public struct MigrateCommand {
         }
         if !isDryRun, !place.isOnServer { StoreCopies.removeLeft(besides: url) }
         if isOfStore(versions.destination.model) {
-            // Removes the external values that a killed migration left. The store is of the version all the same if that fails.
+            // Opening removes external values that a killed migration left. A failure does not change the result.
             if !isDryRun, place.type == .sqlite {
                 do { try open(url, versions.destination.model) } catch {
                     surroundings.note(
@@ -71,8 +71,8 @@ public struct MigrateCommand {
         }
     }
 
-    /// True if an inferred step can change the store in place: the file is not read and written as a whole, and
-    /// keeps the model that it was written with. Files of old frameworks keep none, but do once they were made anew.
+    /// True if an inferred step can change the store in place: its type is not written as a whole, and it contains the
+    /// model that it was written with. Files of old frameworks contain none until the first step has rewritten them.
     private static func goesInPlace(_ place: StorePlace, isFirst: Bool) -> Bool {
         guard place.type == .sqlite else { return place.isOnServer }
         return !isFirst || (try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: place.url)) != nil
@@ -87,7 +87,7 @@ public struct MigrateCommand {
         return ModelVersion(name: "the store's own model", model: try StoreModel.model(for: location, in: surroundings))
     }
 
-    /// Programs that read JSON get nothing but the plan.
+    /// Programs that read JSON get the plan only.
     private func write(_ text: String, _ surroundings: CommandSurroundings) throws {
         guard format == .table else { return surroundings.note(text) }
         try surroundings.output.write(VisibleText.shown(text) + "\n")
@@ -96,7 +96,7 @@ public struct MigrateCommand {
 
     // MARK: The plan
 
-    /// - Returns: why the migration would fail, as far as a dry run finds out.
+    /// - Returns: the reasons why the migration would fail, as far as a dry run can find them.
     private func printPlan(
         _ steps: [MigrationStep], _ place: StorePlace, _ surroundings: CommandSurroundings
     ) throws -> [String] {
@@ -185,7 +185,7 @@ public struct MigrateCommand {
         try SavedReport.telling(true) { try write("\(kept.path) is the store as it was", surroundings) }
     }
 
-    /// Each step is one transaction of the server, which leaves the store as it was where it fails.
+    /// Each step is one transaction of the server; if it fails, the store is unchanged.
     private func migrate(
         _ place: StorePlace, _ steps: [MigrationStep], _ surroundings: CommandSurroundings
     ) throws {
@@ -202,7 +202,7 @@ public struct MigrateCommand {
         }
     }
 
-    /// Why a store on a server cannot take a step.
+    /// The reason why a store on a server does not support a step.
     private static func obstacle(_ step: MigrationStep) -> String? {
         guard !step.isInferred else { return nil }
         return

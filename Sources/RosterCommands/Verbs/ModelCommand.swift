@@ -1,16 +1,16 @@
 import CoreData
 import Foundation
 
-/// `model`: the model of a store, or of a model's file, as text, data, source or diagram.
+/// `model`: prints the model of a store or a model's file as text, data, source or diagram.
 public struct ModelCommand {
-    /// A store, or a model.
+    /// Path of a store or a model.
     public var path: String
-    /// The form of the output.
+    /// Format of the output.
     public var format: ModelFormat
     /// Path of the output; `nil` means standard output.
     public var output: String?
 
-    /// - Parameter format: `nil` takes the one that the name of the output says, else text.
+    /// - Parameter format: `nil` to detect it by the name of the output, or else text.
     public init(path: String, format: ModelFormat? = nil, output: String? = nil) {
         self.path = path
         self.output = output

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// `model compile`: a model as programs load it.
+/// `model compile`: compiles a model to the form that programs load.
 public struct ModelCompileCommand {
-    /// A source model, or anything else that has a model.
+    /// Path of a source model, or of anything else that contains a model.
     public var path: String
     /// A `.momd`, or for one version a `.mom`; a `.cdm` for a mapping model.
     public var output: String

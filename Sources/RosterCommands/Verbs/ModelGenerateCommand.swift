@@ -1,13 +1,13 @@
 import Foundation
 import ModelCompiler
 
-/// `model generate`: Swift classes for the entities of a model.
+/// `model generate`: generates Swift classes for the entities of a model.
 public struct ModelGenerateCommand {
-    /// A model's file.
+    /// Path of a model's file.
     public var path: String
     /// A folder for Xcode's files, or one file whose name ends in `.swift`.
     public var output: String
-    /// True to generate classes even for entities whose classes are written by hand.
+    /// True to generate classes even for entities with hand-written classes.
     public var everything: Bool
 
     /// Creates the command; see the properties.

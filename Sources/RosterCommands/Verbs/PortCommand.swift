@@ -1,16 +1,16 @@
 import Foundation
 import SourcePort
 
-/// `port`: Swift source written for Apple's Core Data, rewritten for here.
+/// `port`: rewrites Swift source for Apple's Core Data to use this package.
 public struct PortCommand {
     /// The folder of a program's source.
     public var path: String
-    /// Whether the files are changed; else the changes are printed.
+    /// True to change the files; false to print the changes.
     public var isInPlace: Bool
-    /// Prints the report as JSON instead of the diff or the paths.
+    /// True to print the report as JSON instead of the diff or the paths.
     public var printsReport: Bool
 
-    /// The command with what it is asked for; see the properties.
+    /// Creates the command; see the properties.
     public init(path: String, isInPlace: Bool = false, printsReport: Bool = false) {
         self.path = path
         self.isInPlace = isInPlace
@@ -19,21 +19,21 @@ public struct PortCommand {
 
     /// Prints the changes of all files as one diff, or makes them and prints the paths of the files.
     ///
-    /// - Parameter remark: Called after the diff: one line for each sort of place that a person has to look at, with its places,
-    ///   and one with the numbers.
-    /// - Returns: Number of places where something is left to do.
-    /// - Throws: ``CommandError`` when a file or a folder cannot be read or written; all others are done before.
+    /// - Parameter remark: called after the diff: one line with places for each kind of change that a person has to
+    ///   make, and one with the totals.
+    /// - Returns: number of places that a person has to change.
+    /// - Throws: ``CommandError`` if a file or folder cannot be read or written; all others are processed first.
     public func run(in surroundings: CommandSurroundings, remark: (String) -> Void) throws -> Int {
         let folder = try SourceFolder(path)
         var problems: [CommandError] = []
         var report = PortReport()
-        // After the diff, where they are read.
+        // Printed after the diff, where they are noticed.
         defer {
             if !printsReport { for line in Self.lines(of: report) { remark(line) } }
             for problem in problems.dropFirst() { remark(CommandError.line(for: problem)) }
         }
         let files = folder.swiftFiles { problems.append($0) }
-        // Of files that cannot be read it is said when they are ported.
+        // Unreadable files are reported when they are ported.
         let facts = PortFacts(
             of: files.lazy.prefix { _ in !surroundings.interruption.isRaised }.compactMap { try? folder.read($0) })
         for (number, file) in files.enumerated() {
@@ -41,7 +41,7 @@ public struct PortCommand {
                 surroundings.progress.end()
                 throw CommandError.failure("stopped after \(number) of \(files.count) files")
             }
-            // A diff on a screen shows by itself how far it has come.
+            // A diff on the screen shows the progress itself.
             if isInPlace {
                 surroundings.progress.report(
                     fraction: Double(number) / Double(files.count), "\(number) of \(files.count) files")
@@ -87,14 +87,15 @@ public struct PortCommand {
             try surroundings.output.write("ported \(VisibleText.shown(folder.full(file)))\n")
         } else {
             let diff = ported.diff(path: VisibleText.oneLine(file))
-            // A screen must not obey what a file says; everywhere else the diff is for `patch`, to the byte.
+            // A screen must not obey control characters in a file. Elsewhere the diff is for `patch` and is written
+            // unchanged.
             let isOnScreen = surroundings.textStyle.columns != nil
             try surroundings.output.write(isOnScreen ? Self.shown(diff) : diff)
         }
         return ported
     }
 
-    /// Lines and tabs stay, all other characters that a screen would obey do not.
+    /// Keeps lines and tabs and makes other control characters visible.
     private static func shown(_ diff: String) -> String {
         diff.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             line.split(separator: 0x09, omittingEmptySubsequences: false)

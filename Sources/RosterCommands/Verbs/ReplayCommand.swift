@@ -1,24 +1,24 @@
 import CoreData
 import Foundation
 
-/// `watch --replay`: plays the history of a store as a film, as `watch` would have printed it.
+/// `watch --replay`: replays the history of a store and prints what `watch` would have printed.
 ///
-/// Design note. A history says which records came, changed and went, and which properties changed; earlier values it does
-/// not keep. So the film has the records that were there at each time (``PastRecords``), with the values of today, or what
-/// their tombstone has of them. It is played into a store in memory, whose controller makes the callbacks: sections and places
-/// are exact.
+/// Design note. A history contains which records were inserted, changed and deleted, and which properties changed, but
+/// no earlier values. So the replay has the records that existed at each time (``PastRecords``), with their current
+/// values or those of their tombstones. It changes a store in memory, whose controller makes the callbacks, so sections
+/// and positions are exact.
 public struct ReplayCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
-    /// Which records, in which order, in which sections.
+    /// The records, their order and sections.
     public var query: RecordQuery
-    /// Plays what was committed after this; before it, the film stands still.
+    /// Replays the transactions after this position; earlier ones are not printed.
     public var since: HistoryCommand.Place?
-    /// So many transactions in a second; `nil` does not wait.
+    /// Transactions per second; `nil` does not wait.
     public var rate: Double?
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -34,7 +34,7 @@ public struct ReplayCommand {
         self.format = format
     }
 
-    /// Plays until the end of the history, or an interruption; both are good ends.
+    /// Replays until the end of the history or an interruption. Neither is an error.
     ///
     /// - Throws: ``CommandError``, or an error of the framework: 134091 for a store without history.
     @MainActor
@@ -99,22 +99,22 @@ public struct ReplayCommand {
     }
 }
 
-/// The records of an entity as they were at some time, in memory.
+/// The records of an entity at an earlier time, in memory.
 private final class Film {
     let context: NSManagedObjectContext
     let entity: NSEntityDescription
     private let source: NSManagedObjectContext
-    /// The store's own model: that of the film has no keys.
+    /// The store's own model: the replay's copy has no uniqueness constraints.
     private let model: NSManagedObjectModel
     private let container: NSPersistentContainer
-    /// The film's records by the IDs of the store.
+    /// The replay's records by the IDs of the store.
     private var records: [NSManagedObjectID: NSManagedObject] = [:]
     private var related: [NSManagedObjectID: NSManagedObject] = [:]
     private var uris: [NSManagedObjectID: String] = [:]
     /// Values in the tombstones of deleted records.
     private let tombstones: [NSManagedObjectID: [String: Any?]]
 
-    /// Sets the film to the time before the first of the transactions.
+    /// Sets the records to the time before the first of the transactions.
     init(
         of entity: NSEntityDescription, in session: StoreSession, transactions: [NSPersistentHistoryTransaction]
     ) throws {
@@ -122,7 +122,7 @@ private final class Film {
         self.model = session.model
         let model = session.model.copy() as? NSManagedObjectModel ?? session.model
         for entity in model.entities {
-            // A film may show what a save would refuse.
+            // A replay may contain values that a save would refuse.
             entity.uniquenessConstraints = []
         }
         guard let own = model.entitiesByName[entity.name ?? ""] else {
@@ -154,7 +154,7 @@ private final class Film {
         return try context.fetch(request)
     }
 
-    /// Lets a record come, with the values of today or of its tombstone.
+    /// Inserts a record with its current values or those of its tombstone.
     private func show(_ id: NSManagedObjectID) {
         guard records[id] == nil, let own = entity.managedObjectModel.entitiesByName[id.entity.name ?? ""] else {
             return
@@ -174,10 +174,10 @@ private final class Film {
         }
     }
 
-    /// A record in the film for one that others are related to: with its attributes.
+    /// A record that represents a related record in the replay, with its attributes only.
     private func stand(for other: NSManagedObject) -> NSManagedObject? {
         if let known = records[other.objectID] ?? related[other.objectID] { return known }
-        // Records of the entity itself come and go by the history.
+        // The history inserts and deletes records of the entity itself.
         guard
             !other.entity.isKindOf(
                 entity: source.persistentStoreCoordinator?.managedObjectModel.entitiesByName[entity.name ?? ""]
@@ -193,7 +193,7 @@ private final class Film {
         return record
     }
 
-    /// Lets come and go what a transaction inserted and deleted.
+    /// Inserts and deletes the records that a transaction inserted and deleted.
     func play(_ transaction: NSPersistentHistoryTransaction) {
         for change in transaction.changes ?? [] {
             let id = change.changedObjectID
@@ -247,7 +247,7 @@ private final class Film {
 }
 
 extension Film {
-    /// The value of the key that the store's own model has, or else `Entity/p12`.
+    /// The value of the unique key in the store's own model, or else `Entity/p12`.
     private func label(of record: NSManagedObject, isReadable: Bool) -> String {
         let name = record.entity.name ?? ""
         if isReadable, let original = model.entitiesByName[name], let key = UniqueKey(of: original) {
@@ -260,7 +260,7 @@ extension Film {
     }
 }
 
-/// Collects what the film's controller tells.
+/// Collects the callbacks of the replay's controller.
 private final class FilmWatcher: NSObject, NSFetchedResultsControllerDelegate {
     let columns: [RecordColumn]
     private let film: Film

@@ -1,13 +1,13 @@
 import CoreData
 import Foundation
 
-/// `show`: one record with its relationships.
+/// `show`: prints one record with its relationships.
 public struct ShowCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// A URI, `Entity/p12` or `Entity:KEY`.
     public var object: String
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.

@@ -1,21 +1,21 @@
 import CoreData
 import Foundation
 
-/// `simulate`: plays matches at random between the teams of a store and writes the results, each match one transaction.
+/// `simulate`: plays random matches between the teams of a store and writes the results, one transaction per match.
 ///
-/// The same store and the same seed give the same matches. Every team must exist in an entity that has the whole numbers
+/// The same store and seed give the same matches. The teams are the records of an entity with the integer attributes
 /// `wins`, `draws`, `losses`, `goalsFor` and `goalsAgainst`.
 public struct SimulateCommand {
-    /// The matches of a season of twenty teams.
+    /// Number of matches of a season of twenty teams.
     public static let defaultCount = 380
 
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
-    /// Matches in a second; `nil` means as fast as they can be saved.
+    /// Matches per second; `nil` for as fast as they can be saved.
     public var rate: Double?
     /// Number of matches to play.
     public var count: Int
-    /// `nil` means a different one each time.
+    /// `nil` for a different seed each time.
     public var seed: UInt64?
 
     /// Creates the command; see the properties.
@@ -26,8 +26,8 @@ public struct SimulateCommand {
         self.seed = seed
     }
 
-    /// Prints a line for each match when it is saved.
-    /// - Throws: ``CommandError``, or an error of the framework; matches printed before that stay played.
+    /// Prints a line for each match after it is saved.
+    /// - Throws: ``CommandError``, or an error of the framework; the printed matches are saved.
     public func run(in surroundings: CommandSurroundings) throws {
         let session = try StoreSession(store, for: .writing, in: surroundings)
         let seed = seed ?? UInt64.random(in: .min ... .max)
@@ -51,11 +51,11 @@ public struct SimulateCommand {
     }
 }
 
-/// The teams of a store, and who plays whom.
+/// The teams of a store; chooses the opponents.
 private final class League {
     private static let keys = ["wins", "draws", "losses", "goalsFor", "goalsAgainst"]
-    /// Of a thousand matches, the number in which a team scores 0, 1, 2, … goals: a Poisson distribution around 1.4, as in the
-    /// finals.
+    /// Number of matches in a thousand in which a team scores 0, 1, 2, … goals: a Poisson distribution around 1.4, as
+    /// in World Cup finals.
     private static let goalShares = [247, 345, 242, 113, 39, 11, 3]
     private static let patience = 20
 
@@ -75,7 +75,7 @@ private final class League {
         }
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
-        // The order must not hang on the order of rows, nor on a locale.
+        // The order must not depend on the order of rows or on a locale.
         teams = try session.context.fetch(request).map { (RecordLabel.reference(to: $0).text, $0) }
             .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map(\.1)
         names = Dictionary(uniqueKeysWithValues: teams.map { ($0.objectID, RecordLabel.shown($0)) })
@@ -100,7 +100,8 @@ private final class League {
         return "\(RecordLabel.shown(teams[home])) \(homeGoals)–\(awayGoals) \(RecordLabel.shown(teams[away]))"
     }
 
-    /// - Throws: ``CommandError`` if another program deleted the team's row: values that are set on such an object are never saved.
+    /// - Throws: ``CommandError`` if another program deleted the team's row: values set on such an object would never
+    ///   be saved.
     private func checkThatItIsThere(_ team: NSManagedObject) throws {
         guard (try? context.existingObject(with: team.objectID)) == nil || team.isDeleted else { return }
         throw CommandError.failure(
@@ -131,7 +132,7 @@ private final class League {
         team.setValue(sum, forKey: key)
     }
 
-    /// Saves the edit; where another process changed the same team, repeats it on the team's current row.
+    /// Saves the edit. If another process changed the same team, repeats it on the team's current row.
     private func save(_ edit: () throws -> Void) throws {
         for attempt in 1... {
             try edit()
@@ -144,7 +145,7 @@ private final class League {
         }
     }
 
-    /// The code of a save that met rows changed by others: `NSManagedObjectMergeError`.
+    /// Error code of a save that conflicts with rows changed by others: `NSManagedObjectMergeError`.
     private static let conflict = 133_020
 
     private static func isTeam(_ entity: NSEntityDescription) -> Bool {

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// `update`: sets properties of all records that match, in one transaction.
+/// `update`: sets properties of all matching records in one transaction.
 public struct UpdateCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
@@ -13,9 +13,9 @@ public struct UpdateCommand {
     public var assignments: [Assignment]
     /// True to print the changes without saving them.
     public var isDryRun: Bool
-    /// The number of further attempts where other programs change the same records meanwhile.
+    /// Number of further attempts if other programs change the same records.
     public var retries: Int
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -32,7 +32,7 @@ public struct UpdateCommand {
         self.format = format
     }
 
-    /// Prints what changed in each record that did, then how many did.
+    /// Prints the changes of each changed record, then their number.
     /// - Throws: ``CommandError``, or an error of the framework; then nothing was saved.
     public func run(in surroundings: CommandSurroundings) throws {
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
@@ -62,7 +62,7 @@ public struct UpdateCommand {
             try applier.apply(assignments, to: object)
         }
         session.context.processPendingChanges()
-        // A row that is gone when its values are read makes its object a deleted one.
+        // An object whose row was deleted before its values were read counts as deleted.
         guard !objects.contains(where: \.isDeleted) else { throw DeletedRecords() }
         let changes = objects.map { ($0, ChangeReport.differences(of: $0)) }.filter { !$0.1.isEmpty }
         if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }

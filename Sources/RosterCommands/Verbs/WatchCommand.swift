@@ -2,21 +2,21 @@ import CoreData
 import Foundation
 import Translation
 
-/// `watch`: prints how a list changes while others change the store.
+/// `watch`: prints the changes of a list while others change the store.
 ///
-/// The list is a fetched-results controller on the main queue; each of its callbacks is one line, written out at once.
+/// The list is a fetched-results controller on the main queue. Each of its callbacks is one line, written immediately.
 public struct WatchCommand {
-    /// The store, and where its model is.
+    /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
-    /// Which records, in which order, in which sections.
+    /// The records, their order and sections.
     public var query: RecordQuery
-    /// Ends after the first change.
+    /// True to end after the first change.
     public var once: Bool
-    /// Ends after so many seconds.
+    /// Seconds to watch; `nil` for no limit.
     public var timeout: TimeInterval?
-    /// The form of the output.
+    /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -32,8 +32,8 @@ public struct WatchCommand {
         self.format = format
     }
 
-    /// Watches until the time is over, the first change with `once`, or an interruption; each is a good end, but for a
-    /// time that is over while `once` still waits.
+    /// Watches until the time is over, the first change with `once`, or an interruption. None of these is an error,
+    /// except the end of the time with `once` before a change.
     ///
     /// - Throws: ``CommandError``, or an error of the framework.
     @MainActor
@@ -64,7 +64,7 @@ public struct WatchCommand {
         }
     }
 
-    /// A number without a fraction that says nothing: `5`, `0.5`.
+    /// A number without a needless fraction: `5`, `0.5`.
     private static func number(_ value: Double) -> String {
         value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
     }
@@ -72,12 +72,12 @@ public struct WatchCommand {
     @MainActor
     private func serveMainQueue(until watcher: ListWatcher, _ interruption: any Interruption) throws {
         // A run loop without any timer would return at once.
-        // The time runs by a clock that is never set.
+        // The end is measured by a clock that is never set.
         let end = timeout.map { ContinuousClock.now + .given(seconds: $0) }
         let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
         RunLoop.main.add(timer, forMode: .default)
         defer { timer.invalidate() }
-        // Anything that is called on the main queue ends the wait of a run loop there.
+        // Any call on the main queue ends the wait of its run loop.
         interruption.whenRaised {}
         while !watcher.isDone, !interruption.isRaised {
             guard let end else {
@@ -92,7 +92,7 @@ public struct WatchCommand {
     }
 }
 
-/// Hears the controller and has each callback printed.
+/// Prints each callback of the controller.
 private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     private let printer: WatchPrinter
     private let changedKeys: ChangedKeyLog
@@ -102,10 +102,10 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     private var printed: [String: [String]] = [:]
     private let once: Bool
     private(set) var sawChange = false
-    /// Error of printing, kept because callbacks cannot throw.
+    /// Error of printing, stored because callbacks cannot throw.
     private(set) var failure: (any Error)?
     private let note: (String) -> Void
-    /// Why records could not be read, the last time and while the present event is printed.
+    /// Reasons why records could not be read: the previous one, and that of the event being printed.
     private var lastUnread = ""
     private var unread: String?
 
@@ -121,10 +121,9 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         self.once = once
     }
 
-    /// Ends the watch when the store's file is not in its place any more: nothing more would be seen.
-    // SAFETY: the watcher is used on the main queue alone, where it was made.
+    /// Ends the watch if the store's file was moved or removed, because no later change would be seen.
+    // SAFETY: the watcher is created and used on the main queue only.
     func observeLoss(of coordinator: NSPersistentStoreCoordinator) -> any NSObjectProtocol {
-        // Used on the main queue alone.
         nonisolated(unsafe) weak let watcher = self
         return NotificationCenter.default.addObserver(
             forName: NSPersistentStoreCoordinator.storeFileDidVanishNotification, object: coordinator, queue: nil
@@ -134,8 +133,8 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    /// Says why records cannot be read, once for each reason.
-    // SAFETY: the context posts on its queue, the main queue, where the watcher is used.
+    /// Reports why records cannot be read, once for each reason.
+    // SAFETY: the context posts on its queue, which is the main queue, where the watcher is used.
     func observeUnreadRecords(of context: NSManagedObjectContext) -> any NSObjectProtocol {
         nonisolated(unsafe) weak let watcher = self
         return NotificationCenter.default.addObserver(
@@ -164,7 +163,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     }
 
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
-        // Without the history the changes are still told, only not their keys; the next batch tries again.
+        // Without the history, changes are printed without their keys; the next batch tries again.
         try? changedKeys.update()
         print(.willChange)
     }
@@ -192,12 +191,12 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
                     changedKeys: type == .move || type == .update ? changedKeys.takeKeys(of: object) : [])))
     }
 
-    /// Printed values of a record; `nil` if the store cannot be read or the record was deleted.
+    /// Printed values of a record; `nil` if the record cannot be read or another program deleted it.
     private func contents(
         of object: NSManagedObject, isDeleted: Bool
     ) -> (label: String, values: RecordFields?, problem: String?) {
         let short = RecordLabel.short(object)
-        // What of a deleted record is not in memory is nowhere.
+        // A deleted record that is a fault has no values any more.
         if isDeleted, object.isFault { return (short, [], nil) }
         unread = nil
         if !isDeleted {
@@ -207,7 +206,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         }
         let values: RecordFields = columns.map { ($0.name, $0.json(of: object)) }
         let label = RecordLabel.shown(object)
-        // Of a record that this one shows.
+        // The unreadable record is one that this record shows.
         if let unread { return (short, nil, unread) }
         return (label, values, nil)
     }
@@ -224,7 +223,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         print(.didChange(sections: sections.count, objects: Self.objectCount(of: sections)))
     }
 
-    /// The sections of which something else is computed than was printed last.
+    /// The sections whose aggregates differ from those last printed.
     private func changedAggregates(_ sections: [any NSFetchedResultsSectionInfo]) -> [SectionLine] {
         guard !aggregates.isEmpty else { return [] }
         let lines = sections.map { SectionLine($0, aggregates) }
@@ -233,7 +232,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         return lines.filter { old[$0.name] != $0.texts }
     }
 
-    /// Counted by section: no objects are made for it.
+    /// Sums the sections' counts without creating objects.
     private static func objectCount(of sections: [any NSFetchedResultsSectionInfo]) -> Int {
         sections.reduce(0) { $0 + $1.numberOfObjects }
     }
