@@ -2,13 +2,13 @@ import Foundation
 
 @testable import CoreData
 
-/// One context and what it has changed and not saved.
+/// One context and its unsaved changes.
 final class ContextMember {
     let name: String
     let context: NSManagedObjectContext
     let parent: ContextMember?
     var own: [String: GraphRecord?] = [:]
-    /// What each event changed, to be taken back and made again.
+    /// Changes of each event, for undo and redo.
     var past: [[String: (before: GraphRecord?, after: GraphRecord?)]] = []
     var future: [[String: (before: GraphRecord?, after: GraphRecord?)]] = []
 
@@ -35,7 +35,7 @@ struct ContextWalk {
     private let members: [ContextMember]
     private var counter = 0
     private(set) var done: [String: Int] = [:]
-    /// Objects are held, as a program would, so that they grow old.
+    /// Keeps objects alive, as a program would, so that old objects are tested, too.
     private var held: [ObjectIdentifier: [NSManagedObject]] = [:]
 
     init(stack: ClubStack, seed: UInt64) throws {
@@ -63,7 +63,8 @@ struct ContextWalk {
         members.filter { $0.ancestors.contains { $0 === member } }
     }
 
-    /// Whether `member` may bring the objects to these states without meeting another context's unsaved changes.
+    /// True if `member` can change the objects to these states without a conflict with another context's unsaved
+    /// changes.
     private func mayChange(_ changes: [String: (before: GraphRecord?, after: GraphRecord?)], _ member: ContextMember)
         -> Bool
     {
@@ -144,7 +145,7 @@ struct ContextWalk {
         member.own = [:]
         if let parent = member.parent {
             for (name, record) in own { parent.own[name] = record }
-            // The parent takes them back as one group.
+            // The parent undoes them as one group.
             parent.forgetUndo()
             try sync(descendants(of: parent).filter { $0 !== member })
         } else {
@@ -159,7 +160,7 @@ struct ContextWalk {
         return "save of \(own.keys.sorted())"
     }
 
-    /// Takes over what `notification` says was saved, in one of the ways there are.
+    /// Merges the saved changes of `notification` in one of several ways.
     private mutating func merge(_ notification: Notification, into root: ContextMember) throws {
         switch random.next(3) {
         case 0: try root.context.use { $0.mergeChanges(fromContextDidSave: notification) }
@@ -201,7 +202,7 @@ struct ContextWalk {
         return "redo \(group.keys.sorted())"
     }
 
-    /// Whether the objects are still as the group found them.
+    /// True if the objects still have the states in which the group found them.
     private func stands(_ group: [String: (before: GraphRecord?, after: GraphRecord?)], _ member: ContextMember) -> Bool
     {
         let records = world(of: member).records
@@ -235,7 +236,7 @@ struct ContextWalk {
         return "refresh"
     }
 
-    /// Lets contexts take over what changed beneath them, in one of the ways there are.
+    /// Updates contexts from their parents in one of several ways.
     private mutating func sync(_ members: [ContextMember]) throws {
         for member in members.sorted(by: { $0.ancestors.count < $1.ancestors.count }) {
             try member.context.use { context in
@@ -271,7 +272,7 @@ struct ContextWalk {
 
     private func differs(_ member: ContextMember) -> Bool { world(of: member) != world(of: member.parent) }
 
-    /// Saves everything, from the leaves down, and compares with what the store has.
+    /// Saves everything, leaves first, and compares with the store.
     mutating func close() throws {
         for name in ["deep", "left", "right", "first", "second"] {
             for member in members where member.name == name { _ = try save(member) }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// One edit, chosen on the plain graph and then made in a context, where objects are found by their names.
+/// One edit, chosen on the plain graph and then made in a context, which finds objects by their names.
 struct GraphEdit {
     private(set) var world: PlainGraph
     var random: GraphRandom

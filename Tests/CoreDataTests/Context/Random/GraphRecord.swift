@@ -1,4 +1,4 @@
-/// What is to be known of one object, both ends of its relationships where changes of them could meet.
+/// State of one object. Relationships are recorded at both ends if changes of them could conflict.
 enum GraphRecord: Equatable {
     case team(PlainGraph.Team)
     case player(PlainGraph.Player, captainOf: String?)

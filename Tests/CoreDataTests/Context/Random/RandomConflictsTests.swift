@@ -5,18 +5,18 @@ import Testing
 
 @testable import CoreData
 
-/// Random edits in contexts that stand on each other's unsaved edits: whichever wins, both ends of every relationship agree in
-/// each context, and in the store.
+/// Random edits in parent and child contexts with unsaved changes: whichever edit wins, both ends of every relationship
+/// agree in each context and in the store.
 @Suite(.needs(.campaign)) struct RandomConflictsTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
-    /// Two seeds for each policy, of 60 steps; `ROSTER_LONG_TESTS=n` makes it 4n seeds of 500 steps.
+    /// Two seeds of 60 steps for each policy; `ROSTER_LONG_TESTS=n` runs 4n seeds of 500 steps.
     private static let seeds: [UInt64] = factor.map { factor in (1...UInt64(max(factor, 1) * 4)).map { $0 } } ?? [2, 9]
 
     @Test(arguments: Policy.allCases, seeds)
     func bothEndsAgreeWhoeverWins(policy: Policy, seed: UInt64) throws { try walk(ClubStack(), policy, seed) }
 
     #if PostgreSQL
-        /// With `ROSTER_LONG_TESTS` 10,000 steps together.
+        /// Runs 10,000 steps in total with `ROSTER_LONG_TESTS`.
         private static let serverSeeds: [UInt64] = factor == nil ? [2] : [1, 2, 3, 4, 5]
 
         @Test(
@@ -64,7 +64,7 @@ import Testing
 }
 
 extension Result<String?, any Error> {
-    /// The difference that was found, or the error that was met.
+    /// The difference or error that was found.
     fileprivate var problem: String? {
         switch self {
         case .success(let difference): difference
@@ -149,7 +149,7 @@ private struct ConflictWalk {
         return "save"
     }
 
-    /// The contexts above see what changed beneath them.
+    /// Updates child contexts from their parents.
     private func follow(_ context: NSManagedObjectContext) throws {
         for member in members where member.context.parent === context {
             try member.context.use { context in
@@ -202,7 +202,7 @@ private struct ConflictWalk {
         return Array(object.objects(relationship.name))
     }
 
-    /// What an object knows of a relationship, for a reader who looks for the reason.
+    /// The state of one relationship of an object, for failure messages.
     private static func state(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) -> String {
         switch object.layout.place(of: relationship.name) {
         case .toOne(let slot)?:
@@ -218,7 +218,7 @@ private struct ConflictWalk {
 
     private static func text(_ object: NSManagedObject) -> String { object.value(forKey: "name") as? String ?? "?" }
 
-    /// Saves everything, from the leaves down.
+    /// Saves everything, leaves first.
     mutating func close() throws -> String? {
         for index in members.indices.reversed() {
             _ = try save(index)

@@ -4,15 +4,14 @@ import Testing
 
 @testable import CoreData
 
-/// Random operations in contexts beside and beneath each other; after each step every context says the same as plain
-/// dictionaries.
+/// Random operations in sibling and child contexts; after each step, every context agrees with plain dictionaries.
 ///
-/// Two contexts that stand on each other's edits are left to the tests of conflicts: here an object that a context changed
-/// and did not save is only changed by itself or by its children.
+/// Conflicting edits are left to `RandomConflictsTests`: here, only a context itself and its children change an object
+/// that it changed and did not save.
 @Suite(.needs(.campaign)) struct RandomContextsTests {
-    /// 120 steps for each seed and store type; `ROSTER_LONG_TESTS=n` makes it n times 2,000 (50 for 10⁵).
+    /// 120 steps for each seed and store type; `ROSTER_LONG_TESTS=n` runs n times 2,000 (50 for 10⁵).
     ///
-    /// Three seeds for SQLite, one for each other type, of which the contexts know less; in the long form three for each.
+    /// Three seeds for SQLite and one for each other type; three for each in the long form.
     @Test(arguments: cases)
     func everyContextSaysWhatThePlainModelSays(kind: StoreKind, seed: UInt64) throws {
         let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
@@ -42,7 +41,7 @@ import Testing
         var description: String { type }
         var testDescription: String { type }
 
-        /// All types that there are, and the store of tests, which keeps its rows in memory.
+        /// All store types, including the test store, which keeps its rows in memory.
         static var all: [StoreKind] {
             MemoryStore.register()
             let types = [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType, NSXMLStoreType]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// Thousands of random operations on a context and on a plain model of what they should do, compared step by step.
+/// Thousands of random operations on a context and on a plain model of the expected results, compared after each step.
 @Suite(.needs(.campaign)) struct RandomGraphTests {
     private static let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
 
@@ -14,7 +14,7 @@ import Testing
     func theGraphIsWhatThePlainModelSays(seed: UInt64) throws { try walk(ClubStack(), seed) }
 
     #if PostgreSQL
-        /// With `ROSTER_LONG_TESTS` 10,000 steps together.
+        /// Runs 10,000 steps in total with `ROSTER_LONG_TESTS`.
         @Test(
             .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             arguments: isLong ? (1...20).map { $0 } : [3, 42] as [UInt64])
@@ -38,7 +38,7 @@ import Testing
     }
 }
 
-/// What the graph should be, as values. Objects are known by their names.
+/// The expected graph as plain values. Objects are identified by their names.
 struct PlainGraph: Equatable {
     struct Team: Equatable {
         var wins = 0
@@ -75,7 +75,7 @@ struct PlainGraph: Equatable {
 }
 
 extension PlainGraph {
-    /// What is other than in `expected`.
+    /// Lists the differences from `expected`.
     func difference(from expected: PlainGraph) -> String {
         var lines: [String] = []
         for key in Set(teams.keys).union(expected.teams.keys) where teams[key] != expected.teams[key] {
@@ -356,7 +356,7 @@ struct GraphWalk {
 
     // MARK: Comparing
 
-    /// `nil`, or how the context's graph differs from the plain one.
+    /// The difference between the context's graph and the plain one; `nil` if they agree.
     mutating func difference() throws -> String? {
         let actual = try Self.read(context).graph
         if actual != world { return actual.difference(from: world) }
@@ -367,7 +367,7 @@ struct GraphWalk {
         return nil
     }
 
-    /// The graph as a context has it, and its objects in the order of their names.
+    /// The graph of a context, and its objects sorted by name.
     static func read(_ context: NSManagedObjectContext) throws -> (graph: PlainGraph, objects: [NSManagedObject]) {
         var objects: [(name: String, object: NSManagedObject)] = []
         func all(_ entity: String) throws -> [(String, NSManagedObject)] {
@@ -405,7 +405,7 @@ struct GraphWalk {
     }
 }
 
-/// A small generator whose sequence is the same everywhere.
+/// A small random generator with the same sequence on all platforms.
 struct GraphRandom: RandomNumberGenerator {
     var state: UInt64
 
@@ -417,6 +417,6 @@ struct GraphRandom: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, not including, `limit`.
+    /// A number from 0 up to, but not including, `limit`.
     mutating func next(_ limit: Int) -> Int { Int(next() >> 33) % limit }
 }
