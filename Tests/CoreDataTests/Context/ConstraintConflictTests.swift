@@ -3,10 +3,10 @@ import Testing
 
 @testable import CoreData
 
-/// Objects whose unique values another object or row has: what each merge policy makes of it.
+/// Each merge policy with objects whose unique values another object or row has already.
 @Suite struct ConstraintConflictTests {
-    /// Person (email unique; name and city unique together; points; club → Club) with Player and Coach (badge unique, and the
-    /// email once more) beneath it; Club (name unique; members ← Person).
+    /// Person (email unique; name and city unique together; points; club → Club) with subentities Player and Coach
+    /// (badge unique, and the email again); Club (name unique; members ← Person).
     private final class Register {
         let harness: StoreHarness
         let open: StoreHarness.Open
@@ -39,7 +39,7 @@ import Testing
             return context
         }
 
-        /// Saves objects in a context of their own.
+        /// Saves objects in a new context.
         func save(_ entity: String, _ rows: [[String: Any]]) throws -> [NSManagedObjectID] {
             try context().use { context in
                 let objects = rows.map { context.make(entity, $0) }
@@ -48,7 +48,7 @@ import Testing
             }
         }
 
-        /// What is saved: the values of `keys` in the order of the first.
+        /// Saved values of `keys`, sorted by the first key.
         func saved(_ entity: String = "Person", _ keys: String...) throws -> [String] {
             try context().use { context in
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -329,7 +329,8 @@ import Testing
         #expect(try register.saved("Person", "email", "name", "points") == ["a@x New 5"])
     }
 
-    /// Rows that others changed come first, then values that others have too: a save with both asks the policy for both.
+    /// In a save with both kinds of conflict, the policy resolves rows changed by others first, then repeated unique
+    /// values.
     @Test func lockingConflictsAreResolvedBeforeConstraintConflicts() throws {
         final class Recorder: NSMergePolicy, @unchecked Sendable {
             nonisolated(unsafe) var asked: [String] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// What Apple's documentation promises of contexts, statement by statement, as far as no other suite shows it.
+/// Statements of Apple's documentation about contexts that no other suite tests.
 @Suite struct ContextPromiseTests {
     private func withContext(_ body: (ClubStack, NSManagedObjectContext) throws -> Void) throws {
         let stack = try ClubStack()
@@ -94,7 +94,7 @@ import Testing
         #expect(order.names == ["first", "second", "third", "fourth", "fifth"])
     }
 
-    /// The form that does not wait, which asynchronous code would not choose.
+    /// Calls the overload that does not wait. Asynchronous code would select the other one.
     private func enqueue(in context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) {
         context.perform(block)
     }
@@ -144,7 +144,7 @@ import Testing
             context.refresh(team, mergeChanges: false)
             let error = #expect(throws: NSError.self) { try context.existingObject(with: id) }
             #expect(error?.code == 133000 && !context.hasChanges && !team.isDeleted)
-            // Touching the fault is another matter.
+            // Accessing the fault marks it as deleted.
             #expect(team.wins == 0 && team.isDeleted)
         }
     }

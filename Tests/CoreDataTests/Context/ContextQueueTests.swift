@@ -28,7 +28,7 @@ import Testing
             return name
         }
         #expect(name == "Later")
-        // The next block runs after the event of the first was processed.
+        // The next block runs after the first one's event was processed.
         let posted = await context.perform(schedule: .enqueued) { notices.take().count }
         #expect(posted == 1)
         await #expect(throws: CocoaError.self) { try await context.perform { throw CocoaError(.coreData) } }
@@ -75,7 +75,7 @@ import Testing
         #expect(order.value.map { $0 as? String } == ["now", "later"])
     }
 
-    /// The form that does not wait, which asynchronous code would not choose.
+    /// Calls the overload that does not wait. Asynchronous code would select the other one.
     private nonisolated func enqueue(in context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) {
         context.perform(block)
     }

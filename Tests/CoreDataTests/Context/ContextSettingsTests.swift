@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// The settings of a context may be set from any thread, also while it is at work. `Scripts/sanitize` runs this under the
+/// Settings of a context can be set on any thread, even while the context works. `Scripts/sanitize` runs this under the
 /// thread sanitizer.
 @Suite struct ContextSettingsTests {
     @Test func settingsAreSetWhileTheContextWorks() async throws {

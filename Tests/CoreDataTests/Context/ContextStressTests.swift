@@ -9,7 +9,7 @@ import Testing
 @Suite(.needs(.campaign)) struct ContextStressTests {
     private static let objectCount = 1_000
 
-    /// 1.5 s; 60 s and more with `ROSTER_LONG_TESTS`. `Scripts/sanitize` runs it under the thread sanitizer.
+    /// Takes 1.5 s; at least 60 s with `ROSTER_LONG_TESTS`. `Scripts/sanitize` runs it under the thread sanitizer.
     @Test func noUpdateIsLostAmongManyContexts() async throws {
         let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
         let stack = try ClubStack()
@@ -24,7 +24,7 @@ import Testing
             for number in 0..<9 {
                 let context = stack.context(number == 8 ? .mainQueueConcurrencyType : .privateQueueConcurrencyType)
                 context.automaticallyMergesChangesFromParent = number.isMultiple(of: 2)
-                // One of them writes through a child.
+                // One context writes through a child.
                 let writer = number == 7 ? context.child() : context
                 group.addTask {
                     var random = GraphRandom(state: UInt64(number) + 1)
@@ -57,7 +57,7 @@ import Testing
         static func += (left: inout Tally, right: Tally) { left = left + right }
     }
 
-    /// Counts up each object once, reading again as often as another context was faster.
+    /// Adds one to each object, and retries after each conflict.
     private static func addOne(to ids: Set<NSManagedObjectID>, in context: NSManagedObjectContext) throws -> Tally {
         var tally = Tally()
         while true {
@@ -72,7 +72,7 @@ import Testing
                 return tally
             } catch let error as NSError where error.code == 133020 {
                 tally.conflicts += 1
-                // The parent holds the refused values, too.
+                // The parent contains the refused values, too.
                 for level in [context.parent, context].compactMap({ $0 }) {
                     level.performAndWait {
                         level.rollback()

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// An actor that lives on the queue of its context.
+/// An actor on the queue of its context.
 private actor Repository {
     let context: NSManagedObjectContext
     nonisolated var unownedExecutor: UnownedSerialExecutor { context.asUnownedSerialExecutor() }
@@ -30,7 +30,8 @@ extension NSManagedObjectContext {
     fileprivate func assertIsOnQueue() { checkIsolated() }
 }
 
-/// What is there beside Apple's interface: a stack in one call, fetches and aggregates of one line, actors on a context.
+/// Additions to Apple's interface: creating a stack in one call, fetches and aggregates in one line, actors on a
+/// context.
 @MainActor @Suite struct ConvenienceTests {
     private func container() throws -> NSPersistentContainer {
         try NSPersistentContainer.open(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What comes together in one event, or in a save, that seldom does.
+/// Rare combinations of changes in one event or save.
 @Suite struct EventEdgeTests {
     private func withContext(_ body: (NSManagedObjectContext) throws -> Void) throws {
         let stack = try ClubStack()
@@ -74,7 +74,7 @@ import Testing
             context.delete(team)
             context.processPendingChanges()
             #expect(player.managedObjectContext == nil)
-            // The same within one event.
+            // Repeats this within one event.
             let second = context.team()
             _ = context.make("Player", ["name": "Bob", "team": second])
             context.delete(second)
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    /// What a child saved has no version until it reads again; its parent may have let the object go meanwhile.
+    /// A child's saved object has no version until it is read again; its parent may have released the object by then.
     @Test func aChildDoesNotOverwriteWhatOthersSavedSinceItsOwnSave() throws {
         let stack = try ClubStack()
         let parent = stack.context()
@@ -268,7 +268,7 @@ import Testing
                 try other.existingObject(with: id).setValue(7, forKey: "capacity")
                 try other.save()
             }
-            // Looking for anything lets go what is not used.
+            // A fetch releases unused objects.
             try parent.use { _ = try $0.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")) }
             _ = try parent.use { $0.registeredObjects.count }
             venue.setValue(venue.value(forKey: "capacity") as? Int == 2 ? 3 : 0, forKey: "capacity")

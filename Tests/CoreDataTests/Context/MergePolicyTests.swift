@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Two contexts change the same row; the second save meets each policy.
+/// Two contexts change the same row; each policy handles the second save.
 @Suite struct MergePolicyTests {
     private struct Pair {
         let stack: ClubStack
@@ -47,7 +47,8 @@ import Testing
         }
     }
 
-    /// Another context gives a team to a player, a fan and a coach after it was deleted here with all that was known of it.
+    /// After a team was deleted here, with all its known related objects, another context adds a player, a fan and a
+    /// coach to it.
     @Test(arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite], [false, true])
     func deleteRulesReachWhatCameMeanwhile(policy: NSMergePolicy, addsCoach: Bool) throws {
         let pair = try Pair(policy)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// A save that concerns two stores: all or nothing.
+/// A save to two stores is written to both or to neither.
 @Suite struct MultiStoreSaveTests {
     /// Two SQLite stores, `first` committed before `second`.
     private final class Pair {
@@ -50,7 +50,7 @@ import Testing
             }
         }
 
-        /// Lets every commit of a team in `store` fail, and no statement before it.
+        /// Makes every commit of a team in `store` fail, but no statement before the commit.
         func breakCommits(of store: NSPersistentStore) throws {
             _ = try sql("CREATE TABLE BROKEN (X REFERENCES MISSING (Y) DEFERRABLE INITIALLY DEFERRED)", in: store)
             _ = try sql("CREATE TABLE MISSING (Y INTEGER PRIMARY KEY)", in: store)

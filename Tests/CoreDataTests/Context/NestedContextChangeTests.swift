@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Undo, rollback, refresh, hooks and lists in contexts that stand on contexts.
+/// Undo, rollback, refresh, hooks and lists in child contexts.
 @Suite struct NestedContextChangeTests {
     @Test func aChildsSaveIsOneUndoGroupOfTheParent() throws {
         let family = try ContextFamily()
@@ -24,7 +24,7 @@ import Testing
                 #expect(team.wins == 0 && team.objects("players").isEmpty)
                 root.redo()
                 #expect(team.wins == 3 && team.names("players") == ["Ada"])
-                // The child takes back its own saved steps, one by one, and saves that.
+                // The child undoes its saved steps one by one and saves again.
                 child.undo()
                 #expect(child.deletedObjects == [player])
                 child.undo()
@@ -144,7 +144,7 @@ import Testing
                 let mine = try child.twin(of: team).mutableOrderedSetValue(forKey: "fans")
                 mine.moveObjects(at: IndexSet(integer: 2), to: 0)
                 mine.insert(child.make("Fan", ["name": "Dan"]), at: 1)
-                // Meanwhile the parent's list grows.
+                // The parent adds to its list before the child saves.
                 team.mutableOrderedSetValue(forKey: "fans").add(root.make("Fan", ["name": "Eve"]))
                 let player = try child.twin(of: ada)
                 player.setValue(NSSet(array: [child.make("Skill", ["name": "wit"])]), forKey: "skills")

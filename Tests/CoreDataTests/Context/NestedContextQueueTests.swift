@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The queues of contexts that stand on contexts, their life, and how they may be joined.
+/// Queues and lifetime of child contexts, and the permitted combinations of queue types.
 @Suite struct NestedContextQueueTests {
     // MARK: Queues
 
@@ -16,7 +16,7 @@ import Testing
             #expect(try worker.teamNames().isEmpty)
             let team = worker.team("Made elsewhere")
             try worker.save()
-            // From the child's queue to the parent's and back into the child's.
+            // Calls from the child's queue to the parent's and back.
             let count = try main.performAndWait { try worker.performAndWait { try worker.teamNames().count } }
             #expect(count == 1)
             return [team.objectID]

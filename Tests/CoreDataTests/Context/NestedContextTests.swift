@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What a child sees of its parent, and what a save hands over.
+/// Data that a child reads from its parent, and changes that its save passes on.
 @Suite struct NestedContextTests {
     @Test func aChildSeesTheUnsavedStateOfItsParent() throws {
         let family = try ContextFamily()
@@ -27,7 +27,7 @@ import Testing
                 let plain = NSFetchRequest<ClubTeam>(entityName: "Team")
                 plain.includesPendingChanges = false
                 #expect(try child.fetch(plain).count == 3, "what the parent has not saved is not a pending change here")
-                // Its own changes are put over that.
+                // The child's own changes override the parent's.
                 twin.wins = 9
                 _ = child.team("Eagles")
                 child.delete(try child.twin(of: teams[0]))
@@ -108,7 +108,7 @@ import Testing
             #expect(context.registeredObject(for: temporary) === team)
             #expect(try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team")) == [team])
             #expect(player.object("team") === team && team.objects("players") == [player])
-            // And it goes on from there.
+            // Further changes can be made and saved.
             team.wins = 4
             try context.save()
             try family.child.use { try $0.save() }
@@ -151,7 +151,7 @@ import Testing
             _ = child.team("Wanderers")
             try child.save()
         }
-        // The merge stands in the queue already.
+        // The merge is in the queue already.
         try eager.use { _ in #expect(eagerTwin.wins == 3 && eagerTwin.rating == 5 && eagerTwin.isUpdated) }
         try lazy.use { lazy in
             #expect(lazyTwin.wins == 0)
@@ -176,7 +176,7 @@ import Testing
             try other.twin(of: team).wins = 8
             try other.save()
         }
-        // The root's merge stands in its queue, and puts the child's into the child's.
+        // The root's merge is in the root's queue, and enqueues the child's merge.
         try family.root.use { _ in #expect(team.wins == 8) }
         try family.child.use { _ in #expect(twin.wins == 8) }
     }

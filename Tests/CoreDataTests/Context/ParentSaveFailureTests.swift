@@ -3,9 +3,9 @@ import Testing
 
 @testable import CoreData
 
-/// A child's save for which the parent has to read what cannot be read: an error, and nothing is lost.
+/// If the parent cannot read a row that a child's save needs, the save throws and nothing is lost.
 @Suite struct ParentSaveFailureTests {
-    /// A root on a store of tests, a context above it, and a child of that.
+    /// A root on a test store, a child context of it, and a child of that.
     private struct World {
         let store: MemoryStore
         let root: NSManagedObjectContext
@@ -34,7 +34,7 @@ import Testing
             let team = try child.existingObject(with: id)
             team.setValue(5, forKey: "wins")
             try child.save()
-            // What the child stands on now was never saved, and nobody else has it: the next save has to read the row.
+            // The child's snapshot was never saved and no other context has it, so the next save must read the row.
             world.middle.performAndWait { world.middle.reset() }
             world.root.performAndWait { world.root.reset() }
             team.setValue("Mali", forKey: "name")
@@ -55,8 +55,7 @@ import Testing
         }
     }
 
-    /// The root makes a venue, which the child refers to while it is not saved; when the child saves, the root has saved it
-    /// and let it go.
+    /// The child refers to an unsaved venue of the root. Before the child saves, the root saves and releases it.
     @Test func aDestinationThatWasSavedMeanwhileIsKept() throws {
         let world = try World()
         let venue = try world.root.use { root in
