@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// From when on a pinned context sees a state, and what shows it.
+/// The moment at which a pinned context's state begins.
 @Suite struct QueryGenerationMomentTests {
     @Test func aStoreWithoutAWriteAheadLogShowsWhatIsNewest() throws {
         let world = try GenerationWorld(options: [NSSQLitePragmasOption: ["journal_mode": "delete"]])

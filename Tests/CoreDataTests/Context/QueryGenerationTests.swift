@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// Contexts that keep reading a state of the store while others write.
+/// Contexts that keep reading one state of the store while others write.
 @Suite struct QueryGenerationTests {
     @Test func aPinnedContextReadsWhatItFoundFirst() throws {
         let world = try GenerationWorld()
@@ -124,7 +124,7 @@ import Testing
             #expect(context.queryGenerationToken == token && token?.copy() as? NSQueryGenerationToken == token)
             #expect(try world.names(context) == ["Ghana"])
         }
-        // Archived, it means the same as long as the state is kept.
+        // An archived token is valid as long as the state is kept.
         let archive = try NSKeyedArchiver.archivedData(withRootObject: try #require(token), requiringSecureCoding: true)
         func unarchived() throws -> NSQueryGenerationToken {
             try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSQueryGenerationToken.self, from: archive))
@@ -206,7 +206,7 @@ import Testing
             #expect(try world.names(context) == ["Ghana"] && context.queryGenerationToken == token)
             let ghana = try context.existingObject(with: world.id)
             #expect(ghana.value(forKey: "wins") as? Int == 1)
-            // The other program's change is noticed all the same.
+            // The other program's change still causes a conflict.
             ghana.setValue(2, forKey: "wins")
             #expect { try context.save() } throws: { code($0) == 133020 }
             context.rollback()

@@ -4,14 +4,14 @@ import Testing
 
 @testable import CoreData
 
-/// Contexts that wait for each other's queues. Each scene runs in a process of its own under a watchdog, so that one that
-/// never ends is a failure with a name and no hang.
+/// Contexts that wait for each other's queues. Each scene runs in its own process with a watchdog, so that a deadlock
+/// fails by name.
 @Suite struct QueueCircleTests {
-    /// Issue 18, 3: a context is at work on a child, a grandchild, or what lies beneath, and waits for it.
+    /// Issue 18, point 3: a working context waits for its child, grandchild or ancestor, which is working, too.
     @Test(.needs(.process)) func p3_noOrderOfQueuesClosesACircle() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog()
-            // One of seven, which meets every kind of work, pair and layout; all of them in the long form.
+            // Runs every seventh scene, which covers every kind of work, pair and layout; the long form runs all.
             let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
             for (number, scene) in QueueScene.layouts.flatMap(QueueScene.all).enumerated()
             where isLong || number.isMultiple(of: 7) {
@@ -36,7 +36,7 @@ import Testing
                 for number in 0..<20 {
                     let team = main.team("Team \(number)")
                     try main.save()
-                    // The merge is before its request, or waits for this thread already.
+                    // The merge runs before the request, or waits for this thread already.
                     if number.isMultiple(of: 2) { usleep(2000) }
                     let names = try child.performAndWait { try child.teamNames() }
                     guard names.count == number + 1 else { Watchdog.fail("\(names.count) rows of \(number + 1)") }
@@ -48,7 +48,7 @@ import Testing
         Watchdog.expectNothing(of: result)
     }
 
-    /// Threads that wait for queues in any order, also against each other: blocks of one context never overlap.
+    /// Blocks of one context never overlap, in whatever order threads wait for queues and for each other.
     @Test(.needs(.process)) func blocksThatWaitForEachOtherDoNotOverlap() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog()
@@ -78,11 +78,11 @@ import Testing
     }
 }
 
-/// What a context's blocks count, without a lock of its own.
+/// Counts blocks of a context without a lock.
 private final class Counter {
     var count = 0
 
-    /// Enters the contexts of `path` one in the other, and counts in each.
+    /// Enters the contexts of `path`, each within the previous one, and counts in each.
     static func descend(_ path: [Int], _ contexts: [NSManagedObjectContext], _ counters: [Counter]) {
         guard let first = path.first else { return }
         contexts[first].performAndWait {
@@ -107,11 +107,11 @@ private struct SeededRandom: RandomNumberGenerator {
     }
 }
 
-/// One context is at work and waits for another one, which is at work itself and needs the queues beneath it.
+/// A working context waits for another one, which is working, too, and needs the queues of its ancestors.
 private struct QueueScene {
     enum Work: CaseIterable { case perform, performAndWait, asyncPerform, merge }
 
-    /// The contexts from the root upwards.
+    /// The contexts from the root to the leaf.
     struct Layout {
         let name: String
         let types: [NSManagedObjectContextConcurrencyType]
@@ -131,7 +131,7 @@ private struct QueueScene {
     let holder: Int
     let target: Int
     let work: Work
-    /// Whether the target's work has the time to come to its first wait.
+    /// True if the target's work has time to reach its first wait.
     let waits: Bool
 
     var name: String { "\(layout.name): \(holder) waits for \(target), \(work), \(waits ? "later" : "at once")" }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import CoreData
 
-/// What is told on standard error while the use of queues is checked: each mistake with the stacks of both sides.
+/// Messages on standard error while queue checks are on: each misuse with the stacks of both threads.
 @Suite struct QueueWatchdogTests {
     private static func check() { setenv("CoreDataConcurrencyDebug", "1", 1) }
 
-    /// The output of a process, and how many calls the stack after a text has there.
+    /// The standard error of a process.
     private func output(_ result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }
@@ -29,7 +29,7 @@ import Testing
         #expect(text.contains("A managed object context is used outside of its queue"))
         #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
         #expect(depth(of: "Its queue was made here, and no thread is on it", in: text) > 2, "\(text)")
-        // The program's own functions are named.
+        // Functions of the program are named.
         #expect(text.contains("make(_:"), "\(text)")
     }
 
@@ -52,7 +52,7 @@ import Testing
         #expect(depth(of: "Its queue is taken here", in: text) > 2, "\(text)")
     }
 
-    /// A build for debugging looks without being asked, and its program goes on.
+    /// A debug build checks by default, and the program continues.
     @Test(.needs(.process)) func aDebugBuildTellsTheFirstUseOffAQueue() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             unsetenv("CoreDataConcurrencyDebug")
@@ -143,7 +143,7 @@ import Testing
             Self.check()
             let stack = try ClubStack()
             let context = stack.context()
-            // A lock that a program takes itself is its own affair.
+            // A lock that the program takes itself is not reported.
             stack.coordinator.performAndWait { context.performAndWait {} }
             FileHandle.standardError.write(Data("now\n".utf8))
             let other = stack.context()
@@ -166,7 +166,7 @@ import Testing
         #expect(depth(of: "The lock was taken here", in: parts.last ?? "") > 2)
     }
 
-    /// The handler of a migration's stage, which has no other time to wait in.
+    /// The handler of a migration stage must wait under the coordinator's lock.
     @Test(.needs(.process)) func codeThatHasToWaitUnderALock() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             Self.check()

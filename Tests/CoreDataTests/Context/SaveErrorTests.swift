@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The errors of saves, fetches and openings that no other suite is about: code and what comes along.
+/// Errors of saves, fetches and openings that no other suite tests: code and user info.
 @Suite struct SaveErrorTests {
     // MARK: Validation
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// The documented order of events in `save()`, recorded as a whole. One test at a time: the objects note into one record.
+/// The documented order of events in `save()`. Serialized, because all objects write to one record.
 @Suite(.serialized) struct SaveOrderTests {
     @Test func theOrderOfEventsInASave() throws {
         let stack = try ClubStack()
@@ -23,7 +23,7 @@ import Testing
             old.setValue(3, forKey: "wins")
             context.delete(gone)
             _ = team("New", context)
-            // The first willSave of the changed team changes it once more.
+            // The first willSave of the changed team changes it again.
             SaveOrderTeam.beforeSave = { team in
                 guard team === old, team.value(forKey: "wins") as? Int == 3 else { return }
                 team.setValue(4, forKey: "wins")
@@ -83,7 +83,7 @@ import Testing
     }
 }
 
-/// Writes down what happens, in order, across objects and notifications.
+/// Records events of objects and notifications in order.
 final class SaveRecord: @unchecked Sendable {
     private(set) var events: [String] = []
     private var tokens: [any NSObjectProtocol] = []
@@ -112,7 +112,7 @@ final class SaveRecord: @unchecked Sendable {
     }
 }
 
-/// A team whose calls are recorded, with whether its ID is permanent.
+/// A team that records calls of its hooks and if its ID is permanent.
 final class SaveOrderTeam: NSManagedObject {
     nonisolated(unsafe) static var record: SaveRecord?
     nonisolated(unsafe) static var beforeSave: ((SaveOrderTeam) -> Void)?
@@ -140,7 +140,7 @@ final class SaveOrderTeam: NSManagedObject {
     override func didSave() { note("didSave\(hasChanges ? " with changes" : "")") }
 }
 
-/// Save requests that a program makes itself.
+/// Save requests created by a program.
 @Suite struct SaveRequestTests {
     @Test func aRequestTakesItsObjectsToTheStores() throws {
         let stack = try ClubStack()

@@ -5,7 +5,8 @@ import Testing
 
 @testable import CoreData
 
-/// A save that tells how far it is is the same save, can be stopped until the store commits, and shows the state before meanwhile.
+/// A save with progress reports has the same results as any other, can be stopped until the store commits, and shows
+/// the previous state until then.
 @Suite struct SaveReportingTests {
     private struct Stop: Error {}
 
@@ -17,7 +18,7 @@ import Testing
 
     private static let teams = 600
 
-    /// A context with 500 changed, 50 deleted and 100 new teams, and 50 that were not read.
+    /// A context with 500 changed, 50 deleted, 100 new and 50 unread teams.
     private func change(_ harness: StoreHarness, _ options: [String: Any] = [:]) throws -> NSManagedObjectContext {
         let coordinator = try harness.open(options.merging([NSPersistentHistoryTrackingKey: true]) { $1 }).coordinator
         let maker = League.context(coordinator)
@@ -37,7 +38,7 @@ import Testing
         return context
     }
 
-    /// How many saved teams have a win.
+    /// Number of saved teams with a win.
     private func stored(_ context: NSManagedObjectContext) throws -> Int {
         let request = League.request("Team", NSPredicate(format: "wins == 1"))
         request.includesPendingChanges = false
@@ -57,7 +58,7 @@ import Testing
             })
             let fractions = told.map(\.fraction)
             #expect(fractions == fractions.sorted() && fractions.allSatisfy { 0...1 ~= $0 })
-            // Of each stage, and before the store commits and after.
+            // Reports arrive in each stage, before and after the store commits.
             for stage in [0...0.2, 0.2...0.35, 0.35...0.85, 0.85...1] {
                 #expect(fractions.contains { stage.contains($0) }, "\(fractions)")
             }
@@ -116,7 +117,7 @@ import Testing
         }
     }
 
-    /// The check of very many objects does not begin where another process writes.
+    /// The validation of many objects does not begin if another process holds the write lock.
     @Test func aLockIsFoundBeforeTheChecks() throws {
         let harness = try StoreHarness(StoreModels.league())
         let context = try change(harness, [NSPersistentStoreTimeoutOption: 0.05])
@@ -147,7 +148,7 @@ import Testing
         }
     }
 
-    /// Rows of the open transaction may never be committed: no other context gets them.
+    /// Rows of the open transaction may never be committed, so other contexts cannot read them.
     @Test func otherContextsAndTheHistoryReadNothingOfTheOpenTransaction() throws {
         let harness = try StoreHarness(StoreModels.league())
         let context = try change(harness)
@@ -181,7 +182,7 @@ import Testing
         #expect(try other.performAndWait { try other.fetch(name).first?.value(forKey: "wins") as? Int } == 1)
     }
 
-    /// An observer of the save's end may save: that save reports nothing.
+    /// An observer of did-save may save, and that save reports no progress.
     @Test func aSaveFromWhatHearsOfTheEndTellsNothing() throws {
         let harness = try StoreHarness(StoreModels.league())
         let context = try change(harness)

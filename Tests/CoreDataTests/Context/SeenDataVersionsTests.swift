@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What a context remembers of the stores that it fetched from.
+/// Data versions that a context remembers for each store it fetched from.
 @Suite struct SeenDataVersionsTests {
     private func store() -> NSPersistentStore {
         NSPersistentStore(persistentStoreCoordinator: nil, configurationName: nil, at: .memoryPlace)
@@ -20,8 +20,8 @@ import Testing
         #expect(seen.count == 2)
     }
 
-    /// A store that takes the address of one that is gone is not compared with that one's version. The address sanitizer's
-    /// allocator gives no address out again.
+    /// A store at the address of a released one is not compared with the released one's version. The address
+    /// sanitizer's allocator does not reuse addresses.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
     func aStoreThatIsGoneIsForgotten() {
         var seen = SeenDataVersions()

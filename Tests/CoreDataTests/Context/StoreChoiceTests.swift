@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Into which of several stores new objects go.
+/// Choice of the store for new objects.
 @Suite struct StoreChoiceTests {
     /// Two stores, and in each a saved team.
     private struct World {
@@ -31,7 +31,7 @@ import Testing
             }
         }
 
-        /// The numbers of the stores of these objects.
+        /// Indexes of the stores of these objects.
         func places(_ objects: [NSManagedObject]) -> [Int?] {
             objects.map { object in stores.firstIndex { $0 === object.objectID.persistentStore } }
         }
@@ -43,7 +43,7 @@ import Testing
             let alone = context.make("Player", ["name": "Alone"])
             let here = context.make("Player", ["name": "Here", "team": world.teams[0]])
             let there = context.make("Player", ["name": "There", "team": world.teams[1]])
-            // Over another new object, over a list, over a relationship without an inverse.
+            // Stores are chosen by related objects: another new object, a list, a relationship without an inverse.
             let skill = context.make("Skill", ["name": "pace"])
             there.setValue(Set([skill]), forKey: "skills")
             let fan = context.make("Fan", ["name": "Dot"])
@@ -96,14 +96,14 @@ import Testing
         }
     }
 
-    /// No, one and many objects assigned to several stores.
+    /// Assigns no, one and many objects to several stores.
     @Test func manyObjectsAreAssigned() throws {
         let world = try World()
         try world.context.use { context in
             try context.save()
             let fans = (0..<100).map { context.make("Fan", ["name": "\($0)"]) }
             for (index, fan) in fans.enumerated() { context.assign(fan, to: world.stores[index % 2]) }
-            // The last word counts.
+            // The last assignment counts.
             context.assign(fans[0], to: world.stores[1])
             context.assign(fans[1], to: world.stores[0])
             try context.save()

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Groups that a program opens and closes itself, around edits that were not processed yet.
+/// Undo groups that a program opens and closes around unprocessed edits.
 @Suite struct UndoGroupTests {
     private func withUndo(_ body: (NSManagedObjectContext, UndoManager, ClubTeam) throws -> Void) throws {
         let context = try ClubStack().contextKeepingStack()
@@ -119,7 +119,7 @@ import Testing
             manager.beginUndoGrouping()
             team.wins = 1
             manager.endUndoGrouping()
-            // The group that was asked for, and within it that of the event.
+            // The program's group and the event's group within it.
             #expect(checkpoints.withLock { $0 } == 4 && events.withLock { $0 } == 1)
             manager.undo()
             #expect(events.withLock { $0 } == 2 && team.wins == 0)

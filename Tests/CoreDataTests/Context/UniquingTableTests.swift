@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// The table of a context's objects against a dictionary.
+/// Compares the table of a context's objects with a dictionary.
 @Suite struct UniquingTableTests {
     @Test(arguments: [1, 2, 3]) func itHoldsWhatADictionaryWouldHold(_ seed: UInt64) throws {
         try ClubStack().contextKeepingStack().use { context in
@@ -29,7 +29,7 @@ import Testing
             }
             #expect(table.objects.count == expected.count)
             #expect(expected.allSatisfy { table[$0] === $1 })
-            // The test holds all of them.
+            // The test holds all objects.
             #expect(table.takeUnused().isEmpty)
         }
     }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Else what is not used would never be taken out, and a walk through a long list would keep all of it.
+    /// The caller removes unused objects before the table grows; otherwise it would keep all objects of a long list.
     @Test func itTellsBeforeItGrows() throws {
         try ClubStack().contextKeepingStack().use { context in
             let object = context.team("Team")
@@ -64,12 +64,12 @@ import Testing
                 if table.mustGrow(for: key) { told += 1 }
                 table.insert(object, for: key)
             }
-            // From 16 pages to 2,048.
+            // Grows from 16 pages to 2,048.
             #expect(told == 7)
         }
     }
 
-    /// Stores may give any number.
+    /// Reference numbers of stores can be any integer.
     @Test func numbersFarApartAndAtTheEndsOfTheRangeAreFound() throws {
         try ClubStack().contextKeepingStack().use { context in
             let numbers: [Int64] = [.min, .min + 1, -16, -1, 0, 15, 16, 1 << 32, 1 << 60, .max - 1, .max]
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// What goes away may have been the last to hold another object, whose end asks the table.
+    /// A released object may have held the last reference to another one, whose `deinit` uses the table.
     @Test func anObjectThatGoesAwayMayAskTheTable() throws {
         final class Farewell: NSManagedObject {
             var onEnd: () -> Void = {}

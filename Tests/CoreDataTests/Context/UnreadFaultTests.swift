@@ -3,9 +3,9 @@ import Testing
 
 @testable import CoreData
 
-/// A store that cannot be read while an accessor wants a value.
+/// A store that cannot be read when an accessor needs a value.
 @Suite struct UnreadFaultTests {
-    /// Ghana and Togo play in Accra, Mali in Bamako; looked at by a second context that has read nothing yet.
+    /// Ghana and Togo play in Accra, Mali in Bamako. A second context has read nothing yet.
     private struct World {
         let coordinator: NSPersistentStoreCoordinator
         let store: MemoryStore
@@ -38,7 +38,7 @@ import Testing
             try body()
         }
 
-        /// Reads a saved object in a context of its own.
+        /// Reads a saved object in a new context.
         func saved<Value>(_ name: String, _ read: (NSManagedObject) -> Value) throws -> Value {
             try League.context(coordinator).use { read(try $0.existingObject(with: ids[name]!)) }
         }
@@ -193,7 +193,7 @@ import Testing
             try open.close()
         }
         let open = try harness.open([NSSQLitePragmasOption: ["journal_mode": "delete"]])
-        // Every page of the table but its root: the rows cannot be read, the list of them can.
+        // Damages all pages of the table but its root: the rows cannot be read, but the list of them can.
         let root = try #require(try harness.sql("SELECT rootpage FROM sqlite_master WHERE name = 'ZTEAM'").first?.first)
         guard case .integer(let rootPage) = root else { return }
         let leaves = try harness.sql(
