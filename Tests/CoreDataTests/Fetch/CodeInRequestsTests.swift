@@ -5,8 +5,8 @@ import Testing
 
 @testable import CoreData
 
-/// Code of a program's own that runs within a request (comparators, transformers, blocks, equality of its types), and waits for
-/// another context of the coordinator that is at work itself. Issue 19, sound 4.
+/// Code of a program that runs within a request (comparators, transformers, blocks, equality of its types) and waits
+/// for another working context of the coordinator. Issue 19, sound 4.
 @Suite struct CodeInRequestsTests {
     @Test(.needs(.process)) func p4_codeWithinARequestMayWaitForTheCoordinator() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -27,7 +27,7 @@ import Testing
         Watchdog.expectNothing(of: result)
     }
 
-    /// Values of a program's own types go away, and are compared, where no lock of a context is held.
+    /// Values of a program's types are released and compared without a context's lock.
     @Test(.needs(.process)) func p4_settingsLetGoOutsideOfTheirLock() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog()
@@ -86,8 +86,7 @@ import Testing
     }
 }
 
-/// Where code within a request meets another context at work: that has begun a block which needs the coordinator, and the code
-/// waits for its queue.
+/// Lets code within a request wait for the queue of another context, whose running block needs the coordinator.
 private enum Meeting {
     // SAFETY: guarded by the lock.
     private final class State: @unchecked Sendable {
@@ -110,7 +109,7 @@ private enum Meeting {
         state.withLock { $0.context = context.value }
     }
 
-    /// Called by code within a request. Only the first calls meet, and none within a meeting.
+    /// Called by code within a request. Only the first calls wait, and none within another wait.
     static func meet() {
         let begun = state.withLock { state -> UncheckedSendable<NSManagedObjectContext>? in
             guard !state.isMeeting, state.count < 2, let context = state.context else { return nil }
@@ -144,7 +143,7 @@ private enum Meeting {
     enum Scene: CaseIterable {
         case sort, sortOfDictionaries, group, count, equality, save, read, batchUpdate, controller
 
-        /// A memory store keeps objects as they are, and knows no batch requests.
+        /// A memory store keeps objects unchanged and does not support batch requests.
         func isPossible(in type: String) -> Bool {
             switch self {
             case .save, .read, .batchUpdate: type == NSSQLiteStoreType
@@ -153,7 +152,7 @@ private enum Meeting {
         }
     }
 
-    /// Compared by code.
+    /// A value that code compares.
     final class Value: NSObject, NSSecureCoding, @unchecked Sendable {
         static let supportsSecureCoding = true
         let number: Int

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// How often the store is asked for rows.
+/// Number of requests to the store for rows.
 @Suite struct FaultBatchTests {
     private func filled(_ count: Int) throws -> (NSManagedObjectContext, MemoryOperations) {
         let (coordinator, store) = try League.memoryStack()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Faults that were made one by one are read together, until one of them is touched.
+    /// Faults that were created one by one are read together when the first one fires.
     @Test func objectsThatAreRefreshedOneByOneReadTheirNeighbours() throws {
         let (context, asked) = try filled(300)
         try context.performAndWait { () throws in
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// A context on venues with so many teams each, in their order, and what the store was asked.
+    /// A context on venues with the given numbers of teams, in order, and the requests to the store.
     private func venues(_ sizes: [Int]) throws -> (NSManagedObjectContext, [NSManagedObject], MemoryOperations) {
         let (coordinator, store) = try League.memoryStack()
         let writer = League.context(coordinator)
@@ -173,7 +173,7 @@ import Testing
             #expect(wins(venues[1]) == 3)
             #expect(asked.rowsWithLists == [], "a list that takes several batches is none to bring rows with")
             #expect(wins(venues[2]) == 300)
-            // The members of a set come in any order.
+            // The members of a set have no order.
             #expect(asked.rowRequests.sorted() == [3, 44, 72, 128, 128] && asked.rowsWithLists == [128])
         }
     }

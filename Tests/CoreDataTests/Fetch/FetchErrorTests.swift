@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What a fetch says when it cannot be carried out.
+/// Messages of failed fetches.
 @Suite struct FetchErrorTests {
     private func message(_ body: () throws -> Void) throws -> String {
         let error = try #require(throws: NSError.self, performing: body)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What Apple's documentation promises of fetches, statement by statement, as far as no other suite shows it.
+/// Statements of Apple's documentation about fetches that no other suite tests.
 @Suite struct FetchStatementTests {
     private func withTeams(_ body: (NSManagedObjectContext, [ClubTeam]) throws -> Void) throws {
         let stack = try ClubStack()

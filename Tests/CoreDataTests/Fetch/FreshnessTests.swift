@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What a context that merges nothing sees of others' saves.
+/// Saves of others, as read by a context that merges nothing.
 @Suite struct FreshnessTests {
     private func stack() throws -> (writer: NSManagedObjectContext, reader: NSManagedObjectContext) {
         let (coordinator, _) = try League.memoryStack()

@@ -20,7 +20,7 @@ import Testing
                 let names = try context.fetch(request).map { $0.value(forKey: "name") as? String }
                 #expect(names == Array(["a", "b", "c", "d"].dropFirst(offset)))
                 #expect(try context.count(for: request) == names.count)
-                // Sorted in memory.
+                // Sorts in memory.
                 request.sortDescriptors = [
                     NSSortDescriptor(key: "name", ascending: true) { left, right in
                         ((left as? String) ?? "").compare((right as? String) ?? "")

@@ -5,13 +5,13 @@ import Testing
 
 @testable import CoreData
 
-/// Random groupings give the same from SQL as from memory: over all attribute types, NULLs, Unicode, decimals, sub-entities, empty
-/// relationships and one of a hundred, and with changes that are not saved.
+/// Random groupings have the same results in SQL and in memory: for all attribute types, NULLs, Unicode, decimals,
+/// subentities, empty relationships and one of a hundred objects, and with unsaved changes.
 @Suite(.needs(.campaign)) struct GroupAgreementTests {
-    /// `ROSTER_LONG_TESTS=10` makes 10,000.
+    /// `ROSTER_LONG_TESTS=10` runs 10,000.
     private static let count =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 } ?? 100
-    /// So many groupings go over one world.
+    /// Number of groupings for each set of objects.
     private static let rounds = 500
 
     // MARK: The world
@@ -82,7 +82,7 @@ import Testing
             func make(_ entity: String, _ values: [String: Any?]) throws -> NSManagedObject {
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
                 for (key, value) in values { object.setValue(value, forKey: key) }
-                // Saved one after the other, so that both stores have them under the same keys.
+                // Saved one by one, so that both stores give them the same keys.
                 try context.save()
                 return object
             }
@@ -106,7 +106,7 @@ import Testing
         return context
     }
 
-    /// Changes that stay unsaved: no dictionary has them.
+    /// Makes changes that stay unsaved, so that no dictionary contains them.
     private static func change(_ context: NSManagedObjectContext, seed: UInt64) throws {
         try context.performAndWait { () throws in
             var random = SeededGenerator(seed: seed)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    /// What a request gives, as texts that two stores can have in common; or the error.
+    /// The result of a request as texts that are comparable between two stores, or the error.
     private func outcome(_ form: Form, _ context: NSManagedObjectContext) -> [String] {
         context.performAndWait {
             do {
@@ -220,7 +220,7 @@ import Testing
         }
     #endif
 
-    /// Compares what `others` make for each seed with a store in memory.
+    /// Compares the stores that `others` creates for each seed with a store in memory.
     @MainActor private func compare(
         seed: UInt64, _ others: @MainActor (UInt64) throws -> [NSManagedObjectContext]
     ) throws {
@@ -230,7 +230,7 @@ import Testing
             let memory = try Self.filled(MemoryStore.storeType, Self.model(), seed: seed)
             let others = try others(seed)
             for round in 0..<Self.rounds {
-                // From the half on there are changes in the contexts.
+                // In the second half, the contexts have changes.
                 if round == Self.rounds / 2 || Self.count < Self.rounds && round == Self.count / 2 {
                     for context in [memory] + others { try Self.change(context, seed: seed) }
                 }

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Sums, counts and groups as a program that was written for Apple's framework asks for them.
+/// Sums, counts and groups, as requested by a program written for Apple's framework.
 @Suite struct GroupedFetchTests {
     private static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
         let attribute = NSAttributeDescription()
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    /// Programs look for duplicates so: the name of an expression is a variable of the predicate.
+    /// The usual way to find duplicates: the name of an expression is a variable of the predicate.
     @Test func groupsAreChosenByAVariableWithTheNameOfAnExpression() throws {
         try withStaff { context throws in
             let fetch = request(["age", expression("count", "count:", "age", .integer32AttributeType)])

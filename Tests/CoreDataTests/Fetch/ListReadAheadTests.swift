@@ -3,9 +3,9 @@ import Testing
 
 @testable import CoreData
 
-/// Lists that are read before the program asks for them, while the objects of a fetch are walked in order.
+/// Lists that are prefetched while a program walks through the objects of a fetch in order.
 @Suite struct ListReadAheadTests {
-    /// Venues in the order of their numbers, with so many teams each, on a store of tests and in a context of their own.
+    /// Venues sorted by number, each with the given number of teams, on a test store and in a new context.
     private final class Walk {
         let coordinator: NSPersistentStoreCoordinator
         let store: MemoryStore
@@ -23,7 +23,7 @@ import Testing
                 try writer.save()
             }
             context = League.context(coordinator)
-            // What is to be shown does not depend on how quick the machine is.
+            // Makes the test independent of the machine's speed.
             context.faults.ahead.lifetime = .seconds(3600)
             try fetch()
         }
@@ -37,7 +37,7 @@ import Testing
 
         func isUnread(_ number: Int) -> Bool { venues[number].hasFault(forRelationshipNamed: "teams") }
 
-        /// The members of the list of one venue, touched.
+        /// The number of teams of one venue, after accessing them.
         @discardableResult
         func teams(_ number: Int) -> Int {
             (venues[number].value(forKey: "teams") as? Set<NSManagedObject> ?? []).reduce(0) {
@@ -45,7 +45,7 @@ import Testing
             }
         }
 
-        /// Adds a team to a venue, in another context of `coordinator`.
+        /// Adds a team to a venue in another context of `coordinator`.
         func add(toVenue number: Int, in coordinator: NSPersistentStoreCoordinator) throws {
             let writer = League.context(coordinator)
             try writer.performAndWait {
@@ -55,7 +55,7 @@ import Testing
             }
         }
 
-        /// A coordinator as another process would have it.
+        /// A coordinator on the same store, in the role of another process.
         func otherProcess() throws -> NSPersistentStoreCoordinator {
             try League.memoryStack(at: store.url!).coordinator
         }
@@ -163,14 +163,14 @@ import Testing
             for number in 0..<3 { walk.teams(number) }
             walk.context.reset()
             try walk.fetch()
-            // What had been read ahead would be of objects that are forgotten.
+            // Prefetched lists would belong to released objects.
             for number in [3, 4, 0, 1, 2, 5, 6, 7] { #expect(walk.teams(number) == 2) }
             let teams = try walk.context.fetch(League.request("Team"))
             #expect(walk.context.registeredObjects.count == 8 + 16 && teams.count == 16)
         }
     }
 
-    /// A list that is much longer than those before is not read for a program that may never come to it.
+    /// A list that is much longer than the previous ones is not prefetched.
     @Test func longListsAreNotReadAhead() throws {
         let walk = try Walk([2, 2, 2, 2, 1500, 2, 2, 2, 2])
         walk.context.performAndWait {
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    /// Walks over a file while another context moves teams about: each list is as it is at its time.
+    /// Walks over a file while another context moves teams: each list is current when it is read.
     @Test func listsOnAFileAreThoseOfTheirTime() throws {
         let place = try League.Place(.sqlite)
         let coordinator = try place.coordinator()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// A fetch sees what the context changed and did not save.
+/// A fetch includes the context's unsaved changes.
 @Suite struct PendingChangesTests {
     private func filled() throws -> (NSManagedObjectContext, MemoryStore) {
         let (coordinator, store) = try League.memoryStack()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// The answer with unsaved changes is the answer after they are saved.
+    /// A fetch with unsaved changes returns the same as after the save.
     @Test(arguments: League.StoreKind.allCases, [UInt64(1), 2, 3])
     func aFetchBeforeTheSaveIsTheFetchAfterIt(kind: League.StoreKind, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
