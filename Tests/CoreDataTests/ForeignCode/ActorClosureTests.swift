@@ -2,8 +2,8 @@ import CoreData
 import Dispatch
 import Testing
 
-/// Closures that are written on an actor and run on a context's queue: what they pass on (`map { … }`) must not be taken for
-/// the actor's, which the runtime would stop the program for.
+/// Closures written on an actor that run on a context's queue. A nested closure (`map { … }`) must not be isolated to
+/// the actor, because the runtime would stop the program.
 @MainActor @Suite struct ActorClosureTests {
     private static let names = ["Ana", "Bo", "我"]
 
@@ -39,7 +39,7 @@ import Testing
         #expect(lengths == [3, 2, 1])
         let coordinator = container.persistentStoreCoordinator
         #expect(await coordinator.perform { coordinator.persistentStores.map { $0.type } } == [NSSQLiteStoreType])
-        // Where the caller is already, the closure still runs in place.
+        // If the caller is on the queue already, the closure runs in place.
         let counts = await container.viewContext.perform {
             dispatchPrecondition(condition: .onQueue(.main))
             return names.map { $0.count }
@@ -83,7 +83,7 @@ import Testing
         #expect(coordinator.performAndWait { coordinator.persistentStores.map { $0.type }.count } == 1)
     }
 
-    /// An actor whose work is done by contexts of any queue.
+    /// An actor that uses contexts of any queue.
     private actor Clerk {
         let container: NSPersistentContainer
         init(_ container: NSPersistentContainer) { self.container = container }

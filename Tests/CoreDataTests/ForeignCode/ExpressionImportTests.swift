@@ -3,7 +3,7 @@ import Testing
 import class CoreData.NSComparisonPredicate
 import class CoreData.NSExpression
 
-/// A file that imports the two classes by name, beside Foundation (18.22).
+/// A file that imports the two classes by name in addition to Foundation (issue 18, point 22).
 @Suite struct ExpressionImportTests {
     @Test func p22_theClassesCanBeImportedByName() {
         let left: NSExpression = NSExpression(forKeyPath: "n")

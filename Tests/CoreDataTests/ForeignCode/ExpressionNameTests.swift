@@ -3,7 +3,8 @@ import Foundation
 import Testing
 import XCTest
 
-/// Names that Foundation has too, in a file as programs and their tests begin (18.22). Only the public interface.
+/// Names that Foundation declares, too, in a file with the usual imports (issue 18, point 22). Uses only the public
+/// interface.
 @Suite struct ExpressionNameTests {
     private let keyPath: NSExpression = NSExpression(forKeyPath: "name")
     private let kind: NSExpression.ExpressionType = .keyPath
@@ -42,7 +43,7 @@ import XCTest
         #expect(!NSCompoundPredicate(orPredicateWithSubpredicates: [own]).evaluate(with: ["name": "Ada"]))
     }
 
-    /// Archives have the class's name as this system has it, and that of the module where it stood before is known to stores.
+    /// Archives contain the class name of this platform. Stores also accept the name with the former module.
     @Test(arguments: [nil, "CoreData.NSExpression"]) func p22_expressionsComeBackFromArchives(_ name: String?) throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         if let name { archiver.setClassName(name, for: NSExpression.self) }

@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Observers on the main queue, as most programs have them, where a context of the main queue saves. Only the public interface.
+/// Observers on the main queue, as in most programs, during a save of a main-queue context. Uses only the public
+/// interface.
 @MainActor @Suite struct MainQueueObserverTests {
     private func open() throws -> NSPersistentContainer {
         let entity = MigrationDesk.entity("Note", [MigrationDesk.attribute("title")])

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Mapping models that are made in code, as migrations without Xcode have them. Only the public interface.
+/// Mapping models created in code, as in migrations without Xcode. Uses only the public interface.
 @MainActor @Suite struct MappingInCodeTests {
     private static func model(_ attributes: String...) -> NSManagedObjectModel {
         MigrationDesk.model([MigrationDesk.entity("Post", attributes.map { MigrationDesk.attribute($0) })])

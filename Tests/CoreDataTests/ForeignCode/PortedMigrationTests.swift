@@ -44,7 +44,8 @@ import Testing
         #expect(first != second)
     }
 
-    /// The new property has the old one's name and is of another kind: the old values go, and the new ones begin empty.
+    /// The new property has the old one's name but another kind: the old values are removed, and the new ones are
+    /// empty.
     @Test(arguments: [false, true]) func anAttributeBecomesARelationship(isThroughManager: Bool) throws {
         func model(_ isRelation: Bool) -> NSManagedObjectModel {
             let title = MigrationDesk.attribute("title")
@@ -74,7 +75,7 @@ import Testing
         try desk.close(container)
     }
 
-    /// Classes of the program, and their hooks, have no part in a migration; what was made stays registered.
+    /// Classes of the program and their hooks are not used in a migration. The created objects stay registered.
     @Test func destinationObjectsArePlainAndStayRegistered() throws {
         let name = NSStringFromClass(PortedCrate.self)
         let models = [crates(1, className: name), crates(2, className: name)]
@@ -96,7 +97,7 @@ import Testing
     }
 }
 
-/// Writes a note into each new object.
+/// Sets a note in each new object.
 final class PortedCrate: NSManagedObject {
     override func awakeFromInsert() {
         super.awakeFromInsert()
@@ -104,7 +105,7 @@ final class PortedCrate: NSManagedObject {
     }
 }
 
-/// Notes the classes of what is made, and how many objects are registered in the end.
+/// Records the classes of created objects and the number of registered objects at the end.
 final class CratePolicy: NSEntityMigrationPolicy {
     final class Seen {
         var classes: Set<String> = []

@@ -116,7 +116,7 @@ import Testing
         try coordinator.destroyPersistentStore(at: url("none/a.sqlite"), type: .sqlite)
         let (_, context) = try stack()
         #expect(try labels(context) == [])
-        // A log whose store was moved away stays alone.
+        // A log is not removed after its store was moved.
         try Data("log".utf8).write(to: url("moved.sqlite-wal"))
         try coordinator.destroyPersistentStore(at: url("moved.sqlite"), type: .sqlite)
         #expect(!FileManager.default.fileExists(atPath: url("moved.sqlite").path))
@@ -124,7 +124,8 @@ import Testing
 
     // MARK: Saving as another store
 
-    /// To a copy of the file, whose rows keep their keys, and to a store of another type, whose rows get new ones.
+    /// Migrates to a copy of the file, whose rows keep their keys, and to a store of another type, whose rows get new
+    /// ones.
     @Test(arguments: [[NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType, NSSQLiteStoreType]])
     func heldObjectsLiveOnAfterAMigration(types: [String]) throws {
         let (coordinator, context) = try stack(type: types[0])
@@ -138,7 +139,7 @@ import Testing
         child.parent = context
         let inChild = child.object(with: crate.objectID)
         #expect(inChild.value(forKey: "label") as? String == "crate")
-        // Unsaved: a value, a relationship, an insertion, a deletion.
+        // Unsaved changes: a value, a relationship, an insertion, a deletion.
         crate.setValue("edited", forKey: "label")
         crate.setValue(shelf, forKey: "shelf")
         let new = NSEntityDescription.insertNewObject(forEntityName: "Crate", into: context)
@@ -230,7 +231,7 @@ import Testing
         #expect(throws: CocoaError.self, "a file needs it") { try file.save() }
     }
 
-    /// The value stays in its row; only who changes it has to give one.
+    /// The value stays in its row; only a change of the object needs a valid value.
     @Test func aRequiredValueWithoutItsTransformerIsSet() throws {
         let (coordinator, writer) = try stack(nil, Self.model(isExtraOptional: false))
         let made = NSEntityDescription.insertNewObject(forEntityName: "Crate", into: writer)
@@ -327,7 +328,7 @@ import Testing
     }
 }
 
-/// Source that names the deprecated type.
+/// Source code with the deprecated type.
 private protocol OldSource { static var typeOfOldSource: NSManagedObjectContextConcurrencyType { get } }
 private enum Confined: OldSource {
     @available(*, deprecated)
@@ -340,7 +341,7 @@ extension OldSource {
 /// A class that the model names without its module.
 final class PortedBox: NSManagedObject {}
 
-/// The user info of notifications.
+/// The user info of received notifications.
 @MainActor private final class HeardInfo {
     private(set) var last: [AnyHashable: Any]?
     private var token: (any NSObjectProtocol)?

@@ -20,7 +20,7 @@ final class DraftFolder: NSManagedObject {
     @Managed var notes: Set<DraftNote>
 }
 
-/// Faults, transient values and change tracking as programs expect them (18.11, 18.13, 18.14). Only the public interface.
+/// Faults, transient values and change tracking (issue 18, points 11, 13 and 14). Uses only the public interface.
 @MainActor @Suite(.serialized) struct RefreshSemanticsTests {
     static func model() -> NSManagedObjectModel {
         let scratch = MigrationDesk.attribute("scratch")

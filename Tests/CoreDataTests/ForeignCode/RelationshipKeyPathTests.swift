@@ -29,7 +29,8 @@ final class ShopCustomer: NSManagedObject {
     @Managed var orders: Set<ShopOrder>
 }
 
-/// Key paths of Swift over relationships stand for the whole path (18.17). Only the public interface.
+/// Swift key paths over relationships are converted to the whole path (issue 18, point 17). Uses only the public
+/// interface.
 @MainActor @Suite struct RelationshipKeyPathTests {
     private static func model() -> NSManagedObjectModel {
         let order = MigrationDesk.entity(
@@ -88,7 +89,8 @@ final class ShopCustomer: NSManagedObject {
         try desk.close(container)
     }
 
-    /// What is a property for some values only, is read beside others, or counts some members, is told apart by many values.
+    /// Computed properties that equal a stored one for some values, read several ones, or count some members: many
+    /// sample values tell them apart.
     @Test func p17_whatLooksLikeAPropertyStandsForNoKey() throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())
@@ -102,7 +104,7 @@ final class ShopCustomer: NSManagedObject {
         try desk.close(container)
     }
 
-    /// What is made of a property is none: a fetch says so, and an expression stops with a text.
+    /// A key path to a computed value has no key: a fetch throws, and an expression traps with a message.
     @Test(.needs(.process)) func p17_computedPropertiesStandForNoKey() async throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())

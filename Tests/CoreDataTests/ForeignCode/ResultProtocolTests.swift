@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// The protocol that a well-known book on Core Data has its classes conform to. Only the public interface.
+/// The protocol that a well-known book on Core Data uses for its classes. Uses only the public interface.
 private protocol BookManaged: AnyObject, NSFetchRequestResult {
     static var bookEntityName: String { get }
     static var defaultSortDescriptors: [NSSortDescriptor] { get }

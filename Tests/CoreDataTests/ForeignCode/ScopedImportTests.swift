@@ -4,7 +4,7 @@ import class CoreData.NSManagedObjectModel
 import protocol CoreData.NSFetchRequestResult
 import Testing
 
-/// A file that imports single names of the framework (18.23).
+/// A file that imports single names of the framework (issue 18, point 23).
 @Suite struct ScopedImportTests {
     @Test func p23_singleClassesCanBeImported() {
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Team")

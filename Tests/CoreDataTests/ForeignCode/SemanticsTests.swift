@@ -1,8 +1,8 @@
 import CoreData
 import Testing
 
-/// What programs written for Apple's framework rely on, each by its number in the list of what met Roster from outside. Only
-/// the public interface.
+/// Semantics that programs written for Apple's framework rely on, by the points of issue 18. Uses only the public
+/// interface.
 @MainActor @Suite struct SemanticsTests {
     private let desk: MigrationDesk
 
@@ -155,7 +155,7 @@ import Testing
 
 private final class ClassWithoutEntity: NSManagedObject {}
 
-/// A class in a type of its own cannot be found by a name that the model could have.
+/// The model has no name by which a nested class can be found.
 private enum Outer {
     final class BareAlbum: NSManagedObject {}
 }

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Requests of any type where an erased one is expected, and what only the framework makes.
+/// Typed requests for parameters of an erased type, and initialisers that only the framework calls.
 extension SpellingTests {
     private func open() throws -> NSManagedObjectContext {
         let entity = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])

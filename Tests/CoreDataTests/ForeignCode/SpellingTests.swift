@@ -4,7 +4,7 @@ import Testing
 
 private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sendable {}
 
-/// What programs write and must compile (18.23). Only the public interface.
+/// Source of programs that must compile (issue 18, point 23). Uses only the public interface.
 @MainActor @Suite struct SpellingTests {
     @Test func p23_coordinatorsAreMadeOfAMetatype() {
         let type: NSPersistentStoreCoordinator.Type = OwnCoordinator.self
@@ -93,7 +93,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         #expect(try Set(context.fetch(typed).map(\.name)) == ["b", "c"])
         let plain = request.typed(as: NSManagedObject.self)
         #expect(try context.fetch(plain).count == 2)
-        // Whatever takes an erased request takes any.
+        // A parameter for an erased request accepts any request.
         try context.execute(NSBatchDeleteRequest(fetchRequest: request))
         #expect(try context.count(for: erased) == 0 && context.count(for: request) == 0)
         try desk.close(container)
@@ -104,7 +104,7 @@ protocol NamedResult: NSFetchRequestResult {
     var name: String? { get }
 }
 
-/// A comparison of a program's own.
+/// A program's subclass of a comparison.
 private final class LooseComparison: NSComparisonPredicate {
     private(set) var calls = 0
 

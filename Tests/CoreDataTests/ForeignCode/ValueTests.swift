@@ -2,7 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-/// Values as programs cast them, and key-value coding as they use it (18.16, 18.18). Only the public interface.
+/// Casts of values and key-value coding, as programs use them (issue 18, points 16 and 18). Uses only the public
+/// interface.
 @MainActor @Suite struct ValueTests {
     @Test func p16_constantsCastAsNumbersDo() throws {
         let predicate = try #require(NSPredicate(format: "n == 3") as? NSComparisonPredicate)
@@ -22,7 +23,7 @@ import Testing
         #expect(NSExpression(forConstantValue: Optional<Int>.some(4) as Any).constantValue as? Int == 4)
     }
 
-    /// Wherever a number comes as `Any`, it is cast as Apple's are.
+    /// A number of type `Any` can be cast as with Apple's framework.
     @Test func p16_valuesThatAreHandedOutCastAsNumbersDo() throws {
         let desk = try MigrationDesk()
         let model = Self.model()

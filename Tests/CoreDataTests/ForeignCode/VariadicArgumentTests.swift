@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Formats with arguments of C, as programs pass them on. Only the public interface.
+/// Formats with C variadic arguments, as programs pass them on. Uses only the public interface.
 @MainActor @Suite struct VariadicArgumentTests {
     private func list(_ format: String, _ arguments: CVarArg...) -> NSPredicate {
         withVaList(arguments) { NSPredicate(format: format, arguments: $0) }
@@ -34,7 +34,7 @@ import Testing
                     format: "id == %@ AND n == %ld AND m == %lu AND c == %u", id as NSUUID, Int.min, UInt.max,
                     UInt32.max
                 ).formatString)
-        // More than the processor has registers for.
+        // More arguments than the processor has registers for.
         #expect(
             list("a IN {%d,%d,%d,%d,%d,%d,%d,%d} AND b == %@ AND c == %g", 1, 2, 3, 4, 5, 6, 7, 8, "x", 2.5)
                 .formatString == "a IN {1, 2, 3, 4, 5, 6, 7, 8} AND b == \"x\" AND c == 2.5")
