@@ -3,14 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Programs that follow a store while another one removes its history.
+/// Programs that follow a store while another one deletes its history.
 @Suite struct HistoryPruningTests {
     private typealias Desk = HistoryRequestTests.Desk
 
-    /// What a follower learned: the names it saw inserted, in their order, and its place.
+    /// A follower: names of the insertions it saw, in order, and its position.
     private final class Follower: @unchecked Sendable {
         private let container: NSPersistentContainer
-        /// The last transaction that was seen.
+        /// The last transaction that it saw.
         private var last: (number: Int64, token: NSPersistentHistoryToken)?
         private(set) var names: [String] = []
         let lock = NSLock()
@@ -19,7 +19,7 @@ import Testing
 
         var place: (number: Int64, token: NSPersistentHistoryToken)? { lock.withLock { last } }
 
-        /// Archives the token, as a program that is started again does.
+        /// Archives the token, as a program does between two runs.
         func follow() throws {
             let place = try lock.withLock {
                 try last.map {
@@ -58,7 +58,7 @@ import Testing
         @Sendable func goesOn() -> Bool {
             Date() < end || (counts.prunings < 10 || counts.written < 200) && counts.failures.isEmpty && Date() < latest
         }
-        // Threads, because a machine with two cores would run two iterations at a time.
+        // Uses threads, because on two cores only two concurrent iterations would run.
         inParallel(5) { number in
             do {
                 switch number {
@@ -78,7 +78,7 @@ import Testing
                 default:
                     while goesOn() {
                         usleep(20_000)
-                        // What both have seen.
+                        // The history that both followers have seen.
                         let places = followers.compactMap(\.place)
                         guard places.count == 2, let lowest = places.min(by: { $0.number < $1.number }) else {
                             continue
@@ -146,7 +146,7 @@ import Testing
             #expect(team.value(forKey: "wins") as? Int == 0)
             return team.objectID
         }
-        // So that the next ones fall between two looks.
+        // Waits, so that the next commits occur between two polls.
         eventually("the first commit is noticed") { noticed.count > 0 }
         for wins in 1...5 {
             for _ in 0..<3 {

@@ -2,9 +2,9 @@ import CoreData
 import Foundation
 import Testing
 
-/// History requests as a program that was written for Apple's framework makes them.
+/// History requests, as made by a program written for Apple's framework.
 @Suite struct HistoryRequestTests {
-    /// A folder with a store that keeps a history.
+    /// A folder with a store that keeps history.
     final class Desk {
         let folder: URL
         let model: NSManagedObjectModel
@@ -218,7 +218,7 @@ import Testing
         #expect(try Self.run(deleted, container) as? Bool == true)
         #expect(try Self.all(container).map(\.transactionNumber) == [4, 5])
 
-        // The tokens from the last removed transaction on are still good for something.
+        // The tokens from the last removed transaction on are still valid.
         let after = try Self.transactions(.fetchHistory(after: all[2].token), container)
         #expect(after.map(\.transactionNumber) == [4, 5])
         #expect(try Self.transactions(.fetchHistory(after: all[3]), container).map(\.transactionNumber) == [5])
@@ -227,7 +227,7 @@ import Testing
         }
         #expect(error.code.rawValue == NSPersistentHistoryTokenExpiredError)
 
-        // Numbers go on, also after everything was removed and the store was opened again.
+        // Numbers continue even after all transactions were removed and the store was opened again.
         #expect(try Self.run(.deleteHistory(before: Date(timeIntervalSinceNow: 60)), container) as? Bool == true)
         #expect(try Self.all(container).isEmpty)
         let reopened = try desk.container()
@@ -280,7 +280,7 @@ import Testing
         let onlyFirst = NSPersistentHistoryChangeRequest.fetchHistory(after: first)
         onlyFirst.affectedStores = [coordinator.persistentStores[0]]
         #expect(try Self.transactions(onlyFirst, container).isEmpty)
-        // The other store is not in the token: all that it has is new.
+        // The token does not include the other store, so all of its transactions are new.
         #expect(try Self.transactions(.fetchHistory(after: first), container).count == 1)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PersistentHistoryTests {
     private let places = Places()
 
-    /// Keeps the places of a test until it is over.
+    /// Keeps the places of a test until its end.
     private final class Places { var all: [League.Place] = [] }
 
     private func filled(_ kind: League.StoreKind) throws -> NSManagedObjectContext {
@@ -147,7 +147,8 @@ import Testing
         #expect(references(summed.deleted) == [2, 3])
     }
 
-    /// What a process writes itself is kept as ranges, and forgotten with the history: it does not grow with the transactions.
+    /// A process keeps its own transaction numbers as ranges and removes them with the history, so memory does not
+    /// grow.
     @Test func ownTransactionsAreKeptAsRanges() {
         var own = TransactionNumbers()
         for number in Int64(1)...100_000 where number != 500 { own.insert(number) }

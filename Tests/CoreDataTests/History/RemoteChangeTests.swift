@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Two coordinators on one store stand for two processes.
+/// Two coordinators on one store, in the role of two processes.
 @Suite struct RemoteChangeTests {
     private static let watching: [String: Bool] = [
         NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
@@ -24,11 +24,12 @@ import Testing
             there = try place.coordinator(options)
         }
 
-        /// A third process, which hears of commits.
+        /// A third process, which observes commits.
         func witness() throws -> Witness { Witness(try place.coordinator(watching)) }
     }
 
-    /// Hears of two more commits. Who is told of commits at all was told of the ones before by then: all ask equally often.
+    /// Waits for two more commits. All coordinators poll equally often, so earlier commits were posted everywhere by
+    /// then.
     private final class Witness {
         private let coordinator: NSPersistentStoreCoordinator
         private let remote: Heard
@@ -91,8 +92,8 @@ import Testing
             (info?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)?.number(ofStore: store.identifier) == 2)
     }
 
-    /// While no program writes to the store its files are watched: the system tells of a commit, time and again, and that the file
-    /// is gone. Nobody asks for an hour.
+    /// While no program writes to the store, its files are watched: the system reports each commit and the removal of
+    /// the file, even with an hour between two polls.
     @Test func aStoreAtRestIsHeardOfWithoutAsking() throws {
         #expect(RemoteChangeWatcher.Pace().interval == .milliseconds(100), "how soon all others hear of a commit")
         let pair = try Pair(
@@ -130,7 +131,7 @@ import Testing
         eventually("the save is announced and merged") { remote.count > 0 && merged.count > 0 }
         #expect(remote.count == 1)
         #expect(merged.count == 1)
-        // The look that finds the commit of another process has seen the own one in the history, and left it out.
+        // The poll that finds the other process's commit reads the own commit in the history, too, and skips it.
         try save(League.context(pair.there)) { $0.addTeam("Wales") }
         eventually("the other's save is announced and merged") { remote.count > 1 && merged.count > 1 }
         #expect(remote.count == 2)

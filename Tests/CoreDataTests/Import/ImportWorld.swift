@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// A model whose user info says how records of a web service are read, as a program declares it, and a stack on it.
+/// A model whose user info defines how records of a web service are read, and a stack with it.
 struct ImportWorld {
     let context: NSManagedObjectContext
 
@@ -26,7 +26,7 @@ struct ImportWorld {
         return try context.fetch(request)
     }
 
-    /// Imports JSON text as a program does that got it from a server.
+    /// Imports JSON text, as received from a server.
     @discardableResult
     func take(
         _ json: String, into entity: String = "Person", _ prepare: (RecordImporter) -> Void = { _ in }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Records of a web service become a graph of objects, as the model's user info says.
+/// Imports records of a web service into a graph of objects, as defined by the model's user info.
 @MainActor @Suite struct RecordImportTests {
     private let world: ImportWorld
 
@@ -97,7 +97,7 @@ import Testing
     @Test func aBatchLooksUpOnceForEachEntity() throws {
         try world.take(#"[{"id": 1, "company": {"name": "X"}}]"#)
         try world.context.save()
-        // What was not saved is found too, without asking the store for each.
+        // Unsaved objects are found, too, without a query for each.
         var records: [[String: Any]] = []
         for id in 0..<2_000 {
             records.append([
