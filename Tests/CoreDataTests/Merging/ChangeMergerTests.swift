@@ -6,7 +6,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct ChangeMergerTests {
-    /// Two contexts of one coordinator with the same three teams, the second one's read.
+    /// Two contexts of one coordinator with the same three teams, which the second one has read.
     private struct Pair {
         let writer: NSManagedObjectContext
         let reader: NSManagedObjectContext
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Is told of commits as the child of a context, and does something then.
+    /// Observes commits as the child of a context does, and runs a closure then.
     private final class Listener: CommitObserver {
         let onTold: @Sendable () -> Void
         var isBehind: Bool { false }
@@ -50,8 +50,8 @@ import Testing
         func storesAnswer() {}
     }
 
-    /// A thread that tells of a commit holds no context: its objects would be changed there, off their queue, if it were the last
-    /// to do so. Issue 19, sound 2.
+    /// A thread that reports a commit does not retain contexts: as the last owner, it would release their objects off
+    /// their queue. Issue 19, sound 2.
     @Test(arguments: [false, true]) func aCommitHoldsNoContext(mergesAutomatically: Bool) throws {
         let pair = try Pair(automatic: mergesAutomatically)
         let coordinator = try #require(pair.reader.persistentStoreCoordinator)
@@ -65,7 +65,7 @@ import Testing
         }
         context?.children.add(listener)
         let queue = try #require(context).queue
-        // The queue is busy until the commit was told.
+        // Keeps the queue busy until the commit was reported.
         let (told, busy) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         queue.async {
             busy.signal()

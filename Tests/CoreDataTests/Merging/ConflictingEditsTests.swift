@@ -3,10 +3,10 @@ import Testing
 
 @testable import CoreData
 
-/// Two contexts edit the ends of one relationship differently, or one deletes what the other refers to: both ends agree in
-/// each context, and in the store.
+/// Two contexts edit the ends of one relationship differently, or one deletes an object that the other refers to: both
+/// ends agree in each context and in the store.
 @Suite struct ConflictingEditsTests {
-    /// Two contexts beside each other with the same teams and a player, all read.
+    /// Two sibling contexts that have read the same teams and a player.
     private struct World {
         let stack: ClubStack
         let mine: NSManagedObjectContext
@@ -38,7 +38,7 @@ import Testing
             try context.existingObject(with: try #require(ids[name]))
         }
 
-        /// Saves the other context's edits, and merges them into mine.
+        /// Saves the other context's edits and merges them into `mine`.
         func editElsewhere(_ edit: (NSManagedObjectContext) throws -> Void) throws {
             let notices = Notices(other, [.NSManagedObjectContextDidSave])
             try other.use { context in
@@ -83,7 +83,7 @@ import Testing
             #expect(try world.players(mine) == [[], ["Ada"], []])
             mine.rollback()
             #expect(try world.players(mine) == [[], [], ["Ada"]] && ada.object("team")?.objectID == world.ids["C"])
-            // The same edit on both sides is none.
+            // The same edit on both sides changes nothing.
             ada.setValue(try world.object("B", mine), forKey: "team")
             try world.editElsewhere { try world.object("Ada", $0).setValue(try world.object("B", $0), forKey: "team") }
             #expect(!ada.hasPersistentChangedValues && ada.changedValues().isEmpty)
@@ -98,7 +98,7 @@ import Testing
             let ada = try world.object("Ada", child)
             ada.setValue(try world.object("B", child), forKey: "team")
             try world.other.use { try world.object("Ada", $0).setValue(try world.object("C", $0), forKey: "team") }
-            // The child reads the parent's list now, in which Ada stands.
+            // The child reads the parent's list, which now contains Ada.
             #expect(try world.players(child) == [[], ["Ada"], []])
             try child.save()
             #expect(try world.players(child) == [[], ["Ada"], []])
@@ -256,7 +256,7 @@ import Testing
 
     // MARK: Refreshing children
 
-    /// Objects that only the parent has yet stand among saved ones without an order of their own.
+    /// Unsaved objects of the parent among saved ones have no order.
     @Test func aChildRefreshesSavedAndNewObjectsTogether() throws {
         let stack = try ClubStack()
         let root = stack.context()
@@ -277,7 +277,7 @@ import Testing
 
     // MARK: Lists with an order
 
-    /// The rows of members are written when only their places change: a context that merges has to know.
+    /// The rows of members are written even if only their positions changed, because a merging context needs them.
     @Test func placesInAListAreMergedLikeOtherChanges() throws {
         let stack = try ClubStack()
         let (mine, other) = (stack.context(), stack.context())
@@ -346,7 +346,7 @@ import Testing
                 #expect(note.object("about") == nil)
             }
             #expect(root.insertedObjects.count == 1 && root.deletedObjects.isEmpty)
-            // Nor is one of another tree, of which this one knows nothing.
+            // An object of another tree of contexts is unknown here, too.
             let foreign = try stack.context().use { $0.team().objectID }
             #expect(root.object(with: foreign).value(forKey: "name") == nil)
             try root.save()
@@ -360,7 +360,7 @@ import Testing
 }
 
 extension NSManagedObjectContext {
-    /// Keeps an object as long as the context, as a program would that shows it.
+    /// Keeps an object alive as long as the context, as a program would that displays it.
     fileprivate func retain(_ object: NSManagedObject) {
         let kept = userInfo["kept"] as? [NSManagedObject] ?? []
         userInfo["kept"] = kept + [object]

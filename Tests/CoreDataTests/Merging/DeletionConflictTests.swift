@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-/// A deletion wins a conflict with what another context gave to the object meanwhile: its delete rules reach that, and what they
-/// reach is validated.
+/// A deletion wins the conflict with objects that another context added to the deleted one: the delete rules apply to
+/// them, and their results are validated.
 @MainActor @Suite struct DeletionConflictTests {
     private let desk: MigrationDesk
     private let container: NSPersistentContainer
@@ -31,7 +31,7 @@ import Testing
         container.viewContext.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
     }
 
-    /// Reads a team whole, lets `add` give something to it elsewhere, and deletes it.
+    /// Reads a team with its relationships, lets `add` add an object to it elsewhere, and deletes the team.
     private func deleteTeam(_ add: (_ team: NSManagedObject) throws -> Void) throws -> [CocoaError.Code] {
         let context = container.viewContext
         let team = desk.insert("Team", ["name": "A"], context)

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Issue 18, number 12: deletions that a merge brings are in `deletedObjects` while they are pending.
+/// Issue 18, point 12: deletions received by a merge are in `deletedObjects` while they are pending.
 @Suite struct MergedDeletionTests {
     private func model() -> NSManagedObjectModel {
         let name = NSAttributeDescription()
@@ -23,7 +23,7 @@ import Testing
         let ids: [NSManagedObjectID]
     }
 
-    /// What notifications brought, on the queue of their context.
+    /// Objects of received notifications, on the queue of their context.
     private final class Heard: @unchecked Sendable {
         var deleted: Set<NSManagedObject> = []
         var save: Notification?
@@ -31,7 +31,7 @@ import Testing
         var gone = 0
     }
 
-    /// Two teams, and two contexts that know them.
+    /// Two teams, and two contexts that have read them.
     private func pair() throws -> Pair {
         let container = NSPersistentContainer(name: "Teams", managedObjectModel: model())
         let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// An insertion that was merged and that nobody holds is as unknown to the context as a row that it never read.
+    /// The deletion of a merged insertion is not posted if nothing holds the object.
     @Test(arguments: [true, false]) func aMergedInsertionThatNobodyHoldsIsDeletedWithoutAWord(isHeld: Bool) throws {
         let pair = try pair()
         let context = pair.context
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// The same of one that comes and goes before anything else is saved.
+    /// An object that is inserted and deleted by merges before the next save is not posted.
     @Test func whatComesAndGoesInMergesIsNotTold() throws {
         let pair = try pair()
         let context = pair.context

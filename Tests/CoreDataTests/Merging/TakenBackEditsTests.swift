@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Edits and deletions that are taken back, by rollback, undo or a merge policy, after others changed what they stood on.
+/// Edits and deletions that are reverted by rollback, undo or a merge policy after others changed the same objects.
 @Suite struct TakenBackEditsTests {
     // MARK: Rollback
 
@@ -103,7 +103,7 @@ import Testing
                 other.delete(try world.object("pace", other))
                 try other.save()
             }
-            // The row that is read now is the newest, the list is not.
+            // The row is read again and is current; the list is not.
             #expect(ada.value(forKey: "name") as? String == "Ada")
             context.mergeChanges(fromContextDidSave: try #require(notices.take().first))
             #expect(ada.objects("skills").isEmpty && skill.isDeleted && !context.hasChanges)
@@ -117,7 +117,7 @@ import Testing
             mine.delete(try world.object("Park", mine))
             mine.delete(try world.object("pace", mine))
             mine.processPendingChanges()
-            // An object that the context in the middle never made.
+            // The context in the middle has no instance of this object.
             return try world.other.use { other in
                 let team = other.team("Late")
                 team.setValue(try world.object("Park", other), forKey: "venue")

@@ -3,8 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// A team in a venue with a player who has a skill, all saved and all read in a context and in another one: a sibling, or
-/// the parent.
+/// A team in a venue, with a player who has a skill, all saved and read in two contexts: siblings, or child and parent.
 final class TakenBackWorld {
     let stack: ClubStack
     let mine: NSManagedObjectContext
@@ -43,7 +42,7 @@ final class TakenBackWorld {
         try context.existingObject(with: try #require(ids[name]))
     }
 
-    /// Saves an edit of the other context, and lets mine take it over: by a merge, or by looking anew.
+    /// Saves an edit of the other context and updates `mine`: by a merge or by a refresh.
     func editElsewhere(merging: Bool = true, _ edit: (NSManagedObjectContext) throws -> Void) throws {
         let notices = Notices(other, [.NSManagedObjectContextDidSave])
         try other.use { context in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Undo after others changed what it stands on, and rows that others bring back by it.
+/// Undo after others changed the same objects, and rows that others restore by undo.
 @Suite struct UndoneEditsTests {
     @Test func anInsertionThatIsUndoneLeavesWhatTheParentDidWithIt() throws {
         let world = try TakenBackWorld(nested: true)
@@ -90,7 +90,7 @@ import Testing
             mine.processPendingChanges()
             for object in [late, skill] { mine.delete(object) }
             mine.processPendingChanges()
-            // The lists of what is deleted are forgotten, too.
+            // The lists of deleted objects are released, too.
             mine.refreshAllObjects()
             try mine.save()
             mine.undo()
