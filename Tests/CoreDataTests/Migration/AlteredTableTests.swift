@@ -2,7 +2,7 @@ import CoreData
 import SQLiteAccess
 import Testing
 
-/// Migrations that leave rows where they are: columns get other names, come, and go.
+/// Migrations that keep rows in their tables: columns are renamed, added and dropped.
 @MainActor @Suite struct AlteredTableTests {
     private let desk: MigrationDesk
 
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Makes a store with 20,000 teams.
+    /// Creates a store with 20,000 teams.
     private func makeMany(_ model: NSManagedObjectModel) throws {
         try desk.make(model) { _ in }
         _ = try sql(
@@ -83,7 +83,7 @@ import Testing
         return try context.count(for: request)
     }
 
-    /// How many pages of the file the migration writes.
+    /// Number of the file's pages that the migration writes.
     private func pagesWritten(to model: NSManagedObjectModel) throws -> Int {
         let before = try Data(contentsOf: desk.url)
         try desk.close(try desk.open(model))
@@ -130,7 +130,7 @@ import Testing
         try expectSound(next)
     }
 
-    /// An index of it stays too.
+    /// An index of the attribute is kept, too.
     @Test func anAttributeIsRenamedWithoutARow() throws {
         try makeMany(team(many, indexed: ["size"]))
         let next = team(
@@ -173,7 +173,7 @@ import Testing
                 desk.insert("Team", values, context)
             }
         }
-        // Two swap their names, one takes that of one that goes, and its own goes to a new one.
+        // Two attributes swap their names, one takes the name of a removed one, and its own name is given to a new one.
         let next = team(
             [
                 attribute("a", was: "b"), attribute("b", was: "a"), attribute("d", was: "c"),
@@ -216,7 +216,7 @@ import Testing
         #expect(try count("city == nil", container.viewContext) == 301)
     }
 
-    /// The default of the model is no part of its version: the file has that of the time of the migration.
+    /// Default values are not part of a model's version: the file has those at the time of the migration.
     @Test(arguments: ["Lima", nil]) func batchesHaveTheDefaultOfTheModel(value: String?) throws {
         try desk.make(team([attribute("name")])) { desk.insert("Team", ["name": "old"], $0) }
         try desk.close(try desk.open(team([attribute("name"), attribute("city", value: "Montevideo")])))
@@ -261,7 +261,7 @@ import Testing
         try desk.close(try desk.open(next))
         #expect(try sql("SELECT ZLEGS FROM ZANIMAL ORDER BY ZTAG") == ["NULL", "NULL", "4"])
         try expectSound(next)
-        // Pulled up, with another default for those that did not have it.
+        // The attribute moves to the parent entity, with another default for objects that did not have it.
         let up = animals([attribute("legs", .integer16AttributeType, value: 2, optional: false)], dog: [])
         try desk.close(try desk.open(up))
         #expect(try sql("SELECT ZLEGS FROM ZANIMAL ORDER BY ZTAG") == ["2", "2", "4"])
@@ -297,7 +297,8 @@ import Testing
                 ])
     }
 
-    /// A column by the name of the new one, with other letters; a definition that says more; an index of a column that goes.
+    /// A column with the new name in other case; an additional constraint in the definition; an index of a dropped
+    /// column.
     @Test(arguments: [
         "ALTER TABLE ZTEAM ADD COLUMN zTown VARCHAR",
         "ALTER TABLE ZTEAM ADD COLUMN THEIR VARCHAR CHECK (THEIR <> ZCITY)",

@@ -1,12 +1,12 @@
 import CoreData
 import Testing
 
-/// Composite attributes whose elements differ between two versions of a model, in stores of every type.
+/// Composite attributes whose elements differ between two versions of a model, for every store type.
 @MainActor
 @Suite struct CompositeMigrationTests {
     private nonisolated static let types = [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType]
 
-    /// Shop with an address of these elements.
+    /// A model of a shop whose address has these elements.
     private static func model(_ elements: [NSAttributeDescription]) -> NSManagedObjectModel {
         let address = NSCompositeAttributeDescription()
         address.name = "address"
@@ -33,7 +33,7 @@ import Testing
         ])
     }
 
-    /// Only SQLite stores keep the model that the others need a manager for.
+    /// Stores of other types keep no model and need a manager.
     private func migrate(_ desk: MigrationDesk, _ type: String, _ model: NSManagedObjectModel) throws {
         if type == NSSQLiteStoreType { return }
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: Self.first(), destinationModel: model)
@@ -93,7 +93,7 @@ import Testing
         try context.save()
     }
 
-    /// A text is not made a number in silence.
+    /// A text is not converted to a number silently.
     @Test(arguments: types) func anElementOfAnotherTypeIsRefused(_ type: String) throws {
         let desk = try MigrationDesk()
         try fill(desk, type)

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// A mapping model that Apple's compiler made, with the versions of the model that it leads between.
+/// A mapping model that Apple's compiler made, with its two versions of the model.
 @MainActor @Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusMappingTests {
     private let desk: MigrationDesk
@@ -40,7 +40,7 @@ struct CorpusMappingTests {
         #expect(found?.entityMappings.count == 5)
     }
 
-    /// Each mapping of the source against that of Apple's compiler, expression by expression.
+    /// Compares each mapping of the source with that of Apple's compiler, expression by expression.
     private func compare(_ made: [NSEntityMapping], _ known: [NSEntityMapping]) throws {
         #expect(made.map(\.name) == known.map(\.name))
         for (made, known) in zip(made, known) {
@@ -66,7 +66,7 @@ struct CorpusMappingTests {
             from: folder.appendingPathComponent("V2toV3.xcmappingmodel"), sourceModel: try model("SampleModel2"),
             destinationModel: try model("SampleModel3"))
         try compare(source.entityMappings, try mapping().entityMappings)
-        // The models stand beside it.
+        // The models are in the same folder.
         let alone = try NSMappingModel.read(from: folder.appendingPathComponent("V2toV3.xcmappingmodel"))
         try compare(alone.entityMappings, try mapping().entityMappings)
     }
@@ -90,7 +90,7 @@ struct CorpusMappingTests {
         }
     }
 
-    /// Damage of a source is one error with the line, and never stops the program.
+    /// A damaged source causes one error with the line and never stops the program.
     @Test func damagedSourcesAreTold() throws {
         let file = folder.appendingPathComponent("V2toV3.xcmappingmodel/xcmapping.xml")
         let text = try String(contentsOf: file, encoding: .utf8)

@@ -3,9 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The versions of real models migrate into each other, with rows, wherever a mapping model can be inferred (21, done when 3).
+/// Migrates stores with rows between the versions of real models if a mapping model can be inferred (issue 21, "done
+/// when" 3).
 @MainActor @Suite(.needs(.campaign)) struct CorpusVersionTests {
-    /// The folders of the corpus that have several versions of a model.
+    /// Folders of the corpus with several versions of a model.
     nonisolated static let bundles: [URL] = {
         guard let folder = ModelCorpus.root?.appendingPathComponent("models") else { return [] }
         let all = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
@@ -22,14 +23,14 @@ import Testing
             .sorted { name($0).compare(name($1), options: .numeric) == .orderedAscending }
     }
 
-    /// Without the ending, which would come behind a number.
+    /// Name without the extension, which would sort after a number.
     nonisolated private static func name(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }
 
     private let desk: MigrationDesk
 
     init() throws { desk = try MigrationDesk() }
 
-    /// Models that were read: most versions are a source and a destination.
+    /// A cache of models: most versions are both a source and a destination.
     private static var models: [URL: NSManagedObjectModel] = [:]
 
     private func load(_ url: URL) throws -> NSManagedObjectModel {
@@ -40,14 +41,14 @@ import Testing
         return model
     }
 
-    /// Three rows of each entity whose required relationships need none.
+    /// Inserts three rows of each entity that has no required relationships.
     private func fill(_ container: NSPersistentContainer) throws {
         let context = container.viewContext
         for entity in container.managedObjectModel.entities where !entity.isAbstract {
             let needs = entity.relationshipsByName.values.contains {
                 !$0.isOptional && ($0.minCount > 0 || !$0.isToMany)
             }
-            // Nothing here makes a value of a foreign transformer.
+            // No value of an unknown transformer can be made here.
             let needsMore = entity.attributesByName.values.contains {
                 !$0.isOptional && $0.defaultValue == nil && $0.attributeType == .transformableAttributeType
             }
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    /// The values of the attributes that both versions have under one name and with one type, by entity.
+    /// Values by entity, of the attributes that both versions have with the same name and type.
     private func values(_ container: NSPersistentContainer, alsoIn other: NSManagedObjectModel) throws -> [String: Set<
         String
     >] {
@@ -101,7 +102,7 @@ import Testing
         return result
     }
 
-    /// - Returns: whether the pair could be inferred.
+    /// - Returns: true if the mapping could be inferred.
     private func migrate(_ source: URL, _ destination: URL) throws -> Bool {
         let (old, new) = (try load(source), try load(destination))
         let url = desk.folder.appendingPathComponent("\(UUID().uuidString).sqlite")
@@ -138,7 +139,7 @@ import Testing
 
     // MARK: Stores of Apple's
 
-    /// A store that Apple's framework wrote, with the version of its model and those that follow.
+    /// A store written by Apple's framework, with the version of its model and the later ones.
     struct AppleStore: CustomTestStringConvertible, Sendable {
         let url: URL
         let version: URL
@@ -146,7 +147,7 @@ import Testing
         var testDescription: String { url.lastPathComponent }
     }
 
-    /// Those of the corpus that have a newer version of their model beside them.
+    /// Stores of the corpus with a newer version of their model in the same folder.
     nonisolated static let appleStores: [AppleStore] = ModelCorpus.files { url in
         (try? FileHandle(forReadingFrom: url).read(upToCount: 15)) == Data("SQLite format 3".utf8)
     }.compactMap { url in
@@ -164,7 +165,7 @@ import Testing
         return own.map { AppleStore(url: url, version: all[$0], later: Array(all[($0 + 1)...])) }
     }.filter { !$0.later.isEmpty }
 
-    /// Into the next version, and into the last.
+    /// Migrates to the next version and to the last one.
     @Test(.enabled(if: !appleStores.isEmpty, "set ROSTER_CORPUS to the folder with stores"), arguments: appleStores)
     func storesOfApplesMigrate(store: AppleStore) throws {
         var migrated = 0
@@ -204,11 +205,11 @@ import Testing
                         == StoreSchema.text(of: fresh).filter(Self.isOfRows))
             }
         }
-        // Of one every later version changes a text to a date.
+        // In this store's model, every later version changes a text to a date.
         #expect(migrated > 0 || store.url.lastPathComponent == "XCServerCoreData_1.2.0.sqlite")
     }
 
-    /// Stores of old frameworks keep no model.
+    /// Stores of old frameworks contain no model.
     private func migrateByManager(_ url: URL, _ old: NSManagedObjectModel, _ new: NSManagedObjectModel) throws -> URL {
         let made = desk.folder.appendingPathComponent("\(UUID().uuidString).sqlite")
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
@@ -217,6 +218,7 @@ import Testing
         return made
     }
 
-    /// Whether a line of the schema is of a table of entities. Indexes of older frameworks have other names, and stay.
+    /// True if a line of the schema describes a table of entities. Indexes of older frameworks have other names and are
+    /// kept.
     private static func isOfRows(_ line: String) -> Bool { line.hasPrefix("Z") && line.contains(": [") }
 }

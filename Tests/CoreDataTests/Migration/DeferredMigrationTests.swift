@@ -2,7 +2,7 @@ import CoreData
 import SQLiteAccess
 import Testing
 
-/// Lightweight migrations that put off what can wait, as an app uses them: the option, the metadata, and the two calls.
+/// Lightweight migrations with deferred steps, as an app uses them: the option, the metadata and the two calls.
 @MainActor @Suite struct DeferredMigrationTests {
     private let desk: MigrationDesk
 
@@ -14,7 +14,7 @@ import Testing
         try desk.open(model, options: [Self.key: true as NSNumber])
     }
 
-    /// Teams and players; what later versions lack, or have anew.
+    /// Teams and players; later versions lack some properties or have others.
     private func model(
         city: Bool = true, players: Bool = true, label: String = "name", indexed: Bool = false, motto: Bool = false
     ) -> NSManagedObjectModel {
@@ -86,7 +86,7 @@ import Testing
         #expect(try names(container) == expected)
         #expect(try columns().contains("ZCITY"), "the table was not made anew")
         #expect(try findings(container) == [])
-        // The store works as any other meanwhile.
+        // The store works as usual until the steps are finished.
         desk.insert("Team", ["name": "New", "size": 99], container.viewContext)
         try desk.all("Team", container.viewContext, by: "size").first?.setValue("First", forKey: "name")
         try container.viewContext.save()
@@ -118,7 +118,7 @@ import Testing
         try desk.close(container)
         let kept = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: desk.url)
         #expect(kept[Self.key] as? Bool == true)
-        // Opened without the option, and by another coordinator.
+        // Opens it without the option and by another coordinator.
         container = try desk.open(next)
         #expect(try waits(container) && names(container, "title") == expected)
         #expect(try findings(container) == [])
@@ -132,7 +132,7 @@ import Testing
         try desk.make(model(), fill)
         try desk.close(try deferred(model(city: false)))
         try desk.close(try deferred(model(city: false, players: false)))
-        // The city comes back, and is another one.
+        // A new attribute has the name of the removed city.
         let last = model(motto: true)
         let container = defers ? try deferred(last) : try desk.open(last)
         #expect(try names(container) == expected)

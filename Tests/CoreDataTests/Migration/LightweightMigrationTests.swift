@@ -2,7 +2,7 @@ import CoreData
 import SQLiteAccess
 import Testing
 
-/// What an app sees that ships another version of its model: a container opens its users' store. Only the public interface.
+/// An app with a new version of its model: a container opens the users' stores. Uses only the public interface.
 @MainActor @Suite struct LightweightMigrationTests {
     private let folder: URL
     private var url: URL { folder.appendingPathComponent("App.sqlite") }
@@ -91,7 +91,7 @@ import Testing
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// Makes the store with a version of the model, fills it, and closes it.
+    /// Creates the store with a version of the model, fills it and closes it.
     private func make(
         _ model: NSManagedObjectModel, history: Bool = false, _ fill: (NSManagedObjectContext) throws -> Void
     ) throws {
@@ -114,7 +114,7 @@ import Testing
         return try context.fetch(request)
     }
 
-    /// The schema is that of a store that was made for the model.
+    /// Expects the schema of a store that was created with the model.
     private func expectSchemaOfANewStore(_ model: NSManagedObjectModel, location: SourceLocation = #_sourceLocation)
         throws
     {
@@ -168,7 +168,7 @@ import Testing
         try container.viewContext.save()
         try close(container)
         try expectSchemaOfANewStore(second)
-        // Once more is nothing to do.
+        // A second migration has nothing to do.
         let again = try open(second)
         #expect(try again.viewContext.count(for: NSFetchRequest<NSManagedObject>(entityName: "Team")) == 3)
     }
@@ -261,7 +261,7 @@ import Testing
             insert("Cat", ["name": "Tom", "purr": "rrr", "age": 5], context)
             insert("Keeper", ["name": "Ann", "pet": rex], context)
         }
-        // The name is pulled up, the age pushed down; a new child.
+        // The name moves to the parent entity, the age to the children; a child entity is new.
         let newDog = entity("Dog", [attribute("bark"), attribute("age", .integer16AttributeType, value: 0)])
         let newCat = entity("Cat", [attribute("purr"), attribute("age", .integer16AttributeType, value: 0)])
         let bird = entity("Bird", [attribute("song")])
@@ -292,7 +292,7 @@ import Testing
             for title in ["A", "B", "C"] { insert("Book", ["title": title, "author": ann], context) }
             insert("Book", ["title": "D"], context)
         }
-        // The list is ordered now.
+        // The list becomes ordered.
         let author2 = entity("Author", [attribute("name")])
         let book2 = entity("Book", [attribute("title")])
         relate(book2, "author", author2, "books", manyBack: true, orderedBack: true)
@@ -302,7 +302,7 @@ import Testing
         #expect((ann.value(forKey: "books") as? NSOrderedSet)?.count == 3)
         try close(container)
         try expectSchemaOfANewStore(second)
-        // Books have several authors now.
+        // The relationship becomes many-to-many.
         let author3 = entity("Author", [attribute("name")])
         let book3 = entity("Book", [attribute("title")])
         relate(book3, "author", many: true, author3, "books", manyBack: true, orderedBack: true)
@@ -361,7 +361,7 @@ import Testing
         func photo(external: Bool) -> NSManagedObjectModel {
             let data = attribute("data", .binaryDataAttributeType)
             data.allowsExternalBinaryDataStorage = external
-            // The option alone does not change the hash.
+            // The option alone is not part of the version hash.
             return model([entity("Photo", [attribute("name"), data, attribute(external ? "isOutside" : "isInside")])])
         }
         let small = Data([0, 1, 2, 0])
@@ -423,7 +423,7 @@ import Testing
     }
 
     @Test func aCompiledModelWithVersionsIsNotNeeded() throws {
-        // The store keeps its own model: the old version need not be in the program.
+        // The store contains its own model, so the program does not need the old version.
         try make(model([entity("Team", [attribute("name")])])) { insert("Team", ["name": "Ajax"], $0) }
         let container = try open(model([entity("Team", [attribute("name"), attribute("city", value: "here")])]))
         #expect(try all("Team", container.viewContext, by: "name")[0].value(forKey: "city") as? String == "here")

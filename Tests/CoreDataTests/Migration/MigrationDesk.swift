@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// A folder with a store, and what makes models, for tests of migrations.
+/// A folder with a store, and helpers that create models, for tests of migrations.
 @MainActor
 final class MigrationDesk {
     let folder: URL
@@ -84,7 +84,7 @@ final class MigrationDesk {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// Makes the store with a version of the model, fills it, and closes it.
+    /// Creates the store with a version of the model, fills it and closes it.
     func make(_ model: NSManagedObjectModel, _ fill: (NSManagedObjectContext) throws -> Void) throws {
         let container = try open(model)
         try fill(container.viewContext)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Migrations that come to nothing, at whatever moment: the old store is whole, and the next try does it.
+/// Migrations that fail at any moment: the old store is unchanged, and the next attempt succeeds.
 @MainActor @Suite(.serialized) struct MigrationFailureTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1
     private let desk: MigrationDesk
@@ -12,7 +12,7 @@ import Testing
     init() throws { desk = try MigrationDesk() }
 
     private func model(_ version: Int) -> NSManagedObjectModel {
-        // The teams are moved to another table, for the other type; the players stay where they are.
+        // The teams are copied to a new table for the new type; the players stay in their table.
         let size = version == 1 ? NSAttributeType.integer64AttributeType : .decimalAttributeType
         let team = MigrationDesk.entity(
             "Team", [MigrationDesk.attribute("name"), MigrationDesk.attribute("size", size)])
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Players with their teams, by the version that the store is of.
+    /// Players with their teams, for the version of the store.
     private func contents(_ model: NSManagedObjectModel, _ key: String, at url: URL? = nil) throws -> [String] {
         let container = try desk.open(
             model, at: url, options: [NSMigratePersistentStoresAutomaticallyOption: false as NSNumber])
@@ -53,7 +53,7 @@ import Testing
         } catch { return (error as NSError).code }
     }
 
-    /// Limits the file to a number of pages more than it has.
+    /// Limits the file to its current size plus a number of pages.
     private func full(_ pages: Int) -> [String: NSObject] {
         [NSSQLitePragmasOption: ["max_page_count": "\(pages)"] as NSDictionary]
     }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func aDiskThatIsFullInPlace() throws {
-        // The more rows, the more pages are wanted, and at each of them the disk may be full.
+        // More rows need more pages, and the disk can be full at each page.
         try fill(120 * min(Self.factor, 20))
         let before = try contents(model(1), "name")
         let pages = try pages(desk.url)
@@ -103,7 +103,7 @@ import Testing
         let needed = try pages(made)
         try removeMade(made, destination)
         var random = SeededGenerator(seed: 5)
-        // With the least room the new store cannot even be made.
+        // With the smallest limit, the new store cannot even be created.
         for room in [2] + (0..<(2 * Self.factor)).map({ _ in Int.random(in: needed / 2..<needed - 1, using: &random) })
         {
             let failure = migrate(full(room))
@@ -140,7 +140,7 @@ import Testing
         try FileManager.default.removeItem(at: made)
     }
 
-    /// On a file system that is mounted for it; only root can make one.
+    /// Uses a file system that is mounted for the test, which requires root.
     @Test(.needs(.process), .enabled(if: geteuid() == 0, "needs root for a file system that cannot be written"))
     func aFolderThatCannotBeWritten() throws {
         let mount = desk.folder.appendingPathComponent("disk").path
@@ -164,7 +164,7 @@ import Testing
         (try? ChildProgram(named: arguments[0], Array(arguments.dropFirst())).status) ?? -1
     }
 
-    /// A policy that throws, or cancels, when a hook is called for the nth time, whichever hook that is.
+    /// A policy that throws or cancels at the nth call of its hooks.
     @Test(arguments: [false, true]) func aPolicyThatEndsItAtAnyMoment(cancels: Bool) throws {
         try fill(15)
         let before = try Data(contentsOf: desk.url)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import CoreData
 
-/// Migrations by a mapping model, as an app with a model editor's mapping and a policy of its own has them. Only the public
-/// interface.
+/// Migrations by a mapping model, as in an app with a mapping from a model editor and a policy of its own. Uses only
+/// the public interface.
 @MainActor @Suite struct MigrationManagerTests {
     private let desk: MigrationDesk
     private let source: NSManagedObjectModel
@@ -25,7 +25,7 @@ import Testing
         return MigrationDesk.model([book, shelf])
     }
 
-    /// Books that lead to their author; a new attribute that must have a value.
+    /// Books with a relationship to their author; a new required attribute.
     private static func secondVersion() -> NSManagedObjectModel {
         let book = desk(
             "Book",
@@ -170,7 +170,7 @@ import Testing
         }
         #expect(!FileManager.default.fileExists(atPath: made.path))
         #expect(manager.migrationProgress == 0)
-        // It came too late for that one, and the next one is another.
+        // The cancellation is too late for the first migration and does not apply to the next one.
         manager.cancelMigrationWithError(NSError(domain: "late", code: NSMigrationCancelledError))
         try manager.migrateStore(from: desk.url, type: .sqlite, mapping: self.mapping(), to: made, type: .sqlite)
     }
@@ -191,8 +191,8 @@ import Testing
         return mapping
     }
 
-    /// Copied, transformed, added, removed, and of one's own with a condition and references to what others became; from file
-    /// and back again.
+    /// Copied, transformed, added, removed and custom, the last with a condition and references to other migrated
+    /// objects; written to a file and read back.
     @Test func everyTypeOfEntityMapping() throws {
         func model(_ version: Int) -> NSManagedObjectModel {
             let note = Self.desk("Note", [("text", .stringAttributeType)])
@@ -249,7 +249,8 @@ import Testing
         try desk.close(container)
     }
 
-    /// A store that is added is migrated by the mapping model that lies beside the program, though one could not be inferred.
+    /// A store is migrated by the mapping model in the program's folder when it is added, even if none could be
+    /// inferred.
     @Test func aMappingModelOfTheProgramIsFound() throws {
         try fill()
         let folder = try #require(Bundle.main.resourceURL)
@@ -337,7 +338,7 @@ import Testing
         let bundle = try #require(Bundle(path: desk.folder.path))
         #expect(NSMappingModel(from: [bundle], forSourceModel: source, destinationModel: destination) != nil)
         #expect(NSMappingModel(from: [bundle], forSourceModel: destination, destinationModel: source) == nil)
-        // Every truncation is one clear error.
+        // Each truncation causes one clear error.
         let data = try Data(contentsOf: file)
         for length in stride(from: 0, to: data.count, by: 97) {
             try data.prefix(length).write(to: file)
@@ -345,7 +346,7 @@ import Testing
         }
         #expect(NSMappingModel(contentsOf: file) == nil)
         #expect(NSMappingModel(contentsOf: nil) == nil)
-        // A search that finds nothing else tells of it.
+        // A search without another result reports the damaged file.
         let found = MappingFile.search([bundle], from: source, to: destination)
         #expect(
             found.mappings == nil && (found.failure as? CocoaError)?.localizedDescription.contains("1to2.cdm") == true)
@@ -355,7 +356,7 @@ import Testing
     }
 }
 
-/// Makes an author of each name, once.
+/// Creates one author for each name.
 final class BookPolicy: NSEntityMigrationPolicy {
     nonisolated(unsafe) static var calls: [String] = []
     private var created = 0

@@ -4,13 +4,13 @@ import Testing
 
 @testable import CoreData
 
-/// What a migration through the manager keeps in memory, and that what became of what is found all the same.
+/// Memory use of a migration through the manager, which still finds the destination of each source object.
 @MainActor @Suite struct MigrationMemoryTests {
     private let desk: MigrationDesk
 
     init() throws { desk = try MigrationDesk() }
 
-    /// Letters in bags; with a note in the second version, which a policy writes.
+    /// Letters in bags; the second version has a note, which a policy writes.
     private static func model(_ version: Int) -> NSManagedObjectModel {
         let letter = MigrationDesk.entity(
             "Letter",
@@ -59,7 +59,7 @@ import Testing
         manager.userInfo = ["record": record]
         try manager.migrateStore(
             from: desk.url, type: .sqlite, mapping: mapping(LetterPolicy.self, models), to: made, type: .sqlite)
-        // A block of 500, the bags, and what inverse relationships bring along.
+        // A block of 500, the bags, and objects of inverse relationships.
         #expect(record.created == 3_000 && record.related == 3_000)
         #expect(record.source < 600, "\(record.source)")
         #expect(record.destination < 600, "\(record.destination)")
@@ -74,7 +74,7 @@ import Testing
         try desk.close(container)
     }
 
-    /// Several objects of several entities for one source object, made in another order than that of the keys.
+    /// Several objects of several entities for one source object, created in another order than that of the keys.
     @Test func whatBecameOfWhatIsFoundInAnyOrder() throws {
         let models = [Self.model(1), Self.model(2)]
         try fill(models[0], count: 1_300)
@@ -101,7 +101,7 @@ import Testing
         try desk.close(container)
     }
 
-    /// Every row once, in the same order, however few are read at a time.
+    /// Each row once and in the same order, whatever the block size.
     @Test(arguments: [1, 50, 999, 1_003, 5_000]) func keysAreReadInParts(least: Int) throws {
         try fill(Self.model(1), count: 1_003)
         let container = try desk.open(Self.model(1))
@@ -125,7 +125,7 @@ import Testing
         try desk.close(container)
     }
 
-    /// Nothing promises the same order twice of a store of a developer's.
+    /// A developer's store may return another order each time.
     @Test func keysOfADevelopersStoreAreReadAtOnce() throws {
         let stack = try StoreConformance(DocumentStore.type)
         try stack.inContext { context in
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// By hand: `ROSTER_MIGRATED_ROWS=100000` prints the most memory that the process had.
+    /// For manual runs: `ROSTER_MIGRATED_ROWS=100000` prints the peak memory of the process.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_MIGRATED_ROWS"] != nil))
     func memoryOfManyRows() throws {
         let count = ProcessInfo.processInfo.environment["ROSTER_MIGRATED_ROWS"].flatMap { Int($0) } ?? 0
@@ -158,7 +158,7 @@ import Testing
     }
 }
 
-/// Writes a note, and records how many objects the contexts hold.
+/// Writes a note, and records the number of registered objects.
 final class LetterPolicy: NSEntityMigrationPolicy {
     final class Record {
         var (created, related, source, destination) = (0, 0, 0, 0)
@@ -168,7 +168,7 @@ final class LetterPolicy: NSEntityMigrationPolicy {
     private func look(_ manager: NSMigrationManager) -> Record? {
         guard let record = manager.userInfo?["record"] as? Record else { return nil }
         record.source = max(record.source, manager.sourceContext.registeredObjects.count)
-        // Earlier ones stay registered for policies, as faults.
+        // Earlier objects stay registered for policies, as faults.
         let destination = manager.destinationContext.registeredObjects.filter { !$0.isFault }
         record.destination = max(record.destination, destination.count)
         return record
@@ -199,7 +199,7 @@ final class LetterPolicy: NSEntityMigrationPolicy {
     }
 }
 
-/// Makes a second letter of each third, and a bag of each fifth; associates in an order of its own.
+/// Creates a second letter for each third one and a bag for each fifth, and associates them in another order.
 final class ScatteringPolicy: NSEntityMigrationPolicy {
     private var waiting: [(source: NSManagedObject, made: [NSManagedObject])] = []
     private var expected: [Int: [String]] = [:]

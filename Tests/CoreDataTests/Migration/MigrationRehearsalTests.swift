@@ -2,7 +2,7 @@ import CoreData
 import SQLiteAccess
 import Testing
 
-/// What a migration in place would do is told, and nothing is done.
+/// Reports the effects of a migration in place without changing anything.
 @MainActor @Suite struct MigrationRehearsalTests {
     private let desk: MigrationDesk
 
@@ -56,7 +56,7 @@ import Testing
         try desk.close(try desk.open(new))
     }
 
-    /// Indexes that are tables of their own, and triggers and views of other programs.
+    /// Indexes that are tables, and triggers and views of other programs.
     @Test func whatElseStandsInTheFileIsNoHindrance() throws {
         func model(_ name: String) -> NSManagedObjectModel {
             let places = ["latitude", "longitude"].map { attribute($0, .doubleAttributeType) }
@@ -82,7 +82,7 @@ import Testing
         try desk.close(container)
     }
 
-    /// A search index of another program, whose tables are called as an entity's may be.
+    /// A search index of another program, whose tables are named like an entity's.
     @Test(arguments: ["ZNOTES", "Another"]) func aSearchIndexOfAnotherProgramIsNoHindrance(name: String) throws {
         let old = MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name")])])
         try desk.make(old) { desk.insert("Team", ["name": "Ajax"], $0) }
@@ -95,7 +95,7 @@ import Testing
         #expect(plan.statements.contains("ALTER TABLE ZTEAM RENAME COLUMN ZNAME TO ZTITLE"))
     }
 
-    /// A value is looked for in the row only where one can be.
+    /// A statement reads the row for a value only if the row can have one.
     @Test func aNewDerivedAttributeIsWorkedOutOnce() throws {
         func model(_ derived: [String: String]) -> NSManagedObjectModel {
             let attributes = derived.sorted { $0.key < $1.key }.map { name, expression in
@@ -139,7 +139,7 @@ import Testing
         let made = try rehearsal.migrateByManager(to: models[1])
         #expect(made.tables.isEmpty)
         #expect(made.statements.contains { $0.hasPrefix("CREATE TABLE ZTEAM") && $0.contains("ZNAME INTEGER") })
-        // It goes on from there.
+        // The next step continues with this schema.
         let last = try rehearsal.migrate(to: models[2])
         #expect(last.statements.contains("ALTER TABLE ZTEAM RENAME COLUMN ZNAME TO ZNUMBER"))
     }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import CoreData
 
-/// Random pairs of models, each edit alone and several together, filled with random rows and migrated in place, through the
-/// manager, and in stores of other types: what the plan says survives is there, the schema is that of a new store, and a check
-/// of the store finds nothing.
+/// Random pairs of models, with single edits and several together, filled with random rows and migrated in place,
+/// through the manager, and in stores of other types: the expected values are there, the schema is that of a new store,
+/// and a check of the store finds nothing.
 @MainActor @Suite(.needs(.campaign)) struct RandomMigrationTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1
 
-    /// Three edits at a time; `ROSTER_LONG_TESTS=n` tries n models for each edit alone.
+    /// Three edits at a time; `ROSTER_LONG_TESTS=n` tests n models for each single edit.
     @Test func everyEdit() throws {
         var random = SeededGenerator(seed: 21)
         let all = ModelSpec.Edit.allCases
@@ -74,7 +74,7 @@ import Testing
             for edit in edits where new.apply(edit, &random) { done.append(edit) }
         }
 
-        /// Whether values come back from files, which no statement does.
+        /// True if values are read from files, which no statement does.
         var readsFiles: Bool {
             old.entities.flatMap(\.attributes).contains { was in
                 was.isExternal
@@ -84,7 +84,7 @@ import Testing
 
         var text: String { "\(done), seed \(seed)" }
 
-        /// Makes a store of the first version, and gives what is in it.
+        /// Creates a store of the first version and returns its contents.
         func make(_ desk: MigrationDesk, type: String = NSSQLiteStoreType) throws -> StoreContents {
             var random = random
             let container = try desk.open(old.model(), type: type)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// Runs the statements that a rehearsal tells on a copy of the store; the store itself is not touched.
+    /// Runs the statements of a rehearsal on a copy of the store. The store itself is not changed.
     private func rehearse(_ pair: Pair, _ desk: MigrationDesk, _ model: NSManagedObjectModel) throws -> URL {
         let before = try Data(contentsOf: desk.url)
         let plan = try LightweightMigrationRehearsal(storeAt: desk.url, model: pair.old.model()).migrate(to: model)
@@ -135,14 +135,14 @@ import Testing
         let connection = try StoreFile(url: copy, options: StoreOptions(nil), isReadOnly: false).open()
         defer { connection.close() }
         for statement in plan.statements {
-            // What the store says of itself is not in the text.
+            // The text does not contain values of the store's metadata.
             let isWhole = !statement.hasPrefix("INSERT") || !statement.hasSuffix("?)")
             try connection.execute(statement, isWhole ? [] : [.null])
         }
         return copy
     }
 
-    /// Compares schema and rows, but for what the store says of itself, with those of the migrated store.
+    /// Compares schema and rows with those of the migrated store, except metadata.
     private func compare(_ told: URL, with url: URL, _ pair: Pair) throws {
         #expect(try StoreSchema.text(of: told) == StoreSchema.text(of: url), "\(pair.text)")
         #expect(try StoreSchema.rows(of: told) == StoreSchema.rows(of: url), "\(pair.text)")

@@ -1,8 +1,7 @@
 import CoreData
 import Foundation
 
-/// A version of a model as numbers: what keeps its number from one version to the next is the same thing, whatever it is
-/// called and wherever it stands.
+/// A version of a model as plain values. A part keeps its number in all versions, even if its name or position changes.
 @MainActor
 struct ModelSpec {
     struct Attribute {
@@ -35,9 +34,9 @@ struct ModelSpec {
         var isAbstract = false
         var attributes: [Attribute] = []
         var derivations: [Derivation] = []
-        /// Whether the model says that tags are unique, where the entity is a root.
+        /// True for a root entity whose tags are unique.
         var hasUniqueTags = false
-        /// Set anew for changes that do not make another version by themselves.
+        /// Changed for edits that do not change the version hash otherwise.
         var modifier: String?
     }
 
@@ -56,7 +55,7 @@ struct ModelSpec {
 
     var entities: [Entity] = []
     var relationships: [Relationship] = []
-    /// Whether it has what stores of every type can hold: no derived and no composite attributes.
+    /// True to use only features that all store types support: no derived and no composite attributes.
     private var isPlain = false
     private var last = 0
 
@@ -88,7 +87,7 @@ struct ModelSpec {
 
     func attributes(of id: Int) -> [Attribute] { line(of: id).flatMap(\.attributes) }
 
-    /// The ends that an entity's objects have, by the relationship's number and the end's place.
+    /// The relationship ends of an entity's objects, with the relationship's number and the end's index.
     func ends(of id: Int) -> [(relationship: Int, place: Int, end: End)] {
         relationships.flatMap { relationship in
             relationship.ends.enumerated().filter { isKind(id, of: $1.entity) }.map {
@@ -97,8 +96,8 @@ struct ModelSpec {
         }
     }
 
-    /// The derived attributes that objects of an entity have, each with the property that it is derived from: those go from which
-    /// nothing is left to derive.
+    /// The derived attributes of an entity's objects, each with its source property. Those without a source are left
+    /// out.
     func derivations(of id: Int) -> [(derivation: Derivation, from: String)] {
         line(of: id).flatMap { entity in
             entity.derivations.compactMap { derivation in
@@ -129,7 +128,7 @@ struct ModelSpec {
         }
     }
 
-    /// The model of this version, with renaming identifiers for what `old` called otherwise.
+    /// The model of this version, with renaming identifiers for names that differ in `old`.
     func model(after old: ModelSpec? = nil) -> NSManagedObjectModel {
         var made: [Int: NSEntityDescription] = [:]
         for entity in entities {
@@ -143,7 +142,7 @@ struct ModelSpec {
                 guard let from = source(of: derivation, in: entity.id) else { continue }
                 properties.append(Self.attribute(derivation, from: from))
             }
-            // What tells objects apart in all versions.
+            // Identifies objects in all versions.
             if entity.parent == nil {
                 properties.append(MigrationDesk.attribute("tag", .integer64AttributeType))
                 if entity.hasUniqueTags { description.uniquenessConstraints = [["tag"]] }
@@ -276,7 +275,7 @@ extension ModelSpec {
         _ = derive(&random)
     }
 
-    /// Derives an attribute from whatever there is.
+    /// Derives an attribute from a random property.
     private mutating func derive(_ random: inout SeededGenerator) -> Bool {
         let texts = entities.flatMap { entity in
             entity.attributes.filter { $0.type == .stringAttributeType }.map {
@@ -289,7 +288,7 @@ extension ModelSpec {
             }
         }
         guard !isPlain, let (owner, source) = (texts + lists).randomElement(using: &random),
-            // An heir may derive from what it inherits.
+            // A subentity may derive from inherited properties.
             let entity = family(of: owner).randomElement(using: &random),
             let place = entities.firstIndex(where: { $0.id == entity.id })
         else { return false }
@@ -324,7 +323,7 @@ extension ModelSpec {
         case compose, derive, underive, constrain
     }
 
-    /// - Returns: whether the model has anything that the edit can be made on.
+    /// - Returns: false if the model has nothing to apply the edit to.
     mutating func apply(_ edit: Edit, _ random: inout SeededGenerator) -> Bool {
         switch edit {
         case .addAttribute, .addRequired:
@@ -436,7 +435,7 @@ extension ModelSpec {
         }
     }
 
-    /// Where an entity may go in its hierarchy: no relationship may lead to what it is no more.
+    /// The possible parents of an entity: no relationship may be lost by the move.
     private func newParents(of entity: Entity) -> [Int] {
         let above = line(of: entity.id).dropFirst().map(\.id)
         return family(of: root(of: entity.id)).map(\.id).filter { candidate in
@@ -476,7 +475,7 @@ extension ModelSpec {
         }
         guard let to = targets.randomElement(using: &random) else { return false }
         var attribute = entities[from].attributes.remove(at: number)
-        // Objects that did not have it before get a value.
+        // Objects that did not have the attribute get a value.
         if !attribute.isOptional { attribute.hasDefault = true }
         entities[to].attributes.append(attribute)
         return true

@@ -2,19 +2,19 @@ import CoreData
 import Foundation
 import Testing
 
-/// What a store holds, by what outlives a migration: the tags of objects, the numbers of attributes and relationships.
+/// Contents of a store in terms that a migration keeps: tags of objects, numbers of attributes and relationships.
 @MainActor
 struct StoreContents {
     struct Row: Equatable {
         var entity: Int
-        /// By the attribute's number, each as text.
+        /// Values as text, by the attribute's number.
         var values: [Int: String] = [:]
-        /// By the relationship's number and the end's place: the tags of the destinations.
+        /// Tags of the destinations, by the relationship's number and the end's index.
         var links: [Int: [Int]] = [:]
     }
 
     var rows: [Int: Row] = [:]
-    /// The first derived value that is not what it is derived from.
+    /// The first derived value that does not match its source.
     private(set) var wrongDerivation: String?
 
     static func text(_ value: Any?) -> String? {
@@ -78,7 +78,7 @@ struct StoreContents {
         }
     }
 
-    /// What the plan of a lightweight migration says will be there.
+    /// The contents expected after a lightweight migration.
     func migrated(from old: ModelSpec, to new: ModelSpec) -> StoreContents {
         let staying = rows.filter { new[$0.value.entity] != nil }
         var result = StoreContents()
@@ -101,8 +101,8 @@ struct StoreContents {
         return result
     }
 
-    /// Where two contents differ; `nil` where they do not. Lists are compared in their order only where both versions say that
-    /// there is one.
+    /// The first difference between two contents; `nil` if there is none. Lists are compared with their order only if
+    /// both versions are ordered.
     func difference(to expected: StoreContents, from old: ModelSpec, to new: ModelSpec) -> String? {
         if let wrongDerivation { return wrongDerivation }
         if Set(rows.keys) != Set(expected.rows.keys) {
@@ -137,7 +137,7 @@ extension ModelSpec {
         case .booleanAttributeType: number > 0
         case .dateAttributeType: Date(timeIntervalSinceReferenceDate: Double(number) * 1_000)
         case .binaryDataAttributeType:
-            // Some are large enough for a file.
+            // Some are large enough for an external file.
             Data(repeating: UInt8(truncatingIfNeeded: number), count: number > 80 ? 120_000 : 1 + abs(number))
         case .decimalAttributeType: NSDecimalNumber(value: number)
         case .compositeAttributeType: ["x": Double(number) / 4, "word": "word \(number)"] as [String: Any]

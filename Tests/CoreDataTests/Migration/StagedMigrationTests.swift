@@ -1,13 +1,14 @@
 import CoreData
 import Testing
 
-/// Stores that go through several versions of their model, with work of the program between. Only the public interface.
+/// Stores that migrate through several versions of their model, with code of the program in between. Uses only the
+/// public interface.
 @MainActor @Suite struct StagedMigrationTests {
     private let desk: MigrationDesk
 
     init() throws { desk = try MigrationDesk() }
 
-    /// 1 a name; 2 beside it its parts; 3 only the parts; 4 a note too.
+    /// Version 1 has a name; 2 also its parts; 3 only the parts; 4 also a note.
     private static func version(_ number: Int) -> NSManagedObjectModel {
         let names: [[String]] = [["name"], ["name", "first", "last"], ["first", "last"], ["first", "last", "note"]]
         return MigrationDesk.model([
@@ -72,7 +73,7 @@ import Testing
         let people = try desk.all("Person", container.viewContext, by: "first")
         #expect(people.compactMap { $0.value(forKey: "last") as? String } == ["Lovelace", "ميرزاخاني", "娜"])
         try desk.close(container)
-        // Once it is there, nothing happens any more.
+        // At the last version, nothing happens.
         try desk.close(try open([splitting()]))
     }
 
@@ -106,7 +107,7 @@ import Testing
             }
             return [NSLightweightMigrationStage([checksum(1), checksum(2)]), last]
         }
-        // In a stage that is the last one, and in one that others follow.
+        // The error is thrown in the last stage and in an earlier one.
         #expect(throws: Trouble.self) { try open(stages(), as: 3) }
         #expect(throws: Trouble.self) { try open(stages(), as: 3) }
         #expect(throws: Trouble.self) { try open(stages(), as: 4) }
@@ -144,7 +145,7 @@ import Testing
         #expect(
             code([NSLightweightMigrationStage([checksum(1), checksum(2), checksum(1)])])
                 == NSStagedMigrationBackwardMigrationError)
-        // The store is as it was.
+        // The store is unchanged.
         let container = try desk.open(Self.version(1))
         #expect(try container.viewContext.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) == 3)
         try desk.close(container)

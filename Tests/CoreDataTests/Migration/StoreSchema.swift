@@ -1,8 +1,8 @@
 import Foundation
 import SQLiteAccess
 
-/// The schema of a file, to be compared with another one. In which order a table has its columns, and what it says of values that
-/// statements leave out, is not told: all statements name their columns.
+/// The schema of a file for comparisons. It omits the order of columns and their defaults, because all statements name
+/// their columns.
 enum StoreSchema {
     static func text(of url: URL) throws -> [String] {
         let connection = try Connection(path: url.path, access: .readWrite)
@@ -17,7 +17,7 @@ enum StoreSchema {
         }
     }
 
-    /// The rows of all tables but those in which the store speaks of itself.
+    /// The rows of all tables except the store's metadata.
     static func rows(of url: URL) throws -> [String] {
         let connection = try Connection(path: url.path, access: .readWrite)
         defer { connection.close() }
