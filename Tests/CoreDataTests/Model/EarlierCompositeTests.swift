@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Stores and models of versions that archived and hashed composite attributes in forms of their own still open.
+/// Stores and models of earlier versions, which archived and hashed composite attributes differently, still open.
 @Suite struct EarlierCompositeTests {
     private static func composite(_ name: String, _ elements: [NSAttributeDescription]) -> NSAttributeDescription {
         let composite = NSCompositeAttributeDescription()
@@ -31,7 +31,7 @@ import Testing
         ])
     }
 
-    /// The hash that such a version wrote for Shop.
+    /// The hash of Shop in such a version.
     private static let hash = Data([
         0x8f, 0xa7, 0x46, 0x3a, 0xfa, 0xe0, 0xec, 0x1f, 0x9e, 0x00, 0x93, 0xd3, 0x94, 0x5e, 0x4a, 0x63,
         0x5d, 0x35, 0x0b, 0x47, 0x21, 0x0d, 0x88, 0xc9, 0xe3, 0x56, 0x68, 0x85, 0x70, 0x5a, 0xa4, 0x3f,
@@ -58,7 +58,7 @@ import Testing
         #expect(address.versionHash != before.0 && model.entityVersionHashesByName != before.1)
     }
 
-    /// The store, with the metadata and the model of such a version, opens with the program's model and with its own.
+    /// A store with the metadata and model of such a version opens with the program's model and with its own.
     @Test func theirStoresOpenAndKeepTheirValues() throws {
         let harness = try StoreHarness(Self.model())
         let first = try harness.open()
@@ -100,7 +100,7 @@ import Testing
                 == [[.integer(5), .text("Yard"), .text("Quay"), .text("Main")]])
     }
 
-    /// A migration finds the version of the model that an earlier version of the framework wrote the store with.
+    /// A migration finds the model version of a store that an earlier framework version wrote.
     @Test func theirStoresAreMigrated() throws {
         let harness = try StoreHarness(Self.model())
         let first = try harness.open()
@@ -121,7 +121,7 @@ import Testing
         #expect(try harness.sql("SELECT ZSTREET FROM ZSHOP") == [[.text("Yard")]])
     }
 
-    /// The archive of that model in such a store, with the elements under `NSElements`.
+    /// That version's archive of the model, with the elements under `NSElements`.
     private static let archive = """
         dVVpcBNVHN99+97SUCApPaCXXOGG0ksLCEJLKU2gaW3S9LB02SSvaehmN93dgMHreXBZufGioG0CisqtgAden/yggwr1CzrMOA4fcIZxVEZnPB
         jfbkIBoftl93+8///3+x9vfREppOnFxYMs4CDiP/io1S6q/q7QOqy22BXfWuzXNY9dVyItdqrSQoos2Kwu90ocw4HKlONxW9mItIxJ989f/FD1

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// A model in which each entity is the parent of the next: what is done for an inherited property costs the same at any depth.
+/// A model in which each entity is the parent of the next: the cost of an inherited property does not depend on the
+/// depth.
 @Suite struct LongHierarchyTests {
     private final class Steps: Sendable {
         let count = Atomic(0)
@@ -23,7 +24,7 @@ import Testing
         }
     }
 
-    /// The steps that creating and opening a store takes with a chain of `count` entities.
+    /// The steps of creating and opening a store for a chain of `count` entities.
     private func steps(forChainOf count: Int) throws -> Int {
         let steps = Steps()
         let entities = (0..<count).map { number in

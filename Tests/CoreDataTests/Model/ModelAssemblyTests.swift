@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The classes of a model, made from files and turned back.
+/// The classes of a model, created from files and converted back.
 @Suite struct ModelAssemblyTests {
     static let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -46,7 +46,7 @@ import Testing
         #expect(latitude.bounds == ValueBounds(minimum: .real(-90), maximum: .real(90)))
     }
 
-    /// Limits are plain values inside, and predicates with codes outside.
+    /// Limits are stored as plain values and returned as predicates with error codes.
     @Test func limitsAreValuesAndPredicates() throws {
         let entity = try #require(
             try model(
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// The plain form of the classes is the plain form that they were made from.
+    /// The classes convert back to the document they were created from.
     @Test(arguments: [CompiledForm.file, .store]) func classesGiveTheirDocumentBack(_ form: CompiledForm) throws {
         for url in [Self.sample] + ModelCorpus.someSources(from: form == .file ? 0 : 1) {
             let model = try NSManagedObjectModel(validContentsOf: url)
@@ -188,7 +188,7 @@ import Testing
         return document
     }
 
-    /// The name of the class that is meant without one.
+    /// Removes the default class name, which archives do not contain.
     static func dropWhatArchivesLack(_ document: inout ModelDocument) {
         for entity in document.entities.indices where document.entities[entity].className == "NSManagedObject" {
             document.entities[entity].className = nil

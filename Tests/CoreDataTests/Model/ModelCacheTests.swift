@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The models that Apple's framework kept in its stores.
+/// The models that Apple's framework stored in its files.
 @Suite(.enabled(if: ModelCorpus.isPresent, "no corpus: set ROSTER_CORPUS")) struct ModelCacheTests {
     @Test(arguments: ModelCorpus.stores) func decodesAndIsWrittenBack(_ store: ModelCorpus.StoredModel) throws {
         let (document, notes) = try ModelFile.readCached(store.cachedModel, store: store.url.path)
@@ -21,12 +21,12 @@ import Testing
         #expect(data.count < store.cachedModel.count * 2)
     }
 
-    /// After some migrations the store still has the old names.
+    /// The store has the old names even after some migrations.
     private func names(of model: NSManagedObjectModel) -> Set<String> {
         Set(model.entities.flatMap { [$0.name, $0.renamingIdentifier].compactMap { $0 } })
     }
 
-    /// Defaults of classes that only the application knows are lost.
+    /// Removes defaults of unknown classes, which cannot be decoded.
     private func withoutUnknown(_ document: ModelDocument) -> ModelDocument {
         var document = document
         for entity in document.entities.indices {
@@ -41,7 +41,7 @@ import Testing
         return document
     }
 
-    /// A model and what it was compiled to say the same.
+    /// A compiled model agrees with its source.
     @Test(arguments: ModelCorpus.compiledFolders) func compiledModelsAgreeWithTheirSources(_ folder: URL) throws {
         let source = folder.deletingPathExtension().appendingPathExtension("xcdatamodeld")
         guard FileManager.default.fileExists(atPath: source.path) else { return }
@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    /// The compiler turns marks for indexes into indexes, gives some things in another order, and one compiled model was
-    /// made before its source named the class of a transformable attribute.
+    /// The compiler converts index marks to indexes and changes some orders, and one compiled model is older than a
+    /// transformable class name in its source.
     private func normalised(_ document: ModelDocument) -> ModelDocument {
         var document = ModelAssemblyTests.sorted(document)
         ModelAssemblyTests.dropWhatArchivesLack(&document)

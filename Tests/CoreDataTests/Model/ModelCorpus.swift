@@ -3,8 +3,8 @@ import SQLiteAccess
 
 @testable import CoreData
 
-/// The models and stores that Apple's tools wrote, where this machine has them: in `ROSTER_CORPUS`, or in `shared/corpus`
-/// beside the package or one folder further up.
+/// Models and stores written by Apple's tools, if this machine has them: in `ROSTER_CORPUS`, or in `shared/corpus` in
+/// the package's parent folder or the one above.
 enum ModelCorpus {
     static let root: URL? = {
         let package = URL(fileURLWithPath: #filePath)
@@ -32,18 +32,18 @@ enum ModelCorpus {
     /// The `.momd` folders.
     static let compiledFolders = files { $0.pathExtension == "momd" }
 
-    /// The `contents` files and source models of later Xcodes; the oldest format has none.
+    /// The `contents` files and source models of later Xcode versions; the oldest format has none.
     static let sources = files {
         $0.lastPathComponent == "contents" || ($0.pathExtension == "xml" && $0.path.contains("model-sources"))
     }
 
-    /// Every third of them, in another third for each test; all of them with `ROSTER_LONG_TESTS`.
+    /// A third of the sources, a different one for each test; all with `ROSTER_LONG_TESTS`.
     static func someSources(from first: Int) -> [URL] {
         if ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil { return sources }
         return stride(from: first, to: sources.count, by: 3).map { sources[$0] }
     }
 
-    /// What a store says of its model.
+    /// The model-related metadata of a store.
     struct StoredModel: CustomStringConvertible, Sendable {
         let url: URL
         let cachedModel: Data
@@ -55,7 +55,7 @@ enum ModelCorpus {
         var metadata: [String: Any] { ["NSStoreModelVersionHashes": hashes] }
     }
 
-    /// The stores that keep their model.
+    /// The stores that contain their model.
     static let stores: [StoredModel] = files { url in
         guard let handle = try? FileHandle(forReadingFrom: url) else { return false }
         defer { try? handle.close() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Models of several: what comes along, and which version of a model a store gets.
+/// Merged models, and the model version that is chosen for a store.
 @Suite final class ModelMergingTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Merging-\(UUID().uuidString)")
 
@@ -40,12 +40,12 @@ import Testing
         #expect(filled?.predicate == NSPredicate(format: "name == 'A'"))
         #expect(merged.localizationDictionary == ["Entity/Book": "Buch", "Entity/Shop": "Laden"])
         #expect(merged.versionIdentifiers == ["1", "a"])
-        // Copies: the originals may still be changed, and what is merged is not theirs.
+        // Merging copies entities: the originals can still be changed, and the merged model does not change with them.
         library.entitiesByName["Book"]?.name = "Volume"
         #expect(merged.entitiesByName["Book"]?.owningModel === merged)
     }
 
-    /// A bundle with a model in two versions, of which the second is current, and another model.
+    /// A bundle with a model in two versions, the second one current, and another model.
     private func bundle() throws -> Bundle {
         let model = folder.appendingPathComponent("Library.xcdatamodeld")
         try TestModel.library().write(to: model.appendingPathComponent("Library.xcdatamodel"))
@@ -88,7 +88,7 @@ import Testing
         #expect(NSManagedObjectModel.mergedModel(from: []) == nil)
     }
 
-    /// Only those versions that a store needs are merged: an exact one before one that has more.
+    /// Only the versions that a store needs are merged; an exact match is preferred to one with more entities.
     @Test func otherVersionsStayOut() throws {
         func version(_ identifier: String, _ change: (NSManagedObjectModel) -> Void) -> NSManagedObjectModel {
             let model = TestModel.library()
@@ -123,7 +123,7 @@ import Testing
 
     // MARK: Configurations
 
-    /// Team and Venue, each in a configuration and a store of its own.
+    /// Team and Venue, each in its own configuration and store.
     private func withTwoStores(_ body: (NSManagedObjectContext, [NSPersistentStore]) throws -> Void) throws {
         let entities = ["Team", "Venue"].map {
             StoreModels.entity($0, [StoreModels.attribute("name", .stringAttributeType)])
@@ -150,7 +150,7 @@ import Testing
             for (name, number) in [("Team", 0), ("Venue", 1)] {
                 let request = NSFetchRequest<NSManagedObject>(entityName: name)
                 #expect(try context.count(for: request) == 1)
-                // The other store has no such entity.
+                // The other store does not have this entity.
                 request.affectedStores = [stores[1 - number]]
                 #expect(try context.fetch(request) == [])
             }
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// A program that asks a store for an entity that it does not hold gets nothing, and no crash.
+    /// A fetch in a store without the entity returns nothing and does not crash.
     @Test func aStoreKnowsNothingOfOtherEntities() throws {
         try withTwoStores { context, stores in
             let coordinator = try #require(context.persistentStoreCoordinator)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    /// An object that was assigned to a store that is none of the coordinator's goes to no other one.
+    /// An object assigned to a store of another coordinator is not saved to any other store.
     @Test func aStoreThatIsGoneTakesNothing() throws {
         try withTwoStores { context, stores in
             let coordinator = try #require(context.persistentStoreCoordinator)

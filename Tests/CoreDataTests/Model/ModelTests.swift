@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The classes of a model as programs use them.
+/// The classes of a model, as used by programs.
 @Suite struct ModelTests {
     @Test func propertiesAreInherited() throws {
         let model = TestModel.library()
@@ -92,7 +92,7 @@ import Testing
         #expect(model.entitiesInLayoutOrder.map(\.layout.index) == [0, 1, 2])
     }
 
-    /// Whatever is in a model that a coordinator uses says that it cannot be changed.
+    /// Every part of a model that a coordinator uses reports that it cannot be changed.
     @Test(.needs(.process)) func frozenModelsCannotBeChanged() async {
         let property = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = TestModel.library()
@@ -180,7 +180,7 @@ import Testing
         #expect(!broken.localizedDescription.contains("\n"))
     }
 
-    /// A description outlives its model without harm.
+    /// A description can be used after its model was released.
     @Test func descriptionsOutliveTheirModel() throws {
         var model: NSManagedObjectModel? = TestModel.library()
         let book = try #require(model?.entitiesByName["Book"])

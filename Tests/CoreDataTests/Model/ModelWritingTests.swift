@@ -16,7 +16,7 @@ import Testing
         ModelAssemblyTests.sorted(try ModelDisassembly.document(of: model))
     }
 
-    /// Source → model → source → model: the two models are one, and the two sources too.
+    /// Source → model → source → model: both models are equal, and both sources are.
     @Test func sourcesComeBackFromTheClasses() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         for url in [ModelAssemblyTests.sample] + ModelCorpus.someSources(from: 2) {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// An identifier that is empty or absent is the same, and YES in a predicate is 1.
+    /// Removes differences without meaning: an empty identifier is an absent one, and YES in a predicate is 1.
     private func normalised(_ document: ModelDocument) -> ModelDocument {
         var document = document
         for index in document.entities.indices {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// The model that a store keeps becomes a source model that gives the same hashes and the same properties.
+    /// The model in a store can be written as a source model with the same hashes and properties.
     @Test(.enabled(if: ModelCorpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: ModelCorpus.stores)
     func modelsOfStoresBecomeSources(_ store: ModelCorpus.StoredModel) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -79,7 +79,8 @@ import Testing
         for (left, right) in zip(left, right) { #expect(left == right, "\(store) \(left.name); \(omissions)") }
     }
 
-    /// What both forms can say: nothing that is not known; an index whose mark the store's model lacks comes with it, and user infos are texts.
+    /// The parts that both forms support: without unknown parts, index marks (which indexes imply), and values of user
+    /// info.
     private func comparable(_ model: NSManagedObjectModel) throws -> [EntityDocument] {
         try normalised(document(model)).entities.map { entity in
             var entity = entity

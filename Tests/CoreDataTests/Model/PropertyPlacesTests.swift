@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Properties are found by their names, in whatever form the names come.
+/// Properties are found by names in any string form.
 @Suite struct PropertyPlacesTests {
     @Test(arguments: [0, 1, 10, 300])
     func everyNameIsFound(count: Int) {
@@ -20,7 +20,7 @@ import Testing
         #expect(table[""] == nil && table["number"] == nil && table["e0"] == nil)
     }
 
-    /// Names of one length, beginning, middle and end, which all have one hash.
+    /// Names with the same length, beginning, middle and end, which have the same hash.
     @Test func namesOfOneHashAreFound() {
         let names = (10_000..<30_000).map { "a\($0)bb\(String($0.description.reversed()))a" }
         let table = PropertyPlaces(Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, .attribute($0)) }))

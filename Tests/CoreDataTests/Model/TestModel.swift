@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// Models made in code.
+/// Models created in code.
 enum TestModel {
     /// Item (abstract: added) ← Book (title, author), Author (name, books).
     static func library() -> NSManagedObjectModel {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// What a model's file has that is not known survives the classes of the model: reading, copying, merging, keeping in a
-/// store, and writing.
+/// Unknown parts of a model's file are preserved by the model's classes: through reading, copying, merging, storing and
+/// writing.
 @Suite struct UnknownModelPartsTests {
     private let folder: URL
 
@@ -88,7 +88,7 @@ import Testing
             let source = folder.appendingPathComponent("B\(number).xcdatamodel")
             #expect(try model.write(to: source).contains("what is not known under the key 'XObject' of 'Team.name'"))
         }
-        // A store keeps it too, but for named requests, which no store has.
+        // A store preserves them, too, except in named requests, which no store contains.
         let store = folder.appendingPathComponent("B.sqlite")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(type: .sqlite, at: store)

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct VersionHashTests {
-    /// An entity whose hashes are known from a file of Apple's.
+    /// An entity whose hashes are known from a file by Apple's framework.
     @Test func knownHashes() {
         let name = NSAttributeDescription()
         name.name = "name"
@@ -40,7 +40,7 @@ import Testing
                 + "501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909")
     }
 
-    /// What changes a column changes the hash, the rest does not.
+    /// Changes that affect a column change the hash; others do not.
     @Test func coversWhatColumnsDependOn() throws {
         func hash(_ change: (NSManagedObjectModel) throws -> Void) rethrows -> Data? {
             let model = TestModel.library()
@@ -70,7 +70,7 @@ import Testing
         #expect(try hash { try book($0).indexes = [] } == plain)
     }
 
-    /// A transient property has no column.
+    /// A transient property has no column and does not change the hash.
     @Test func transientPropertiesDoNotCount() throws {
         let model = TestModel.library()
         let before = model.entityVersionHashesByName
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Every hash of every store, from the model that it keeps. Hashes of entities with derived attributes cannot be
+    /// Compares every hash of every store with its own model. Hashes of entities with derived attributes cannot be
     /// computed and are taken from the store.
     @Test(.enabled(if: ModelCorpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: ModelCorpus.stores)
     func storesHaveTheHashesOfTheModelTheyKeep(_ store: ModelCorpus.StoredModel) throws {
