@@ -4,7 +4,8 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// Keyed archives in a store, damaged or of classes that are not here: nothing stops the program, and nothing is lost.
+/// Keyed archives in a store that are damaged or contain unknown classes: the program does not stop, and nothing is
+/// lost.
 extension NeverHarmTests {
     private static func model() -> NSManagedObjectModel {
         let entity = NSEntityDescription()
@@ -23,7 +24,7 @@ extension NeverHarmTests {
         return model
     }
 
-    /// A store with one row whose value is these bytes, open.
+    /// Opens a store with one row whose value consists of these bytes.
     private func store(_ world: World, _ bytes: Data) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
         let url = world.url("\(UUID().uuidString).sqlite")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
@@ -40,7 +41,7 @@ extension NeverHarmTests {
         return (coordinator, context)
     }
 
-    /// Reads the value from a store that has these bytes: it is `nil`, and the program goes on.
+    /// Expects that the value with these bytes reads as `nil` and the program continues.
     private func expectNothing(of bytes: Data, in world: World, _ what: Comment? = nil) throws {
         let (_, context) = try store(world, bytes)
         try context.performAndWait {
@@ -49,7 +50,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// An archive of one object, as XML, which the tests write by hand.
+    /// A handwritten archive of one object, converted from XML.
     static func archive(_ name: String, _ fields: [String: Any] = [:], others: [Any] = []) throws -> Data {
         func reference(_ number: Int) -> Any { ["CF$UID": number] as [String: Any] }
         var object = fields
@@ -60,7 +61,7 @@ extension NeverHarmTests {
                 + others,
         ]
         let xml = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
-        // Foundation writes references in binary form only for what it read as references.
+        // Foundation writes binary references only for values that it read as references.
         let read = try PropertyListSerialization.propertyList(from: xml, format: nil)
         return try PropertyListSerialization.data(fromPropertyList: read, format: .binary, options: 0)
     }
@@ -79,7 +80,7 @@ extension NeverHarmTests {
                 #expect(try coordinator.storedValueDescription(forKey: "value", of: thing.objectID) != nil, "\(name)")
             }
         }
-        // No number of an archive is calculated with as it is.
+        // Numbers in an archive are checked before arithmetic.
         for count in [Int.max, .max / 2 + 1, .min, -1, 2] {
             let ranges: [String: Any] = ["NSRangeCount": count, "NSRangeData": Data([0, 1])]
             let path: [String: Any] = ["NSIndexPathLength": count, "NSIndexPathData": Data([0])]
@@ -122,7 +123,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// Foundation on Linux cannot tell the hash of errors and decimal numbers, which its archiver asks for, and sets.
+    /// Foundation on Linux cannot compute the hash of errors and decimal numbers, which its archiver and sets need.
     @Test func whatHasNoHashIsRefusedAndReadsAsNil() throws {
         let world = try World()
         let (_, context) = try store(world, Self.archive("NSNull"))
@@ -155,7 +156,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// Foundation stops at a set whose member is one of the descriptions of classes in the archive, or stands in the set itself.
+    /// Foundation traps at a set whose member is a class description of the archive or is inline in the set.
     @Test func membersOfSetsThatAreNoObjects() throws {
         let world = try World()
         let members: [Any] = [["CF$UID": 2] as [String: Any], ["$classname": "NSSet"] as [String: Any]]
@@ -169,7 +170,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// Foundation takes each member of a collection for a reference. The member that no property list has is behind another.
+    /// Foundation expects a reference for each member of a collection. The invalid member follows a valid one.
     @Test(arguments: ["NSArray", "NSDictionary", "NSSet"]) func membersThatAreNoReferences(name: String) throws {
         let world = try World()
         let text: [String: Any] = ["CF$UID": 3]
@@ -182,7 +183,7 @@ extension NeverHarmTests {
         try expectNothing(of: bytes, in: world)
     }
 
-    /// An address that is its own base, which the root does not reach, in an archive that is too deep to be read here.
+    /// A URL that is its own base, unreachable from the root, in an archive that is too deep to be read.
     @Test func anAddressThatIsItsOwnBase() throws {
         let world = try World()
         func reference(_ number: Int) -> Any { ["CF$UID": number] as [String: Any] }
@@ -199,7 +200,7 @@ extension NeverHarmTests {
         try expectNothing(of: bytes, in: world)
     }
 
-    /// Foundation makes an `NSURL` of these texts, and stops the program where it is asked for as a `URL`.
+    /// Foundation makes an `NSURL` of these texts and traps when it is bridged to `URL`.
     @Test(arguments: ["", "1://"]) func addressesThatAreNoURLs(text: String) throws {
         let world = try World()
         let (_, context) = try store(
@@ -210,7 +211,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// A value of a class that is not here is nil, is said once, shown as text, and stays through saves of its row.
+    /// A value of an unknown class is nil, is reported once, can be shown as text, and is kept by saves of its row.
     @Test func p8_valuesOfUnknownClassesStay() throws {
         let world = try World()
         let bytes = try Self.archive("UIColor", ["red": 0.5, "name": "sky"])
@@ -228,7 +229,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// Mutated archives of all classes that Foundation is given, in a process of its own: none stops it.
+    /// Mutated archives of all classes that Foundation decodes, in a separate process: none stops it.
     @Test(.needs(.process)) func mutatedArchivesDoNotStopTheProgram() async {
         await #expect(processExitsWith: .success) {
             var components = DateComponents()
@@ -264,7 +265,7 @@ extension NeverHarmTests {
                     var damaged = whole
                     for _ in 0...Int.random(in: 0...2, using: &generator) {
                         let place = Int.random(in: 8..<damaged.count, using: &generator)
-                        // Small changes turn references and lengths into others.
+                        // Small changes turn references and lengths into other valid ones.
                         damaged[place] =
                             Bool.random(using: &generator)
                             ? damaged[place] &+ 1 : .random(in: 0...255, using: &generator)
@@ -275,8 +276,8 @@ extension NeverHarmTests {
         }
     }
 
-    /// Lists that share each other stand for more values than a walk could end with: the value reads as `nil`, its bytes stay, and
-    /// other attributes can be changed.
+    /// Lists that contain each other have too many paths for a recursive walk: the value reads as `nil`, its bytes are
+    /// kept, and other attributes can be changed.
     @Test(arguments: [24, 60]) func listsThatShareEachOther(_ depth: Int) throws {
         let world = try World()
         func reference(_ number: Int) -> [String: Any] { ["CF$UID": number] }
@@ -298,7 +299,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// What programs share in their values reads as it was.
+    /// Objects that a program shares between values are decoded correctly.
     @Test func sharedObjectsOfPrograms() throws {
         let world = try World()
         let part = NSArray(array: (0..<50).map { "part \($0)" })

@@ -4,9 +4,9 @@ import Foundation
 import Testing
 import Glibc
 
-// Point 1: destroying touches stores of its type only. Point 2: a store that is open leaves its coordinator first.
+// Point 1: only stores of the given type are destroyed. Point 2: an open store is removed from its coordinator first.
 extension NeverHarmTests {
-    /// What `lstat` says of a path: kind, size and device number.
+    /// File mode, size, device number and inode of a path.
     private func facts(_ path: String) -> [UInt64] {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return [] }
@@ -52,7 +52,7 @@ extension NeverHarmTests {
         #expect(try world.names(store) == ["kept"])
     }
 
-    /// As root it would be possible: the node is made for the test, and is what `/dev/null` is.
+    /// Uses a device node created for the test, with the numbers of `/dev/null`: as root it could be removed.
     @Test(arguments: [false, true])
     func p1_destroyLeavesADeviceNodeAlone(isForced: Bool) throws {
         let world = try World()
@@ -70,7 +70,7 @@ extension NeverHarmTests {
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: node)
         #expect(thrownCode { try destroy(link, options: options) } == 259)
         #expect(facts(node.path) == before)
-        // Neither is it a place for a copy of a store.
+        // A copy of a store cannot replace it, either.
         let store = world.url("a.sqlite")
         try world.fill(store, "kept")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.model())
@@ -112,7 +112,7 @@ extension NeverHarmTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: world.folder.path) == [url.lastPathComponent])
         #expect(try Data(contentsOf: url).isEmpty)
         try destroy(url)
-        // It is a place for a new store, with all that a new one has.
+        // A new and complete store can be created at this path.
         #expect(try world.names(url).isEmpty)
         try world.fill(url, "new", pictureSize: 300_000)
         #expect(try world.names(url) == ["new"])
@@ -122,7 +122,7 @@ extension NeverHarmTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: world.folder.path) == [url.lastPathComponent])
     }
 
-    /// Stores whose names differ in their extension only share the folder of their external data.
+    /// Stores whose names differ only in their extension share the folder of their external data.
     @Test func p1_theExternalDataOfAStoreBesideStay() throws {
         let world = try World()
         try world.fill(world.url("a.sqlite"), "gone", pictureSize: 300_000)
@@ -201,7 +201,7 @@ extension NeverHarmTests {
                 return item
             }
         }
-        // As some programs spell it.
+        // Another spelling of the path, as in some programs.
         try coordinator.destroyPersistentStore(
             at: world.folder.appendingPathComponent("../\(world.folder.lastPathComponent)/a.sqlite"),
             ofType: NSSQLiteStoreType)

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 import Glibc
 
-/// Files and folders of others in the place of a store's external values, and who may read them.
+/// Foreign files and folders in the place of external values, and permissions of external values.
 extension NeverHarmTests {
     private func replace(
         _ destination: URL, with source: URL, options: [AnyHashable: Any]? = nil
@@ -20,7 +20,7 @@ extension NeverHarmTests {
         Set((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
     }
 
-    /// The sizes of the pictures, in the order of the names; 0 where there is none.
+    /// The sizes of the pictures, sorted by name; 0 if there is none.
     private func sizes(_ world: World, _ url: URL) throws -> [Int] {
         let coordinator = try world.coordinator(url)
         defer { try? coordinator.remove(coordinator.persistentStores[0]) }
@@ -42,8 +42,8 @@ extension NeverHarmTests {
 
     // MARK: Reading
 
-    /// A pipe, a device or a file without contents that claims a terabyte in the place of a value: it is missing, and nothing waits
-    /// for it or reads it.
+    /// A pipe, a device or a sparse file of a terabyte in the place of a value: the value is missing, and nothing waits
+    /// for or reads the file.
     @Test(arguments: ["pipe", "terabyte", "link"]) func filesThatAreNoValues(_ kind: String) throws {
         let world = try World()
         let url = world.url("s.sqlite")
@@ -79,7 +79,7 @@ extension NeverHarmTests {
         if hasStore { try world.fill(destination, "old") }
         let folder = isLinked ? world.url("victim") : values(world, "n")
         try makeForeignFiles(in: folder)
-        // Without a store a value is one of a store that was moved.
+        // If there is no store, these files belong to a store that was moved.
         if !hasStore, !isLinked {
             for name in names(folder) where UUID(uuidString: name) != nil {
                 try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
@@ -104,10 +104,10 @@ extension NeverHarmTests {
         try replace(destination, with: source)
         #expect(names(values(world, "n")) == names(values(world, "p")))
         #expect(try sizes(world, destination) == [300_000])
-        // Put back once more, over itself: the values that both have stay.
+        // Replacing again keeps the values that both stores have.
         try replace(destination, with: source)
         #expect(try sizes(world, destination) == [300_000] && sizes(world, source) == [300_000])
-        // A copy under another extension has the same folder.
+        // A copy with another extension uses the same folder.
         try replace(world.url("p.db"), with: source)
         #expect(try sizes(world, world.url("p.db")) == [300_000] && sizes(world, source) == [300_000])
     }
@@ -134,7 +134,7 @@ extension NeverHarmTests {
         }
         #expect(names(values(world, "n")) == before && PlainFile.kind(place.path) == .nothing)
         #expect(coordinator.persistentStores == [store])
-        // Nor are they overwritten where rows are copied.
+        // A copy of the rows does not overwrite them, either.
         let memory = NSPersistentStoreCoordinator(managedObjectModel: World.model())
         let full = try memory.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))
         #expect(thrownCode { _ = try memory.migratePersistentStore(full, to: place, type: .sqlite) } == 516)
@@ -153,7 +153,7 @@ extension NeverHarmTests {
         #expect(mkfifo(folder.appendingPathComponent(UUID().uuidString).path, 0o600) == 0)
         try replace(destination, with: source)
         #expect(names(values(world, "n")) == [name])
-        // Also in the place of the value.
+        // The same with a pipe in the place of the value.
         unlink(folder.appendingPathComponent(name).path)
         #expect(mkfifo(folder.appendingPathComponent(name).path, 0o600) == 0)
         try replace(world.url("m.sqlite"), with: source)
@@ -181,7 +181,7 @@ extension NeverHarmTests {
         #expect(error?.code == 512 && error?.localizedDescription.contains("a link") == true, "\(error as Any)")
         context.performAndWait { context.rollback() }
         try context.fill("small", pictureSize: 10)
-        // What is removed stays too.
+        // Removed values are kept, too.
         #expect(throws: Never.self) {
             try context.performAndWait {
                 let item = try #require(
@@ -229,7 +229,7 @@ extension NeverHarmTests {
         try replace(world.url("b.sqlite"), with: url)
         #expect(mode(world.url("b.sqlite")) == 0o600 && mode(world.url(".b_SUPPORT")) == 0o700)
         #expect(mode(values(world, "b").appendingPathComponent(new)) == 0o600)
-        // What replaces a store is read by those who may read the old one.
+        // The new files have the permissions of the replaced store.
         try world.fill(world.url("c.sqlite"), "third")
         chmod(world.url("c.sqlite").path, 0o644)
         try replace(url, with: world.url("c.sqlite"))

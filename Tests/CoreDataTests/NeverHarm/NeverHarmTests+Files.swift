@@ -3,16 +3,16 @@ import Foundation
 import SQLiteAccess
 import Testing
 
-// Points 5 to 9: files as other programs leave them.
+// Points 5 to 9: files changed by other programs.
 extension NeverHarmTests {
-    /// Runs statements on a store that is not open.
+    /// Runs statements on a closed store.
     private func alter(_ url: URL, _ statements: [String]) throws {
         let connection = try Connection(path: url.path, access: .readWrite)
         defer { connection.close() }
         for statement in statements { try connection.execute(statement) }
     }
 
-    /// Albums with photos and films, both of which call their end `albums`, ordered on one side.
+    /// Albums with photos and films, whose inverses are both named `albums`; one side is ordered.
     private static func albums() -> NSManagedObjectModel {
         func entity(_ name: String) -> NSEntityDescription {
             let entity = NSEntityDescription()
@@ -69,7 +69,7 @@ extension NeverHarmTests {
             album.mutableSetValue(forKey: "films").addObjects(from: (0..<2).map { _ in insert("Film", context) })
             try context.save()
         }
-        // Which of two columns has the number differs from file to file.
+        // The column with a number in its name differs between files.
         let connection = try Connection(path: url.path, access: .readWrite)
         let names = try ["Z_1PHOTOS", "Z_1FILMS"].map {
             try #require(connection.columns(of: $0).first { $0.hasPrefix("Z_1") })
@@ -159,7 +159,7 @@ extension NeverHarmTests {
         #expect(product.attributesByName["maybe"]?.defaultValue == nil)
     }
 
-    /// Only what a store needs is read: a version that cannot be read is not missed.
+    /// Only the models that a store needs are read; other unreadable versions are ignored.
     @Test func p9_theVersionOfAStoreIsChosenBeforeModelsAreRead() throws {
         let world = try World()
         let url = world.url("a.sqlite")
@@ -183,7 +183,7 @@ extension NeverHarmTests {
         #expect(found?.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) == true)
     }
 
-    /// Files without a list of hashes beside them are read where they name an entity of the store, in whatever letters.
+    /// Models without a separate list of hashes are read if they contain an entity name of the store, in any script.
     @Test(arguments: ["Item", "Überweisung", "注文"]) func p9_modelsWithoutHashesAreFoundByTheirEntities(name: String)
         throws
     {

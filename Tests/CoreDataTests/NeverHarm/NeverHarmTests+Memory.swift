@@ -2,13 +2,13 @@ import CoreData
 import Foundation
 import Testing
 
-// Point 4: an SQLite store at `/dev/null` is in memory, and complete.
+// Point 4: a SQLite store at `/dev/null` is in memory and complete.
 extension NeverHarmTests {
     private static var null: URL { URL(fileURLWithPath: "/dev/null") }
 
     private func container(_ options: [String: NSObject] = [:]) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Memory", managedObjectModel: World.model())
-        // As Xcode's template does it.
+        // As in Xcode's template.
         container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         for (key, value) in options { container.persistentStoreDescriptions.first?.setOption(value, forKey: key) }
         var failure: (any Error)?
@@ -50,7 +50,7 @@ extension NeverHarmTests {
         try two.newBackgroundContext().fill("two")
         #expect(try one.newBackgroundContext().names() == ["one"])
         #expect(try two.newBackgroundContext().names() == ["two"])
-        // In one coordinator, too.
+        // The same in one coordinator.
         let coordinator = one.persistentStoreCoordinator
         let second = try coordinator.addPersistentStore(type: .sqlite, at: Self.null)
         #expect(coordinator.persistentStores.count == 2)
@@ -66,7 +66,7 @@ extension NeverHarmTests {
             #expect(try context.fetch(request).map(\.objectID) == [item.objectID])
         }
         #expect(try context.names() == ["one", "second"])
-        // What leaves the coordinator is gone; a new one is empty.
+        // A removed store is lost; a new one is empty.
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         try coordinator.addPersistentStore(type: .sqlite, at: Self.null)
         context.performAndWait { context.reset() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Links in the place of values, and folders of the framework's own.
+/// Links in the place of values, and folders that the framework creates.
 extension NeverHarmTests {
     @Test func aLinkIsNoExternalValue() throws {
         let world = try World()
@@ -33,7 +33,7 @@ extension NeverHarmTests {
             #expect(ChangeToken.notesFolder.path.hasPrefix(world.folder.path + "/.cache/"))
             try FileManager.default.createDirectory(
                 atPath: ResultsCacheDirectory.path, withIntermediateDirectories: true)
-            // As another program, or an earlier version, left them.
+            // As another program or an earlier version may have left them.
             let own = [ResultsCacheDirectory.path, (ResultsCacheDirectory.path as NSString).deletingLastPathComponent]
             for path in own { chmod(path, 0o777) }
             let caches = world.folder.path + "/.cache"

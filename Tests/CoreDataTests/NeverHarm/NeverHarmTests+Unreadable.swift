@@ -3,14 +3,14 @@ import Foundation
 import SQLiteAccess
 import Testing
 
-// Point 5: a store that lacks a column or a join table opens without the property, and loses nothing.
+// Point 5: a store without a column or a join table opens without the property and loses nothing.
 extension NeverHarmTests {
-    /// A store whose schema other programs alter between two openings.
+    /// A store whose schema other programs change between two openings.
     final class Depot: Sendable {
         let world: World
         let url: URL
 
-        /// Two items in a box, both with the tag, with a history.
+        /// Two items in a box, both with the tag, and a history.
         init() throws {
             world = try World()
             url = world.url("depot.sqlite")
@@ -91,7 +91,7 @@ extension NeverHarmTests {
             return try context.fetch(request)
         }
 
-        /// What fetches by a format throw, each told as its code.
+        /// Error codes of fetches with the given formats.
         func codes(_ entity: String, _ formats: [String], _ context: NSManagedObjectContext) -> [Int?] {
             formats.map { format in
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -104,7 +104,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// What is said of the one property of a store, each time it is asked.
+    /// Expects these notes about a store's property each time they are read.
     private func expectNote(_ parts: [String], _ coordinator: NSPersistentStoreCoordinator) {
         for part in parts {
             #expect(coordinator.readingNotes.count { $0.contains(part) } == 1, "\(coordinator.readingNotes): \(part)")
@@ -124,7 +124,8 @@ extension NeverHarmTests {
             #expect((items[0].value(forKey: "tags") as? NSSet)?.count == 1)
             #expect((items[0].value(forKey: "box") as? NSManagedObject)?.value(forKey: "name") as? String == "box")
 
-            // What looks at it is refused, in SQL and in memory, alone and behind relationships, in a child too.
+            // Predicates that use the property are refused: in SQL, in memory, through relationships and in a child
+            // context.
             let formats = [
                 "size > 1", "name == 'a' OR size == nil", "size + 1 == 2", "name MATCHES 'a' AND size == 1",
                 "ANY box.items.size > 0", "box.items.@max.size > 0",
@@ -143,10 +144,10 @@ extension NeverHarmTests {
             #expect(thrownCode { _ = try context.fetch(sorted) } == 134020)
             try dictionaries(context)
 
-            // Another property is saved, though the one that cannot be read is required.
+            // Other properties can be saved, even if the unreadable one is required.
             items[0].setValue("c", forKey: "name")
             try context.save()
-            // What would be lost is not saved, nor what is saved along with it.
+            // A value that would be lost is not saved, and neither is the rest of that save.
             items[0].setValue("d", forKey: "name")
             items[0].setValue(7, forKey: "size")
             let error = try #require(throws: CocoaError.self) { try context.save() }
@@ -156,7 +157,7 @@ extension NeverHarmTests {
             #expect(try depot.rows("SELECT ZNAME FROM ZITEM ORDER BY Z_PK") == [[.text("c")], [.text("b")]])
             context.rollback()
 
-            // A new object's default is left out; a value of its own is not.
+            // A new object's default is left out; an explicit value is refused.
             let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
             item.setValue("e", forKey: "name")
             try context.save()
@@ -180,7 +181,7 @@ extension NeverHarmTests {
         expectNote(["Item.size"], reading)
     }
 
-    /// A dictionary has no entry for what is not read; what is computed of it is refused.
+    /// A dictionary has no entry for the unreadable property; computed values of it are refused.
     private func dictionaries(_ context: NSManagedObjectContext) throws {
         let request = NSFetchRequest<NSDictionary>(entityName: "Item")
         request.resultType = .dictionaryResultType
@@ -205,7 +206,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// The history tells what was changed, as if the column were there.
+    /// The history contains the changes as if the column existed.
     private func history(_ context: NSManagedObjectContext) throws {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
         let result = try context.execute(request) as? NSPersistentHistoryResult
@@ -217,7 +218,7 @@ extension NeverHarmTests {
         #expect(names == [["name"], ["name"]])
     }
 
-    /// Nothing tells the ends of a pair apart, or there are none: both ends are empty, and the table stays as it is.
+    /// The ends of a pair cannot be told apart, or there are no pairs: both ends are empty, and the table is unchanged.
     @Test(arguments: [
         ("DROP TABLE Z_2TAGS", "there is no table Z_2TAGS"),
         ("ALTER TABLE Z_2TAGS RENAME TO Z_PAIRS", "there is no table Z_2TAGS"),
@@ -253,7 +254,7 @@ extension NeverHarmTests {
             items[0].mutableSetValue(forKey: "tags").add(tags[0])
             #expect(thrownCode { try context.save() } == 134020)
             context.rollback()
-            // Which pairs would have to go along is not known.
+            // The affected pairs of a deletion are unknown.
             for object in [items[0], tags[0]] {
                 context.delete(object)
                 #expect(thrownCode { try context.save() } == 134020)
@@ -269,7 +270,7 @@ extension NeverHarmTests {
         try depot.close(coordinator)
     }
 
-    /// A relationship is one thing with its inverse, and what else it has in the table is not touched.
+    /// A relationship is unreadable together with its inverse, and its other columns are not changed.
     @Test(arguments: ["ZBOX", "Z_FOK_BOX"])
     func p5_aToOneWithoutItsColumnStaysAsItIs(column: String) throws {
         let depot = try Depot()
@@ -330,7 +331,7 @@ extension NeverHarmTests {
         try depot.close(coordinator)
     }
 
-    /// What is not read would not be there in a store that is made of what is read. A copy of the file has all.
+    /// Migrating to a new store would lose the unreadable values. A copy of the file keeps them.
     @Test func p5_whatIsNotReadIsNotMigratedAway() throws {
         let depot = try Depot()
         _ = try depot.rows("ALTER TABLE Z_2TAGS RENAME TO Z_PAIRS")
@@ -374,7 +375,7 @@ extension NeverHarmTests {
         connection.close()
     }
 
-    /// Where a table is missing, or nothing says that the store has this model, all of it is refused, and it stays as it is.
+    /// A store without the table, or without hashes that match the model, is refused and not changed.
     @Test func p5_aStoreOfAnotherModelIsRefused() throws {
         for (statement, options) in [
             ("DROP TABLE ZTAG", nil),
@@ -389,7 +390,7 @@ extension NeverHarmTests {
         }
     }
 
-    /// A derived value stays as its triggers keep it where what it is derived from cannot be read.
+    /// A derived value whose source is unreadable keeps the value that its triggers maintain.
     @Test func p5_aDerivedValueOfAnUnreadableOneStays() throws {
         let depot = try Depot()
         let url = depot.world.url("derived.sqlite")

@@ -2,9 +2,9 @@ import CoreData
 import Foundation
 import Testing
 
-/// What the framework must never do to files, stores and threads. Written as a program that uses the framework is.
+/// Harm to files, stores and threads that the framework must never do. Written like a program that uses the framework.
 @Suite struct NeverHarmTests {
-    /// A folder of its own, and stacks in it.
+    /// A temporary folder with stacks in it.
     final class World: Sendable {
         let folder: URL
 
@@ -17,7 +17,7 @@ import Testing
 
         func url(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-        /// Folders with items, which have a unique name and a picture that may stand in a file.
+        /// Folders with items, which have a unique name and a picture that may be stored in a file.
         static func model() -> NSManagedObjectModel {
             func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
                 let attribute = NSAttributeDescription()
@@ -56,7 +56,7 @@ import Testing
             return coordinator
         }
 
-        /// Makes a store with an item of that name, and closes it.
+        /// Creates a store with an item of that name and closes it.
         func fill(_ url: URL, _ name: String, pictureSize: Int = 0) throws {
             let coordinator = try coordinator(url)
             try coordinator.context().fill(name, pictureSize: pictureSize)
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// The code of the error that `body` throws; `nil` where it throws none.
+/// The code of the error that `body` throws; `nil` if it throws none.
 func thrownCode(_ body: () throws -> Void) -> Int? {
     do {
         try body()
