@@ -4,9 +4,10 @@ import Testing
 
 @testable import CoreData
 
-/// Reading stored properties of an object whose values are here.
+/// Reads of stored properties of an object with values allocate no memory.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil)) struct AllocationTests {
-    /// Freed blocks of every small size carry a mark. Code that allocates one of them, even for a moment, writes over it.
+    /// Fills freed blocks of every small size with a pattern. Code that allocates one of them, even briefly, overwrites
+    /// it.
     @Test(.needs(.process)) func readingAStoredPropertyAllocatesNothing() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()
@@ -35,8 +36,8 @@ import Testing
     }
 }
 
-/// Whether `body` allocates each time. A single time says little: what the allocator hands out next depends on what it has
-/// put aside for the thread, too.
+/// True if `body` allocates each time. A single run is not enough, because the allocator's next block also depends on
+/// its per-thread cache.
 private func allocates(_ body: () -> Void) -> Bool {
     var attempts = 0
     while attempts < 50 {
@@ -46,9 +47,9 @@ private func allocates(_ body: () -> Void) -> Bool {
     return true
 }
 
-/// Whether `body` neither allocates nor frees a small block, as far as the free ones show it.
+/// True if `body` neither allocates nor frees a small block, according to the free blocks.
 private func leavesFreeMemoryAlone(_ body: () -> Void) -> Bool {
-    // No arrays and no loops over sequences: the measurement itself must not allocate, in debug builds either.
+    // Without arrays and loops over sequences: the measurement must not allocate, even in debug builds.
     let count = 62
     let blocks = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: count)
     let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 2048)
@@ -77,7 +78,7 @@ private func leavesFreeMemoryAlone(_ body: () -> Void) -> Bool {
         if memcmp(block + 16, bytes, size - 16) != 0 { isUntouched = false }
         index += 1
     }
-    // The blocks are kept, so that the next attempt finds the allocator in another state.
+    // The blocks are not freed, so that the next attempt finds the allocator in another state.
     blocks.deallocate()
     bytes.deallocate()
     return isUntouched

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Composite attributes in memory: dictionaries whose elements have key paths of their own.
+/// Composite attributes in memory: dictionaries whose elements have key paths.
 @Suite struct CompositeValueTests {
     private static let model: NSManagedObjectModel = {
         let place = NSCompositeAttributeDescription()
@@ -62,6 +62,6 @@ import Testing
 }
 
 extension Optional where Wrapped == ExitTest.Result {
-    /// What the program said before it stopped.
+    /// Standard error of the stopped program.
     var text: String { String(decoding: self?.standardErrorContent ?? [], as: UTF8.self) }
 }

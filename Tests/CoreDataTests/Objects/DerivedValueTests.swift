@@ -4,10 +4,10 @@ import Testing
 
 @testable import CoreData
 
-/// Values that the store derives while it saves, seen in the objects: by a store of Apple's with its triggers.
+/// Derived values that a store by Apple's framework computes by triggers during a save, as read from the objects.
 @Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct DerivedValueTests {
-    /// The covers are values of a transformer that is not here, and required.
+    /// The covers are required and need an unknown transformer.
     private final class Book: NSManagedObject {
         override func validateForUpdate() throws {}
     }

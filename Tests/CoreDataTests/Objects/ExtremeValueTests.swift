@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-/// Numbers at and beyond the ends of what attributes can hold, by every way into an object or a store: each is saved and
-/// reads as what it was, or is refused by an error. None of them stops the program.
+/// Numbers at and beyond the limits of attributes, set in every way: each is saved and read back exactly, or refused by
+/// an error. None stops the program.
 @Suite struct ExtremeValueTests {
     /// `ROSTER_LONG_TESTS=n` adds 100 · n random numbers of each kind.
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 0
@@ -39,7 +39,7 @@ import Testing
             + [UInt64.max, NSNumber(value: UInt64.max), UInt64(1) << 63, UInt.max, Int8.min, UInt8.max, CGFloat(1e30)]
     }()
 
-    /// How a number of `value` reads once it is saved in an attribute of the type; `nil` where it is refused.
+    /// The expected number of `value` after it was saved in an attribute of the type; `nil` if it is refused.
     private func expected(_ value: Any, _ type: NSAttributeType) -> NSNumber? {
         let exact = decimal(value)
         let (number, isDecimal) = (value as? NSNumber, value is NSDecimalNumber || value is Decimal)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The exact value of what is no real; `nil` for NaN.
+    /// The exact value of a number that is not a floating-point one; `nil` for NaN.
     private func decimal(_ value: Any) -> Decimal? {
         switch value {
         case let number as Decimal: number.isNaN ? nil : number
@@ -195,7 +195,7 @@ import Testing
         try context.performAndWait {
             for (name, type) in Self.types {
                 for (number, value) in Self.values.enumerated() where number % 3 == 0 {
-                    // Batches do not validate: a number of 64 bits goes into any whole number.
+                    // Batches do not validate: a 64-bit number can be stored in any integer attribute.
                     let isWhole = type == .integer16AttributeType || type == .integer32AttributeType
                     let wanted = expected(value, isWhole ? .integer64AttributeType : type)
                     var rows = 0
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    /// No way between kinds of numbers takes a digit away.
+    /// Converting between kinds of numbers loses no digit.
     @Test func numbersOfOneKindReadAsAnother() throws {
         let (context, url) = try stack(.inMemory)
         defer { remove(url) }
@@ -247,7 +247,7 @@ import Testing
         "%K == %@", "%K < %@", "%K != %@", "%K IN {%@, 1}", "NOT %K BETWEEN {%@, 5}", "%K + %@ > 0",
     ]
 
-    /// As a constant a number finds the same in memory and in the store.
+    /// A constant number finds the same objects in memory and in the store.
     @Test func predicatesCompareWithThem() throws {
         let (context, url) = try stack(.sqlite)
         defer { remove(url) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import CoreData
 
-/// Faults: objects and relationships that are read when they are touched.
+/// Faults: objects and relationships that are read on first access.
 @Suite struct FaultTests {
-    /// A saved team with two players, in a context that has read nothing of it.
+    /// A saved team with two players, in a context that has not read it.
     private func withSavedTeam(
         _ body: (ClubStack, NSManagedObjectContext, NSManagedObjectID) throws -> Void
     ) throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct FetchedPropertyTests {
-    /// `City` (name, district) with `clubs`, the clubs of its district by name; `Club` (name, district, wins).
+    /// `City` (name, district) with `clubs`, the clubs of its district, sorted by name; `Club` (name, district, wins).
     private static let model = makeModel()
 
     private static func makeModel() -> NSManagedObjectModel {
@@ -98,7 +98,7 @@ import Testing
             expectRefusal { $0.predicate = NSPredicate(format: "clubs.@count == 2") }
             expectRefusal { $0.predicate = NSPredicate(format: "name == nil AND ANY clubs.wins > 2") }
             expectRefusal { $0.sortDescriptors = [NSSortDescriptor(key: "clubs.@count", ascending: true)] }
-            // An object that is here may be asked.
+            // The predicate can be evaluated with an object in memory.
             #expect(NSPredicate(format: "clubs.@count == 2").evaluate(with: city))
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Divergences that come from what Foundation lacks here.
+/// Divergences caused by missing features of Foundation on Linux.
 @Suite struct FoundationGapTests {
     @Test func aComparatorBesideAKeyPathIsNotUsedByAFetch() throws {
         try ClubStack().contextKeepingStack().use { context in

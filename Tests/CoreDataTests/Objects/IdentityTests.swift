@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// What accessors remember of an entity keeps nothing of it alive.
+    /// Cached data of accessors does not retain entities.
     @Test func entitiesGoAwayThoughAccessorsWereUsed() throws {
         weak var layout: EntityLayout?
         func use() throws {

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// Foundation's dictionaries tell keys apart that are equal in Swift, such as nulls.
+    /// Foundation's dictionaries distinguish keys that are equal in Swift, such as nulls.
     @Test func keysThatAreEqualInSwiftAreRead() throws {
         try withTeam { _, team in
             let keys = (0..<8).map { _ in NSNull() } + ["name" as NSString]
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Foundation's own hash of decimal numbers has no end.
+    /// Foundation's own hash of decimal numbers does not terminate.
     @Test func decimalsAreMembersOfSets() throws {
         try withTeam { context, team in
             let venue = context.make("Venue", ["name": "Park"])
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// A divergence: Foundation's cast looks past subclasses of `NSSet`.
+    /// A divergence: Foundation's cast ignores overrides of `NSSet` subclasses.
     @Test func aMutableSetIsNotCastToASwiftSet() throws {
         try withTeam { _, team in
             let set = team.mutableSetValue(forKey: "players")
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// A divergence: what `value(forKey:)` gives of a to-many relationship does not follow it.
+    /// A divergence: the set that `value(forKey:)` returns for a to-many relationship does not change with it.
     @Test func theValueOfAToManyIsACopy() throws {
         try withTeam { context, team in
             let before = try #require(team.value(forKey: "players") as? NSSet)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Objects make their IDs when they are asked for them: a program cannot tell, but for the memory that it saves.
+/// Objects create their IDs on demand. A program notices only the lower memory use.
 @Suite struct LazyIdentityTests {
     private func filled(_ count: Int, options: [AnyHashable: Any]? = nil) throws -> NSPersistentStoreCoordinator {
         let (coordinator, _) = try League.memoryStack(options: options)
@@ -16,14 +16,15 @@ import Testing
         return coordinator
     }
 
-    /// A list of a hundred thousand faults is as large as they are.
+    /// The size of a list of 100,000 faults is that of its objects.
     @Test func anObjectTakes40Bytes() throws {
         let context = League.context(try filled(30))
         try context.performAndWait { () throws in
             let teams = try context.fetch(League.request("Team"))
             let size = try #require(dlsym(nil, "malloc_usable_size"))
             let usableSize = unsafeBitCast(size, to: (@convention(c) (UnsafeMutableRawPointer) -> Int).self)
-            // The smallest, as the allocator gives a block 16 bytes more where the rest would be too short for another.
+            // Uses the smallest size, because the allocator adds 16 bytes to a block if the rest would be too small for
+            // another one.
             let smallest = teams.map { usableSize(Unmanaged.passUnretained($0).toOpaque()) }.min()
             #expect(try #require(smallest) <= 40)
         }
@@ -44,7 +45,7 @@ import Testing
             #expect(teams.map(\.objectID) == ids)
             #expect(zip(teams, ids).allSatisfy { context.registeredObject(for: $1) === $0 })
             #expect(teams[3].objectID === teams[3].objectID)
-            // The next fetch finds the same objects, and a look by an ID those that a fetch has made.
+            // The next fetch returns the same objects, and a lookup by ID finds those of earlier fetches.
             #expect(try context.fetch(request).elementsEqual(teams, by: ===))
             #expect(teams.map(\.objectID.isTemporaryID) == Array(repeating: false, count: 30))
         }
@@ -65,14 +66,14 @@ import Testing
         }
     }
 
-    /// Whatever another thread is told while a save gives new IDs names the object afterwards, too.
+    /// IDs that another thread reads while a save assigns new ones are valid after the save, too.
     @Test func othersAskForIDsWhileASaveGivesNewOnes() throws {
         let context = League.context(try filled(0))
         for round in 0..<20 {
             let teams = context.performAndWait {
                 UncheckedSendable((0..<50).map { context.addTeam("R\(round) T\($0)") })
             }
-            // Some have a temporary ID that the program knows.
+            // The program has read the temporary IDs of some objects.
             let known = context.performAndWait { teams.value.prefix(10).map(\.objectID) }
             let isSaved = Atomic(false)
             let found = Mutex<[(index: Int, id: NSManagedObjectID)]>([])
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    /// An object goes from context to context, with or without an ID, and tells where it is.
+    /// An object moves between contexts, with or without an ID, and is found in its current one.
     @Test func anObjectKeepsItsIdentityWhereverItGoes() throws {
         let coordinator = try filled(0)
         let (first, second) = (League.context(coordinator), League.context(coordinator))
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    /// An object that lost its place to another one still hears of the context's end.
+    /// An object that another one replaced in its context is still notified of the context's release.
     @Test func anObjectWhosePlaceAnotherTookOutlivesTheContext() throws {
         var context: NSManagedObjectContext? = League.context(try filled(1))
         let objects = try context?.performAndWait { () throws -> UncheckedSendable<[NSManagedObject]> in
@@ -147,7 +148,7 @@ import Testing
         }
     }
 
-    /// What the objects of a context have in common goes away with the context and the last of them.
+    /// Data shared by a context's objects is released with the context and the last object.
     @Test func whatObjectsShareGoesAwayWithThem() throws {
         struct Homes {
             weak var shared: ObjectHome?
@@ -173,7 +174,7 @@ import Testing
         #expect(homes.shared == nil && homes.own == nil && homes.new == nil)
     }
 
-    /// What only a weak reference knows is not told of, and does not outlive the reset.
+    /// A reset does not post an object that is only referenced weakly, and releases it.
     @Test func aResetTellsOfWhatIsHeldOrChanged() throws {
         let context = League.context(try filled(3))
         try context.performAndWait { () throws in
@@ -245,7 +246,7 @@ import Testing
         return keys
     }
 
-    /// However far the numbers lie apart, and of however many entities the rows are.
+    /// A batch lists its members, even if their numbers are far apart or their rows belong to several entities.
     @Test func aBatchNamesItsMembers() throws {
         let context = League.context(try filled(1))
         try context.performAndWait { () throws in

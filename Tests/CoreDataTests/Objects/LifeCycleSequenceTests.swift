@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// The hooks of an object, in the order in which they are called, over its whole life.
+/// The hooks of an object over its lifetime, in the order of their calls.
 @Suite struct LifeCycleSequenceTests {
     private func withUndo(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try ClubStack().contextKeepingStack().use { context in
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// A team that was inserted while it kept a diary.
+    /// A team that recorded the hooks of its insertion.
     private func newTeam(_ context: NSManagedObjectContext) -> ClubTeam {
         let team = ClubTeam(entity: ClubTeam.entity(in: context), insertInto: nil)
         team.log = []
@@ -214,7 +214,7 @@ import Testing
             try context.save()
             _ = take(team)
             var seen: [Int] = []
-            // It is called after the values went, too: to read them then would bring them back.
+            // The hook is also called after the values were removed; reading them then would fire the fault.
             team.onTurnIntoFault = { team in
                 guard !team.isFault else { return }
                 seen += [Int(team.wins), team.value(forKey: "wins") as? Int ?? -1]

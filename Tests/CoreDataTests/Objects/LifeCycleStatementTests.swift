@@ -3,8 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// What Apple's documentation promises of the hooks of objects, statement by statement, as far as no other suite shows it.
-/// One after the other: the hooks of a class that some of them watch are watched for the whole program.
+/// Statements of Apple's documentation about hooks of objects that no other suite tests. Serialized, because some tests
+/// observe the hooks of a class for the whole process.
 @Suite(.serialized) struct LifeCycleStatementTests {
     private func withUndo(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try ClubStack().contextKeepingStack().use { context in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// A divergence: overrides of the two hooks are called only by code that calls the hooks.
+    /// A divergence: overrides of the two hooks are called only by code that calls the hooks itself.
     @Test func readingCallsNoOverridesOfTheAccessHooks() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = AccessedTeam(entity: ClubTeam.entity(in: context), insertInto: context)

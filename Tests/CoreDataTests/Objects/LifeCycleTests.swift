@@ -4,7 +4,8 @@ import Testing
 @testable import CoreData
 
 @Suite struct LifeCycleTests {
-    /// A context goes while something else has its queue: one of its objects is in another context before it has left the first.
+    /// A context is released while its queue is busy, and one of its objects is inserted into another context before it
+    /// has left the first one.
     @Test func anObjectOfAGoneContextGoesElsewhereBeforeItsQueueIsFree() throws {
         let stack = try League.memoryStack()
         var first: NSManagedObjectContext? = League.context(stack.coordinator)
@@ -216,7 +217,7 @@ extension ClubStack {
 }
 
 extension NSManagedObjectContext {
-    /// Uses the context on its queue.
+    /// Runs `body` on the context's queue.
     func use<Result>(_ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
         try performAndWait { try body(self) }
     }
