@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// What raises an exception at Apple's stops the program, with a text that says what was wrong.
+/// Misuse that raises an exception in Apple's framework stops the program with a message.
 @Suite struct MisuseTests {
     @Test(.needs(.process)) func relationshipsBetweenContexts() async {
         let result = await #expect(
@@ -68,7 +68,7 @@ import Testing
         expect(fetched, "is used outside of its queue, by a fetch of 'Team': wrap the use in perform(_:).")
     }
 
-    /// Accessors too, where the object's values are here and it was changed in the same event before.
+    /// Accessors are checked, too, even if the object has its values and was changed in the same event.
     @Test(.needs(.process)) func accessorsOutsideOfTheQueueAreNamed() async {
         let read = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let team = try Self.checkedTeam()
@@ -77,7 +77,7 @@ import Testing
         expect(read, "is used outside of its queue, by accessing 'wins' of 'x-coredata:///Team/")
         let again = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let team = try Self.checkedTeam()
-            // What was read before is not read the short way while queues are checked.
+            // While queues are checked, cached values are not read without the check.
             try team.managedObjectContext?.performAndWait {
                 try team.managedObjectContext?.save()
                 for _ in 1...2 where team.wins != 0 { exit(0) }
@@ -160,7 +160,7 @@ import Testing
         expect(undone, "is used outside of its queue, by undo()")
     }
 
-    /// On the queue nothing stops: accessors, relationships, saves, a child and a merge.
+    /// Correct use of the queue does not stop the program: accessors, relationships, saves, a child and a merge.
     @Test(.needs(.process)) func useOnTheQueueGoesOnWhileItIsChecked() async {
         await #expect(processExitsWith: .success) {
             let team = try Self.checkedTeam()
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    /// A team of a context that is checked, made on its queue.
+    /// A team in a context with queue checks, created on its queue.
     private static func checkedTeam() throws -> ClubTeam {
         setenv("CoreDataConcurrencyDebug", "1", 1)
         let context = try ClubStack().contextKeepingStack()

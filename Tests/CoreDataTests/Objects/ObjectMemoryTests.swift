@@ -4,15 +4,15 @@ import Testing
 
 @testable import CoreData
 
-/// Memory, measured in programs of their own: nothing else runs there.
+/// Memory use, measured in separate processes.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
 struct ObjectMemoryTests {
-    /// How many objects a test uses: a million with `ROSTER_LONG_TESTS=50`.
+    /// Number of objects in a test: a million with `ROSTER_LONG_TESTS=50`.
     private static func count(short: Int) -> Int {
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 20_000 } ?? short
     }
 
-    /// Many faults, touched a thousand at a time, with `refreshAllObjects` in between.
+    /// Fires many faults in batches of a thousand, with `refreshAllObjects` after each.
     @Test(.needs(.process)) func touchingManyFaultsInBatchesStaysFlat() async {
         await #expect(processExitsWith: .success) {
             let count = Self.count(short: 6_000)
@@ -41,7 +41,7 @@ struct ObjectMemoryTests {
         }
     }
 
-    /// The same, page by page, with the references dropped.
+    /// The same page by page, releasing the references.
     @Test(.needs(.process)) func droppingTheReferencesGivesTheObjectsBack() async {
         await #expect(processExitsWith: .success) {
             let count = Self.count(short: 12_000)
@@ -65,7 +65,7 @@ struct ObjectMemoryTests {
                     print("after the first pages \(afterFirst), highest \(highest), resident \(MemoryProbe.resident)")
                 }
                 precondition(lengths > 0)
-                // Between two looks at what is unused, some thousand objects may stay.
+                // Some thousand objects may be kept until the next check for unused ones.
                 precondition(
                     highest - afterFirst < 6_000_000, "after the first pages \(afterFirst), highest \(highest)")
             }
@@ -143,9 +143,9 @@ struct ObjectMemoryTests {
 }
 
 private enum MemoryProbe {
-    /// The bytes that the program has allocated, as the C library's allocator tells them.
+    /// Bytes allocated by the process, as reported by the C library.
     static var bytes: Int {
-        // The header that declares it is not in Swift's map of the C library.
+        // Swift's module map of the C library does not include the header with this function.
         typealias MallocInfo = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
         guard let symbol = dlsym(nil, "malloc_info"), let file = tmpfile() else { return 0 }
         defer { fclose(file) }
@@ -154,7 +154,7 @@ private enum MemoryProbe {
         var bytes: [UInt8] = []
         while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
         let text = String(decoding: bytes, as: UTF8.self)
-        /// The size that the last tag of that kind names: the one over all arenas.
+        /// The size in the last tag of that kind, which is the sum of all arenas.
         func last(_ tag: String) -> Int {
             guard let range = text.range(of: "<\(tag)", options: .backwards),
                 let size = text[range.upperBound...].range(of: "size=\"")
@@ -165,13 +165,13 @@ private enum MemoryProbe {
             - last("total type=\"rest\"")
     }
 
-    /// The bytes of the program that are in memory.
+    /// Bytes of the process that are in memory.
     static var resident: Int {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
         return Int(text.split(separator: " ").dropFirst().first ?? "").map { $0 * sysconf(Int32(_SC_PAGESIZE)) } ?? 0
     }
 
-    /// A store with so many fans.
+    /// A store with `count` fans.
     static func stack(fans count: Int) throws -> ClubStack {
         let stack = try ClubStack()
         for start in stride(from: 0, to: count, by: 10_000) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Objects used in ways that raise exceptions at Apple's: the program stops and says what was wrong.
+/// Uses of objects that raise exceptions in Apple's framework: the program stops with a message.
 @Suite struct ObjectMisuseTests {
     @Test(.needs(.process)) func objectsOfOtherContexts() async {
         let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

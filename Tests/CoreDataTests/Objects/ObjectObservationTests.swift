@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// Managed objects in Swift's Observation: who tracked a read is told once, before the change.
+/// Managed objects in Swift's Observation: an observer is notified once, before the change.
 @Suite struct ObjectObservationTests {
     private final class Told: Sendable {
         let times = Atomic(0)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// A property that was read before is read the short way, and others in the context may be observed already.
+    /// A property that was read before is read without a lookup, while others in the context may be observed already.
     @Test func readsOfWhatWasReadBeforeAreTracked() throws {
         let ways: [(read: (ClubTeam) -> Void, set: (ClubTeam) -> Void)] = [
             ({ _ = $0.wins }, { $0.wins += 1 }), ({ _ = $0.name }, { $0.name += "!" }),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// `sorted(using:)` of objects: as a fetch sorts, and as `NSArray` does as far as that goes.
+/// `sorted(using:)` of objects sorts like a fetch and, where possible, like `NSArray`.
 @Suite struct ObjectSortingTests {
     @Test func objectsAreSortedAsAFetchSortsThem() throws {
         try ClubStack().contextKeepingStack().use { context in

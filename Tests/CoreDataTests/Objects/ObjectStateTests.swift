@@ -3,14 +3,14 @@ import Testing
 
 @testable import CoreData
 
-/// What an object says of itself: inserted, updated, deleted, fault, changed.
+/// State properties of an object: inserted, updated, deleted, fault, changed.
 @Suite struct ObjectStateTests {
-    /// Nothing of the first context is left in an object that goes into another one.
+    /// An object that is inserted into another context keeps no state of the first one.
     @Test func whatAContextLetGoAnotherMayTake() throws {
         let stack = try ClubStack()
         let other = stack.context()
         let venue = try stack.context().use { context in
-            // The list of new objects stays in use.
+            // Keeps the list of new objects in use.
             _ = context.make("Venue", ["name": "Kept"])
             let venue = context.make("Venue", ["name": "Moved"])
             context.delete(venue)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// An object goes from one context to another and back, while the lists of both stay in use.
+    /// An object moves from one context to another and back, while the lists of both are in use.
     @Test func whatWentToAnotherContextMayComeBack() throws {
         let stack = try ClubStack()
         let (one, other) = (stack.context(), stack.context())
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// An object that was deleted and comes back is saved with what is changed in the event in which it does.
+    /// A deleted object that is inserted again is saved with the changes of the same event.
     @Test func whatComesBackIsChangedLikeAnyOther() throws {
         let stack = try ClubStack()
         let id = try stack.context().use { context in
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// The same where a child deleted it, took that back and changed it.
+    /// The same if a child context deleted it, inserted it again and changed it.
     @Test func whatAChildBringsBackIsChangedInTheParent() throws {
         let stack = try ClubStack()
         try stack.context().use { parent in
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    /// As at Apple's: a value has to be replaced to be seen as changed.
+    /// As in Apple's framework, a value must be replaced to count as changed.
     @Test func aTransformableValueThatIsChangedInPlaceIsNotSeen() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()

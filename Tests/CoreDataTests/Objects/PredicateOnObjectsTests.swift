@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Predicates on managed objects in whatever state they are: the way over slots and the usual one say the same.
+/// Predicates on managed objects in any state: the evaluation by slots agrees with the general one.
 @Suite struct PredicateOnObjectsTests {
     private static let formats = [
         "wins > 2", "wins <= 2 AND name != 'Ghana'", "wins = 3 OR name == 'Peru'", "NOT (wins > 2 OR zone = nil)",
@@ -18,7 +18,7 @@ import Testing
             let matching = objects.filter { predicate.evaluate(with: $0, substitutionVariables: ["unused": 1]) }
             #expect(objects.filtered(using: predicate) == matching, "\(format): \(note)")
             for object in objects {
-                // A frame is made where there are variables.
+                // With substitution variables, the evaluation does not use slots.
                 let expected = predicate.evaluate(with: object, substitutionVariables: ["unused": 1])
                 #expect(predicate.evaluate(with: object) == expected, "\(format): \(object), \(note)")
                 let any: Any = object
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Predicates that are evaluated in ways of their own are evaluated so here, too.
+    /// Subclasses of predicates with their own evaluation are called.
     @Test func filteringAsksEveryKindOfPredicate() throws {
         final class Even: NSComparisonPredicate {
             override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
@@ -85,7 +85,7 @@ import Testing
                     4, 6, 8,
                 ])
             #expect(wins(NSPredicate(format: "ANY venue.name = 'x' OR wins = 7")) == [7])
-            // Objects of other entities, of which the predicate has not heard before.
+            // Objects of other entities, which the predicate has not evaluated before.
             let all: Set<NSManagedObject> = Set(teams + [venue])
             #expect(all.filtered(using: NSPredicate(format: "name = 'Azteca' OR name = 'T3'")).count == 2)
             #expect([NSManagedObject]().filtered(using: NSPredicate(format: "name = 'x'")).isEmpty)
@@ -96,7 +96,7 @@ import Testing
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)
         try context.performAndWait {
-            // The sign of Kelvin is the same character as the letter.
+            // The Kelvin sign is equal to the letter K.
             let team = context.addTeam("\u{212A}", wins: 1)
             try context.save()
             let predicate = NSPredicate(format: "name == 'K'")
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// What the object comes in first says nothing of what it comes in later.
+    /// The type that an object is boxed in first does not affect later ones.
     @Test func objectsInBoxes() throws {
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// One predicate for objects of several entities and classes, and for what is no object at all.
+    /// One predicate for objects of several entities and classes, and for values that are not objects.
     @Test func whateverComes() throws {
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)

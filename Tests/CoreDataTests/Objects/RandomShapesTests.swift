@@ -3,8 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// Random changes of relationships that are their own inverse, of trees and of ordered many-to-many lists, compared with a
-/// plain model step by step; objects and relationships are turned into faults in between.
+/// Random changes of relationships that are their own inverse, of trees and of ordered many-to-many lists, compared
+/// with a plain model after each step. Objects and relationships are turned into faults in between.
 @Suite struct RandomShapesTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
 
@@ -28,7 +28,7 @@ import Testing
     }
 }
 
-/// What the graph should be; each person is known by his name.
+/// The expected graph. Each person is identified by name.
 private struct PlainShapes: Equatable {
     var friends: [String: Set<String>] = [:]
     var partner: [String: String] = [:]
@@ -36,7 +36,7 @@ private struct PlainShapes: Equatable {
     var songs: [String: [String]] = [:]
     var allSongs: Set<String> = []
 
-    /// The person, and all beneath him.
+    /// The person and all descendants.
     func family(of name: String) -> Set<String> {
         var found: Set<String> = [name]
         var open = [name]
@@ -132,7 +132,7 @@ private struct ShapeWalk {
         return "\(name) partner \(other ?? "nil")"
     }
 
-    /// Also in circles: a cascade has to end.
+    /// Creates cycles, too: a cascade must end.
     private mutating func adopt() -> String {
         guard let name = pick(world.friends.keys) else { return "nothing" }
         let other = random.next(5) == 0 ? nil : pick(world.friends.keys)

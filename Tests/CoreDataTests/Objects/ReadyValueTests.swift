@@ -4,9 +4,10 @@ import Testing
 
 @testable import CoreData
 
-/// Values that typed accessors read the short way: which they are, and that they are what the long way gives.
+/// Values that typed accessors read from their cached slot: which values these are, and that they equal those of a full
+/// lookup.
 @Suite struct ReadyValueTests {
-    /// Reads by the long way, which learns the place, and again.
+    /// Reads with a lookup, which caches the slot, and reads again.
     private func expectRead<Value: ManagedPropertyValue & Equatable>(
         _ object: NSManagedObject, _ name: StaticString, _ wanted: Value, isReady: Bool,
         _ location: SourceLocation = #_sourceLocation
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    /// The name is one constant of the program, whatever entity the object is of.
+    /// The name is one constant of the program for all entities.
     @Test func entitiesKeepTheirPlacesApart() throws {
         try ClubStack().contextKeepingStack().use { context in
             let names = ["Player": "Essien", "Coach": "Appiah", "Fan": "Ama", "Venue": "Accra"]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Relationships of every shape: what each end does when the other changes, and when an object is deleted.
+/// Relationships of every shape: effects of a change on the inverse, and of a deletion.
 @Suite struct RelationshipRuleTests {
     private func withContext(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try ShapeModel.stack().context().use(body)
@@ -126,7 +126,7 @@ import Testing
     }
 }
 
-/// A model of relationship shapes that ``Club`` does not have.
+/// A model with shapes of relationships that ``Club`` does not have.
 ///
 /// `Person` (friends ⇄ friends, partner ⇄ partner, parent ⇄ children: cascade, guild ⇄ members: deny, mark → Tag,
 /// badge → Badge: no action) ← `Manager` (reports: cascade ⇄ manager); `List` (songs, ordered ⇄ lists) and `Song`.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Checks of relationships by overridden methods, and the errors that people throw.
+/// Validation of relationships in overridden methods, with errors of the program.
 @Suite struct RelationshipValidationTests {
     private final class Choosy: NSManagedObject {
         var keys: Set<String> = []

@@ -3,9 +3,9 @@ import Testing
 
 @testable import CoreData
 
-/// Rows keep their values packed: each comes out as it went in, wherever it stands.
+/// Row snapshots store their values packed: each is read back unchanged from any slot.
 @Suite struct RowSnapshotTests {
-    /// One value of each kind, the texts and data of both kinds: with memory of their own and without.
+    /// One value of each kind; texts and data both with separate memory and without.
     private static let values: [SlotValue] = [
         .null, .integer(.min), .real(-0.5), .text("short"), .text(String(repeating: "界🌍", count: 40)), .data(Data()),
         .data(Data(repeating: 7, count: 1000)), .uuid(UUID()),
@@ -49,7 +49,7 @@ import Testing
         #expect(second == nil && kept == nil)
     }
 
-    /// What the limits of memory in `performance.md` count on.
+    /// Sizes that the memory limits in `performance.md` rely on.
     @Test func aRowTakesWhatItsValuesTake() {
         #expect(MemoryLayout<String>.size == 16 && MemoryLayout<Data>.size <= 16 && MemoryLayout<UUID>.size == 16)
         let values: [SlotValue] = [.integer(1), .real(2), .text("a name"), .null, .text("a zone")]

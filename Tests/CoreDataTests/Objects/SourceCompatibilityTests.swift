@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-// A class as Xcode writes it for a model, with @Managed in the place of @NSManaged.
+// A class as Xcode generates it for a model, with @Managed instead of @NSManaged.
 
 public class Squad: NSManagedObject {}
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// The contents of a to-many relationship as a set of the class that a property is declared with.
+/// The contents of a to-many relationship as a set of the declared class.
 @Suite struct ToManyStateTests {
     private final class Other: NSManagedObject {}
 

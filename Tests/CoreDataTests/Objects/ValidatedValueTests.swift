@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// `validateValue(_:forKey:)` is called for every property of every object, with values that are made when an override looks.
+/// `validateValue(_:forKey:)` is called for every property of every object. Its value is created when an override reads
+/// it.
 @Suite struct ValidatedValueTests {
     private class Strict: NSManagedObject {
         var keys: [String] = []
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    /// Nothing is made for an override that does not look: the destination of a relationship stays unknown to the context.
+    /// If no override reads the value, it is not created: the destination of a relationship stays unknown to the
+    /// context.
     @Test func aValueThatNoOverrideLooksAtIsNotMade() throws {
         try withOwner { context, owner in
             try context.save()
@@ -100,7 +102,7 @@ import Testing
         }
     }
 
-    /// An override may validate another object, or the same one again: each has its own value.
+    /// An override can validate another object or the same one again: each call has its own value.
     @Test func validationsMayLieWithinEachOther() throws {
         try withOwner { context, owner in
             let other = try #require(context.make("Owner", ["name": "two", "size": 2]) as? Strict)
@@ -118,7 +120,7 @@ import Testing
         }
     }
 
-    /// The pointer may be kept, though it says nothing any more.
+    /// The pointer can be kept, but its value is not valid any more.
     @Test func aKeptPointerDoesNoHarm() throws {
         try withOwner { context, owner in
             var kept: AutoreleasingUnsafeMutablePointer<AnyObject?>?

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Validation, statement by statement.
+/// Statements of Apple's documentation about validation.
 @Suite struct ValidationRuleTests {
     private func withContext(_ body: (NSManagedObjectContext) throws -> Void) throws {
         let number = Club.attribute("number", .integer16AttributeType)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// An object that was read has no other value for a required attribute that no file keeps.
+    /// A transient required attribute of a fetched object has its default value.
     @Test func transientValuesStartAgainAtTheirDefaults() throws {
         let state = Club.attribute("state", .integer16AttributeType, optional: false)
         state.isTransient = true
@@ -140,7 +140,7 @@ final class CheckedObject: NSManagedObject {
     var ownChecks = 0
     var trimsName = false
 
-    /// Stands for `validateNumber(_:)` and `validateName(_:)` at Apple's.
+    /// Replaces `validateNumber(_:)` and `validateName(_:)` of Apple's framework.
     override func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
         try super.validateValue(value, forKey: key)
         switch key {

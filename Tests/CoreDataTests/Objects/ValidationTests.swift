@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct ValidationTests {
-    /// A key, a value that its rule refuses, and the code of the refusal.
+    /// A key, a value that its rule refuses, and the error code.
     nonisolated(unsafe) private static let refusals: [(String, Any, Int)] = [
         ("wins", -1, 1620), ("wins", 101, 1610), ("name", "x", 1670),
         ("name", String(repeating: "x", count: 21), 1660), ("code", "AbC", 1680), ("code", "ABCD", 1680),
