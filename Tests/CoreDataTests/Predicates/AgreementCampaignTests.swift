@@ -4,18 +4,18 @@ import Testing
 
 @testable import CoreData
 
-/// Two evaluators, one truth: many random predicates and sorts, over a world with sub-entities, empty relationships and one of
-/// a hundred, find the same in the same order from SQL as in memory. What is left to memory is counted by its reason.
+/// Many random predicates and sorts have the same results in SQL as in memory, over a model with subentities, empty
+/// relationships and one of a hundred objects. Predicates left to memory are counted by reason.
 ///
-/// `ROSTER_LONG_TESTS=10` makes 100,000 predicates and 10,000 sorts.
+/// `ROSTER_LONG_TESTS=10` runs 100,000 predicates and 10,000 sorts.
 @Suite(.needs(.campaign)) struct AgreementCampaignTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
     private static let predicateCount = factor.map { $0 * 10_000 } ?? 400
     private static let sortCount = factor.map { $0 * 1_000 } ?? 40
-    /// So many rounds go over one world.
+    /// Number of rounds for each set of objects.
     private static let rounds = 1_000
 
-    /// Why SQL does not do a predicate; `nil` where it does.
+    /// The reason why SQL cannot evaluate a predicate; `nil` if it can.
     private func obstacle(_ predicate: NSPredicate, _ world: PredicateWorld) throws -> String? {
         let tree = try PredicateResolver(entity: world.team).resolve(predicate.syntaxTree)
         var translator = PredicateToSQL(
@@ -55,7 +55,7 @@ import Testing
         let lines = reasons.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }
         if Self.factor != nil { print("\(exact) of \(count) by SQL; in memory: " + lines.joined(separator: "; ")) }
         #expect(exact > count * 8 / 10, "\(lines)")
-        // Each reason is one of a few sentences, with no value of the predicate in it.
+        // Reasons are a few fixed sentences without values of the predicate.
         #expect(reasons.count < 12, "\(lines)")
     }
 

@@ -2,10 +2,10 @@ import CoreData
 import Foundation
 import Testing
 
-/// Constants of every shape on either side of every operator: a fetch from an SQLite store finds the objects for which
-/// `evaluate(with:)` holds, and the negated predicate all others.
+/// Constants of every shape on either side of every operator: a fetch from a SQLite store finds the objects for which
+/// `evaluate(with:)` is true, and the negated predicate finds all others.
 ///
-/// `ROSTER_LONG_TESTS=10` tries 30,000 predicates.
+/// `ROSTER_LONG_TESTS=10` runs 30,000 predicates.
 @Suite struct ConstantAgreementTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
     private static let count = factor.map { $0 * 3_000 } ?? 1_000
@@ -16,7 +16,7 @@ import Testing
         return request
     }
 
-    /// The objects that a fetch finds; `nil` where the predicate is refused.
+    /// The objects that a fetch finds; `nil` if the predicate is refused.
     private static func fetched(_ predicate: NSPredicate, _ world: ConstantWorld) throws -> Set<NSManagedObject>? {
         do {
             return Set(try world.context.fetch(request(predicate)))
@@ -55,7 +55,7 @@ import Testing
         #expect(checked > Self.count / 3 && selective > Self.count / 20, "\(checked) checked, \(selective) selective")
     }
 
-    /// The forms in which a collection stands on the left of CONTAINS.
+    /// Forms with a collection on the left of CONTAINS.
     @Test func constantCollectionsContainValues() throws {
         let world = try ConstantWorld()
         try world.context.performAndWait { () throws in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// Foundation's sets tell apart what is equal in Swift.
+    /// Foundation's sets distinguish elements that are equal in Swift.
     @Test func setsOfEqualElementsAreTaken() throws {
         let world = try ConstantWorld()
         try world.context.performAndWait { () throws in
@@ -105,7 +105,7 @@ import Testing
         #expect(NSPredicate(format: "%@ == %@", full, Array(full.reversed())).evaluate(with: nil))
     }
 
-    /// A number is no text to search for or in, and a to-many key no pair of bounds.
+    /// A number cannot be searched in or for as text, and a to-many key is not a pair of bounds.
     @Test func senselessConstantsAreRefused() throws {
         let world = try ConstantWorld()
         try world.context.performAndWait { () throws in
@@ -169,7 +169,7 @@ import Testing
     }
 }
 
-/// Teams with values of each kind, some without, their venues, players and tags.
+/// Teams with values of each kind, some without values, with venues, players and tags.
 final class ConstantWorld: @unchecked Sendable {
     let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Makes predicates about teams whose constants have any shape.
+/// Generates predicates about teams with constants of any shape.
 struct ConstantPredicates {
     private let world: ConstantWorld
     private var random: SeededGenerator
@@ -61,14 +61,14 @@ struct ConstantPredicates {
         }
     }
 
-    /// Mostly of `kind`: what does not fit an attribute is refused.
+    /// Mostly of `kind`, because a constant that does not fit the attribute is refused.
     private mutating func constant(_ kind: Kind, depth: Int = 2) -> Any? {
         guard depth > 0, random.chance(50) else { return single(random.chance(95) ? kind : random.pick(Kind.allCases)) }
         let elements = (0..<Int.random(in: 0...3, using: &random)).map { _ in
             constant(kind, depth: random.chance(85) ? 0 : depth - 1) ?? NSNull()
         }
         switch Int.random(in: 0..<4, using: &random) {
-        // Within another one, Foundation itself stops at a set of elements that are equal in Swift.
+        // Within another collection, Foundation traps at a set of elements that are equal in Swift.
         case 0 where depth == 2: return NSSet(array: elements)
         case 1: return NSOrderedSet(array: elements)
         default: return elements

@@ -3,9 +3,9 @@ import Testing
 
 @testable import CoreData
 
-/// The classes that format strings and keys give, and what they answer.
+/// The classes of predicates parsed from formats and keys, and their members.
 @Suite struct FoundationExtensionTests {
-    /// A compound prints, compares, evaluates and fetches as what it is made of, whoever made it.
+    /// A compound predicate prints, compares, evaluates and fetches by its subpredicates, however it was created.
     @Test func compoundsMadeByTheirInitialisersPrintTheirTree() {
         let parts = [NSPredicate(format: "wins > 1"), NSPredicate(format: "name == 'a'")]
         let both = NSCompoundPredicate(andPredicateWithSubpredicates: parts)

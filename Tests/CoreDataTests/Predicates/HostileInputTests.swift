@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Values, keys and names that are written to do harm: each means itself, and nothing but what was asked for happens.
+/// Values, keys and names of injection attacks: each is taken literally and has no other effect.
 @MainActor @Suite struct HostileInputTests {
     private static let attacks = [
         "'; DROP TABLE ZTHING; --", "\"; DROP TABLE ZTHING; --", "x' OR '1'='1", "1); DELETE FROM ZTHING; --", "]]; --",
@@ -29,7 +29,7 @@ import Testing
         context.reset()
     }
 
-    /// The statements about the entity `Thing` that are run meanwhile, without the values that are bound to them.
+    /// The statements about the entity `Thing` that `body` runs, without their bound values.
     private func statements(_ body: () throws -> Void) rethrows -> [String] {
         let heard = Mutex<[String]>([])
         let observation = StatementObservation { statement in
@@ -57,7 +57,7 @@ import Testing
                 if word == "==" { #expect(found == [rank]) }
             }
             #expect(try ranks(context, "Thing", NSPredicate(format: "text IN %@", [text])) == [rank])
-            // As a literal, through the printer.
+            // As a literal that the printer writes.
             let printed = NSPredicate(format: "text == %@", text).formatString
             #expect(try ranks(context, "Thing", NSPredicate(format: printed)) == [rank], "\(printed)")
             _ = try ranks(context, "Thing", NSPredicate(format: "text LIKE %@", text))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// Neither a value nor the name of an expression is ever part of a statement.
+    /// Values and names of expressions are never part of a statement.
     @Test func statementsAreThoseOfHarmlessWords() throws {
         let context = try container("Thing", ["text"]).viewContext
         try fill(context, "Thing", "text")
@@ -134,7 +134,7 @@ import Testing
             fetch.predicate = NSPredicate(format: "text == %@ AND rank == nil", text)
             try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
         }
-        // Found too, as a batch that finds nothing is a statement less.
+        // This value exists, too, because a batch without results runs one statement less.
         let harmless = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
         harmless.setValuesForKeys(["text": "harmless", "rank": Self.attacks.count])
         try context.save()
@@ -161,13 +161,13 @@ import Testing
                 #expect(count > 100 && !error.localizedDescription.contains("\n"), "\(error)")
             }
         }
-        // Not through text: so deep a tree is another matter.
+        // Not as text: the parser limits the depth.
         var nested = NSPredicate(format: "rank == 1")
         for _ in 0..<200 { nested = NSCompoundPredicate(notPredicateWithSubpredicate: nested) }
         #expect(try ranks(context, "Thing", nested) == [1])
     }
 
-    /// What a statement would be as long as 3ⁿ for, or deeper than SQLite's parser goes, is reckoned in memory.
+    /// Expressions whose statement would grow as 3ⁿ or exceed the depth of SQLite's parser are evaluated in memory.
     @Test(arguments: [
         ("abs:(", ")"), ("~(", ")"), ("uppercase:(lowercase:(", "))"), ("TERNARY(rank == 1, 1, ", ")"),
         ("(rank - (", "))"),
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    /// A list whose members are columns needs its left side once for each.
+    /// A list with columns as members repeats its left side for each member.
     @Test func nestedListsEndInAnAnswer() throws {
         let context = try container("Thing", ["text"]).viewContext
         try fill(context, "Thing", "text")
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    /// A chain that a program puts together pair by pair is a chain to SQL.
+    /// A chain of nested pairs is translated as one flat chain.
     @Test func longChainsAreSearchedByTheStore() throws {
         let context = try container("Thing", ["text"]).viewContext
         try fill(context, "Thing", "text")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Swift key paths of managed properties stand for their keys.
+/// Swift key paths of managed properties are converted to their keys.
 @Suite struct KeyPathNamesTests {
     @Test func sortDescriptorsOfKeyPathsReachTheStore() throws {
         let club = try ClubStack()

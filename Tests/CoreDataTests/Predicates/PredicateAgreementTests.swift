@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Random predicates over random data: SQL and memory find the same rows.
+/// Random predicates over random data find the same rows in SQL and in memory.
 @Suite struct PredicateAgreementTests {
     @Test(arguments: [11, 12, 13] as [UInt64])
     func randomPredicatesFindTheSameRows(seed: UInt64) throws {
@@ -27,7 +27,7 @@ import Testing
                 Issue.record("\(label): \(error)")
             }
         }
-        // What the generator makes is meant to be translated, but for some aggregates and casts.
+        // The generator's predicates can be translated, except some aggregates and casts.
         #expect(exact > rounds * 6 / 10, "only \(exact) of \(rounds) were translated")
         #expect(selective > rounds * 3 / 10, "only \(selective) of \(rounds) tell rows apart")
     }
@@ -37,7 +37,7 @@ import Testing
         var generator = PredicateGenerator(world, seed: 99)
         for round in 0..<200 {
             let made = generator.predicate()
-            // Objects have no text.
+            // Objects cannot be printed.
             if made.arguments.contains(where: {
                 $0 is PredicateRow || $0 is NSManagedObjectID || $0 is NSEntityDescription || $0 is [PredicateRow]
             }) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Predicates and sort keys that do not fit the model are refused with one clear line, by both evaluators alike.
+/// Predicates and sort keys that do not fit the model are refused with the same clear line by both evaluators.
 @Suite struct PredicateErrorTests {
     @Test(arguments: [
         ("nam == 'x'", "keypath nam not found in entity Team: did you mean \"name\"?"),
@@ -11,7 +11,7 @@ import Testing
             "homeVenue.capacty > 1",
             "keypath homeVenue.capacty not found in entity Venue (at \"capacty\"): did you mean \"capacity\"?"
         ),
-        // A name of two lines.
+        // A name with a line break.
         ("players.\\name == 1", "keypath ␊ame not found in entity Player: did you mean \"name\"?"),
         ("xyzzy == 1", "keypath xyzzy not found in entity Team: its keys are blob, code,"),
         (

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What predicates mean, operator by operator, on plain values.
+/// Semantics of each operator of predicates on plain values.
 @Suite struct PredicateEvaluationTests {
     nonisolated(unsafe) static let team: [String: Any] = [
         "name": "Zürich", "wins": 3, "rating": 2.5, "favorite": true, "tags": ["a", "b", "b"], "age": NSNull(),
@@ -35,7 +35,7 @@ import Testing
             ("wins << 2 == 12", true),
             ("abs:(-3) == wins", true), ("sqrt:(16) == 4", true), ("-wins == -3", true),
             ("9223372036854775807 + 1 > 9223372036854775807", true),
-            // texts: by code point, but for the options
+            // texts: compared by code point unless options are given
             ("name == 'Zürich'", true), ("name == 'Zu\u{308}rich'", false), ("name ==[c] 'zÜRICH'", true),
             ("name ==[c] 'Zu\u{308}RICH'", true),
             ("name ==[d] 'Zurich'", true), ("name ==[c] 'zurich'", false), ("name ==[cd] 'zurich'", true),

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// Makes predicates about the teams of a ``PredicateWorld`` at random, as text and arguments.
+/// Generates random predicates about the teams of a ``PredicateWorld`` as text and arguments.
 struct PredicateGenerator {
     let world: PredicateWorld
     var random: SeededGenerator
@@ -178,7 +178,7 @@ struct PredicateGenerator {
         }
     }
 
-    /// Of the operators that give collections.
+    /// A predicate with an operator that returns a collection.
     private mutating func union(_ number: String) -> Made {
         let kind = random.pick(["@unionOf", "@distinctUnionOf"])
         switch Int.random(in: 0..<4, using: &random) {
@@ -234,7 +234,7 @@ struct PredicateGenerator {
         case 6: return Made(format: "ANY tags == %@", arguments: [random.pick(world.tags).objectID])
         case 7: return Made(format: "homeVenue.entity == %@", arguments: [random.pick([world.venue, world.stadium])])
         case 8: return Made(format: random.pick(["tags == nil", "players != nil", "tags.word CONTAINS 'a'"]))
-        // Another entity's object under the same number is another object.
+        // An object of another entity with the same number is a different object.
         default:
             return Made(format: "homeVenue == %@ OR tags CONTAINS %@", arguments: [world.tags[0], world.players[0]])
         }

@@ -8,7 +8,7 @@ extension SeededGenerator {
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }
 
-/// An object as evaluators see it, without any context.
+/// An object as evaluators read it, without a context.
 final class PredicateRow: RowReadable {
     let rowLayout: EntityLayout
     let objectID: NSManagedObjectID
@@ -47,7 +47,7 @@ extension ObjectOrdering {
     func sorted<Row: RowReadable>(_ rows: [Row]) -> [Row] { places(of: rows).map { rows[$0] } }
 }
 
-/// Tables named as Apple names them, as far as the translation asks.
+/// Tables named as by Apple's framework, as far as the translation needs them.
 final class PredicateSchema: SQLSchema {
     let dialect = SQLDialect.sqlite
     let numbers: [String: Int64]
@@ -84,7 +84,7 @@ final class PredicateSchema: SQLSchema {
     }
 }
 
-/// Teams, venues, players and tags at random, as objects and as tables with the same content.
+/// Random teams, venues, players and tags, as objects and as tables with the same content.
 final class PredicateWorld {
     final class Store: NSPersistentStore, @unchecked Sendable {}
 
@@ -121,7 +121,7 @@ final class PredicateWorld {
         "FFFFFFFF-0000-0000-0000-000000000000",
     ]
 
-    /// - Parameter crowd: how many players the first team has besides.
+    /// - Parameter crowd: number of additional players of the first team.
     init(seed: UInt64, teamCount: Int = 60, crowd: Int = 0) throws {
         let (team, venue, player) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
         let (place, stadium, tag) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
@@ -337,7 +337,7 @@ final class PredicateWorld {
         }
     }
 
-    /// The affinities of Apple's columns.
+    /// Column types as declared by Apple's framework.
     private static func declaredType(_ property: NSPropertyDescription) -> String {
         switch (property as? NSAttributeDescription)?.attributeType {
         case .doubleAttributeType, .floatAttributeType: "FLOAT"
@@ -351,7 +351,7 @@ final class PredicateWorld {
 
     // MARK: Both evaluators
 
-    /// The keys of the rows that match by SQL, in order; `nil` where the store cannot do it.
+    /// The keys of the rows that match in SQL, in order; `nil` if SQL cannot evaluate the predicate.
     func keysBySQL(
         _ entity: NSEntityDescription, _ predicate: NSPredicate?, sort: [NSSortDescriptor] = [], limit: Int = 0,
         offset: Int = 0
@@ -368,13 +368,13 @@ final class PredicateWorld {
         }
     }
 
-    /// The same in memory, in the order of the keys.
+    /// The keys that match in memory, sorted.
     func keysInMemory(_ entity: NSEntityDescription, _ predicate: NSPredicate) throws -> [Int64] {
         let compiled = try CompiledPredicate(predicate.syntaxTree, entity: entity)
         return rows(of: entity).filter { compiled.evaluate($0) }.map(\.number).sorted()
     }
 
-    /// The same without the model: every key read by name.
+    /// The same without the model: every key is read by name.
     func keysByName(_ entity: NSEntityDescription, _ predicate: NSPredicate) throws -> [Int64] {
         let tree = try PredicateResolver(entity: entity).resolve(predicate.syntaxTree)
         let compiled = try CompiledPredicate(tree)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Sorting by SQL and in memory gives the same order, to the last tie.
+/// Sorting in SQL and in memory has the same order, including ties.
 @Suite struct SortAgreementTests {
     static let selectors: [SortSelector] = [
         .compare, .caseInsensitiveCompare, .localizedCompare, .localizedCaseInsensitiveCompare,

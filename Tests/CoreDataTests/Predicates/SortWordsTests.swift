@@ -3,12 +3,12 @@ import Testing
 
 @testable import CoreData
 
-/// Numbers that stand for the values of several sort keys.
+/// Numbers that represent the values of several sort keys.
 @Suite struct SortWordsTests {
     private typealias Column = (values: [SlotValue], isAscending: Bool)
 
-    /// Where two numbers differ, the values of the first key in which the rows differ say the same; where they are equal, the
-    /// keys that the numbers tell are.
+    /// If two numbers differ, their order is that of the rows. If they are equal, the rows are equal in all keys that
+    /// the numbers represent.
     private func check(_ columns: [Column], count: Int, told: Int? = nil, _ note: Comment) {
         var words = SortWords(count: count)
         var appended = 0

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-/// Which forms of predicates a fetch from an SQLite store takes, as a program writes them: those that Apple's store takes give
-/// the same; those that it rejects are done in memory where they have a meaning, and else refused with the reason.
+/// Forms of predicates in a fetch from a SQLite store. Those that Apple's store supports have the same results; others
+/// are evaluated in memory if they have a meaning, or else refused with the reason.
 @MainActor @Suite struct StoreFormTests {
     private static let container = Result { () throws -> NSPersistentContainer in
         let container = try NSPersistentContainer.open("Forms", model: model(), at: URL(fileURLWithPath: "/dev/null"))
@@ -48,7 +48,7 @@ import Testing
 
     private func names(_ predicate: NSPredicate) throws -> [String] {
         let context = try Self.container.get().viewContext
-        // Nothing that memory knows already.
+        // Removes objects from memory.
         context.reset()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
         request.predicate = predicate
@@ -121,13 +121,13 @@ import Testing
             ("since < now()", ["Ada", "Zoë", "bob", "Émile"]), ("since == CAST('2001-01-21', 'NSDate')", ["Émile"]),
             ("since >= CAST(3110400, 'NSDate')", ["Ada", "bob"]), ("noindex:(age) == 36", ["Ada"]),
             ("CAST(age, 'NSString') == '52'", ["bob"]), ("floor:(age / 10.0) == 3", ["Ada"]),
-            // What a store cannot search by itself
+            // Evaluated in memory
             ("{1, 2} INTERSECT {2, 3} == {2} AND age == 20", ["Émile"]),
             ("SELF.name == 'bob'", ["bob"]), ("#name == 'bob'", ["bob"]), ("'o' IN name", ["Zoë", "bob"]),
         ] as [(String, [String])])
     func findsWhatThePredicateSays(_ format: String, _ expected: [String]) throws {
         #expect(try names(NSPredicate.parse(format: format)) == expected)
-        // The printed form says the same.
+        // The printed form is equivalent.
         let printed = NSPredicate(format: NSPredicate(format: format).formatString)
         #expect(try names(printed) == expected, "\(printed.formatString)")
     }

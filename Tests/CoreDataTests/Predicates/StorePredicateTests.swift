@@ -5,9 +5,9 @@ import Testing
 
 @testable import CoreData
 
-/// Random predicates through the whole framework: a fetch from a SQLite file finds what the objects themselves answer.
+/// Random predicates through the whole framework: a fetch from a SQLite file finds the objects that match in memory.
 @Suite struct StorePredicateTests {
-    /// The content of a ``PredicateWorld`` in a store.
+    /// The contents of a ``PredicateWorld`` in a store.
     private final class Copy {
         let world: PredicateWorld
         let stack: ClubStack
@@ -28,7 +28,7 @@ import Testing
             try context.performAndWait { try fill(keepsZeros: keepsZeros) }
         }
 
-        /// - Parameter keepsZeros: whether the store takes texts with a zero character.
+        /// - Parameter keepsZeros: true if the store supports texts with a zero character.
         private func fill(keepsZeros: Bool) throws {
             let rows = world.teams + world.places + world.players + world.tags
             for row in rows {
@@ -56,7 +56,7 @@ import Testing
             try context.save()
         }
 
-        /// The argument with the store's objects in the place of the world's.
+        /// The argument with objects of the store instead of those of the world.
         func translated(_ argument: Any?) -> Any? {
             switch argument {
             case let row as PredicateRow: objects[ObjectIdentifier(row)]
@@ -67,7 +67,7 @@ import Testing
             }
         }
 
-        /// Compares a fetch with the answers of the objects, one by one.
+        /// Compares a fetch with the evaluation of each object.
         func check(_ made: PredicateGenerator.Made, _ label: String) throws {
             let predicate = try NSPredicate.parse(format: made.format, arguments: made.arguments.map(translated))
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -85,7 +85,7 @@ import Testing
     func fetchesFindWhatTheObjectsAnswer(seed: UInt64) throws { try compare(Copy(seed: seed), seed) }
 
     #if PostgreSQL
-        /// `ROSTER_LONG_TESTS=10` makes 10,000 predicates and as many sorts, a thousand for each seed.
+        /// `ROSTER_LONG_TESTS=10` runs 10,000 predicates and as many sorts, a thousand for each seed.
         private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
         private static let predicateSeeds: [UInt64] = factor.map { (0..<UInt64($0)).map { 61 + $0 } } ?? [61, 62, 63]
         private static let sortSeeds: [UInt64] = factor.map { (0..<UInt64($0)).map { 71 + $0 } } ?? [71]
@@ -98,7 +98,7 @@ import Testing
             try compare(Copy(seed: seed, server: PostgreSQLCluster.shared), seed, rounds: rounds)
         }
 
-        /// The order of a server is that of memory, to the last tie.
+        /// The order of a server is that of memory, including ties.
         @Test(
             .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             arguments: sortSeeds)
@@ -123,7 +123,7 @@ import Testing
                     let found = try copy.context.fetch(request)
                     let sorted = try ObjectOrdering(sort, entity: copy.world.team).sorted(copy.teams)
                     #expect(found.count == sorted.count)
-                    // Ties are by the key, which is in the order of insertion here.
+                    // Ties are sorted by key, which is the order of insertion here.
                     #expect(
                         zip(found, sorted).allSatisfy { $0 === $1 },
                         "\(sort): \(zip(found, sorted).map { ($0.0.value(forKey: keys[0]), $0.1.value(forKey: keys[0])) })"
@@ -137,12 +137,12 @@ import Testing
         }
     #endif
 
-    /// - Parameter rounds: how many predicates before there are changes that are not saved, and how many then.
+    /// - Parameter rounds: number of predicates without and with unsaved changes.
     private func compare(_ copy: Copy, _ seed: UInt64, rounds: (Int, Int) = (120, 80)) throws {
         var generator = PredicateGenerator(copy.world, seed: seed)
         try copy.context.performAndWait {
             for round in 0..<rounds.0 { try copy.check(generator.predicate(), "seed \(seed), saved, round \(round)") }
-            // Changes that are not saved: the fetch sees them as the objects do.
+            // The fetch includes unsaved changes, as the objects do.
             var random = SeededGenerator(seed: seed)
             for team in copy.teams where random.chance(30) {
                 team.setValue(random.pick(PredicateWorld.texts), forKey: "name")
@@ -152,7 +152,7 @@ import Testing
             if let last = copy.teams.last { copy.context.delete(last) }
             for round in 0..<rounds.1 {
                 let made = generator.predicate()
-                // Through relationships the store's answer is of the saved values, as at Apple's.
+                // Through relationships the store compares saved values, as in Apple's framework.
                 let isOwn = !["homeVenue", "players", "tags"].contains { made.format.contains($0) }
                 if isOwn { try copy.check(made, "seed \(seed), unsaved, round \(round)") }
             }

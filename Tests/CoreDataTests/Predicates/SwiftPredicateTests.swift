@@ -12,7 +12,7 @@ final class BandMember: NSManagedObject {
 }
 
 extension BandMember {
-    /// No modelled property.
+    /// Not a property of the model.
     var fixed: Int { 3 }
 }
 
@@ -22,8 +22,8 @@ final class BandGroup: NSManagedObject {
     @Managed var founded: Int64
 }
 
-/// `NSPredicate(#Predicate { … })` gives what Swift's own evaluation gives, from the store and from memory. Only the public
-/// interface.
+/// `NSPredicate(#Predicate { … })` has the results of Swift's own evaluation, in the store and in memory. Uses only the
+/// public interface.
 @MainActor @Suite struct SwiftPredicateTests {
     static func model() -> NSManagedObjectModel {
         let member = MigrationDesk.entity(
@@ -43,7 +43,7 @@ final class BandGroup: NSManagedObject {
         return model
     }
 
-    /// Forty members of five bands, one of them empty; some without a band, a name or a date.
+    /// Forty members of five bands, one band empty; some members have no band, name or date.
     static func fill(_ context: NSManagedObjectContext) throws {
         let names: [String?] = ["Ada", "ada", "Ünal", "中文", "🙂 smile", nil, "", "Zoë", "a.b", "René"]
         let bands = (0..<5).map { number in
@@ -161,7 +161,7 @@ final class BandGroup: NSManagedObject {
     }
 
     @Test func convertsExpressions() throws {
-        // A key path is found by the models in use, and the context holds this one.
+        // A key path is resolved by the models in use; the container keeps this one alive.
         try withExtendedLifetime(open()) {
             let double = #Expression<BandMember, Int64> { $0.age * 2 }
             let converted = try #require(NSExpression(double))

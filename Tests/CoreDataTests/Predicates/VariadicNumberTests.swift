@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Numbers of C arguments, as the C library prints them in any locale.
+/// Numbers in C variadic arguments, formatted by the C library in any locale.
 @Suite struct VariadicNumberTests {
     @Test(arguments: [
         0, -0.0, 0.1, 1, 1.5, -2.5e-300, .pi, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity,
