@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// `affectedStores` of every request, with two stores that hold the same entity.
+/// `affectedStores` of every request, with two stores that contain the same entity.
 @Suite struct AffectedStoresTests {
     /// Two stores with a team "a" and "b" each; the first also has "only first".
     private final class Desk: @unchecked Sendable {
@@ -30,7 +30,7 @@ import Testing
             return try context.performAndWait { try body(context) }
         }
 
-        /// The names in one store, read by a coordinator's fetch of all stores.
+        /// The names in one store, filtered from a fetch of all stores.
         func names(in store: NSPersistentStore) throws -> [String] {
             try use { context in
                 try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
@@ -65,7 +65,7 @@ import Testing
                 let found = try context.fetch(request).first as? NSNumber
                 #expect(found == count as NSNumber)
             }
-            // Unsaved changes of the other store do not count either.
+            // Unsaved changes of the other store are ignored, too.
             for team in try context.fetch(desk.request([desk.first])) {
                 (team as? NSManagedObject)?.setValue("z", forKey: "name")
             }
@@ -130,7 +130,7 @@ import Testing
         #expect(try desk.names(in: desk.second) == ["a", "b"])
         #expect(try delete(NSBatchDeleteRequest(fetchRequest: desk.request([desk.second], "name == 'b'"))) == 1)
         #expect(try desk.names(in: desk.first) == ["b", "only first"])
-        // What is set last counts, also where it says all stores.
+        // The last value set counts, even if it means all stores.
         let limited = NSBatchDeleteRequest(fetchRequest: desk.request([desk.first], "name == 'a'"))
         limited.affectedStores = nil
         #expect(try delete(limited) == 1)

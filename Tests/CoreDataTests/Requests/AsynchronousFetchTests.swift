@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Asynchronous fetches as programs that were written for Apple's framework make them.
+/// Asynchronous fetches, as made by programs written for Apple's framework.
 @Suite struct AsynchronousFetchTests {
     typealias Kind = BatchRequestTests.Kind
 
@@ -102,8 +102,8 @@ import Testing
         #expect(ended.error?.domain == NSCocoaErrorDomain)
     }
 
-    /// In SQL the comparisons for a single row would take weeks: a fetch that ends was interrupted in the middle of a row. In memory
-    /// a sort would follow the predicate.
+    /// In SQL, the comparisons for a single row would take weeks, so a fetch that ends was interrupted within a row. In
+    /// memory, a sort would follow the predicate.
     @Test(
         arguments: [
             (.sqlite, true), (.nowhere, true), (.sqlite, false), (.nowhere, false), (.memory, false),
@@ -134,11 +134,11 @@ import Testing
                     }
                 ]
             }
-            // Enough to begin. Where it is not, the fetch ends all the same.
+            // Long enough to begin. If not, the fetch is cancelled before it begins.
             try await expectCancellation(of: request, context, canceller) { usleep(100_000) }
         }
         #expect(sort.comparisons.load(ordering: .relaxed) == 0, "the sort, which follows the predicate")
-        // The store goes on.
+        // The store can be used again.
         #expect(try await finish(Self.dogs("age == 99"), context).names?.count == (inSQL ? 5 : 40))
     }
 
@@ -161,29 +161,29 @@ import Testing
         } afterwards: {
             sort.goesOn.signal()
         }
-        // Of 20,000 that it takes to sort 2000 objects.
+        // A full sort of 2,000 objects takes 20,000 comparisons.
         let comparisons = sort.comparisons.load(ordering: .relaxed)
         #expect((100..<1000).contains(comparisons), "\(comparisons)")
         #expect(try await finish(Self.dogs("age == 99"), context).names?.count == 20)
     }
 
-    /// A sort that waits in its hundredth comparison.
+    /// A sort that pauses in its hundredth comparison.
     private final class Sort: Sendable {
         let comparisons = Atomic(0)
         let isRunning = DispatchSemaphore(value: 0)
         let goesOn = DispatchSemaphore(value: 0)
     }
 
-    /// By what a fetch is cancelled.
+    /// Ways to cancel a fetch.
     private enum Canceller: CaseIterable { case result, progressAbove, task }
 
     private typealias Step = @Sendable () -> Void
 
-    /// Expects that a fetch ends, and with the error of what was cancelled. Where it does not end, nobody may be left to say so: that
-    /// stops the program.
+    /// Expects that a fetch ends with the error of a cancellation. A fetch that never ends stops the program, because
+    /// no thread may be left to report it.
     ///
-    /// - Parameter begun: returns when the fetch should be cancelled. It runs, like `afterwards`, on a thread of its own: those of
-    ///   the queues may all be busy with fetches.
+    /// - Parameter begun: returns when the fetch is to be cancelled. It and `afterwards` run on their own threads,
+    ///   because those of the queues may all be busy with fetches.
     private func expectCancellation(
         of request: NSFetchRequest<NSManagedObject>, _ context: NSManagedObjectContext,
         _ canceller: Canceller = .result,
@@ -222,7 +222,7 @@ import Testing
                         let result = try context.execute(asynchronous) as? NSPersistentStoreAsynchronousResult
                         if canceller == .progressAbove { above.resignCurrent() }
                         nonisolated(unsafe) let running = result
-                        // In this block: the test itself may have to wait for others before it goes on.
+                        // In this block, because the test's own task may have to wait for others.
                         onThread { if canceller == .result { running?.cancel() } else { above.cancel() } }
                     } catch {
                         continuation.resume(throwing: error)
@@ -236,7 +236,7 @@ import Testing
     @Test func aSearchInMemoryFindsTheSameInAllParts() async throws {
         let stack = try Self.stack(dogs: 20_000)
         let context = stack.container.newBackgroundContext()
-        // No store does the cast.
+        // No store supports this cast.
         let request = Self.dogs("CAST(age, 'NSString') CONTAINS '9'")
         let expected = (0..<20_000).filter { "\($0 % 100)".contains("9") }.map { "Dog \($0)" }
         let found = try await finish(request, context)
@@ -312,7 +312,7 @@ import Testing
         let onMainQueue = Mutex<[Bool]>([])
     }
 
-    /// What the fetch works out of the context is worked out where the caller is, and not on the executor of no actor.
+    /// The fetch processes the context's changes on the caller's queue, not on the global executor.
     @Test @MainActor func aTaskOfTheMainActorFetchesOnTheMainQueue() async throws {
         let stack = try Self.stack(dogs: 3)
         let view = stack.container.viewContext

@@ -2,9 +2,9 @@ import CoreData
 import Foundation
 import Testing
 
-/// Batch deletions of more rows than are deleted in one step: the outcome is that of one step.
+/// Batch deletions that need several steps have the same result as one step.
 @Suite struct BatchDeletionStepTests {
-    /// Items in folders: files that must be in one, and links that forbid the deletion of what they are in.
+    /// Items in folders: files that require a folder, and links that forbid the deletion of their folder.
     private static func model() -> NSManagedObjectModel {
         func entity(_ name: String) -> NSEntityDescription {
             let entity = NSEntityDescription()

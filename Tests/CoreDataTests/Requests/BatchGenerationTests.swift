@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Batches write beneath contexts that keep reading an older state of the store.
+/// Batches write while contexts are pinned to an older state of the store.
 @MainActor @Suite struct BatchGenerationTests {
     @Test func aPinnedContextDoesNotSeeBatches() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("batches-\(UUID().uuidString)")
@@ -34,7 +34,7 @@ import Testing
         #expect(try pinned.count(BandMember.self, where: #Predicate { $0.age == 99 }) == 0)
         #expect(try pinned.count(BandMember.self, where: #Predicate { $0.name == "Ada" }) == 4)
         #expect(try pinned.aggregate(.maximum, of: \BandMember.age) as? Int == 35)
-        // Going on shows all of it.
+        // The current generation contains the changes.
         try pinned.setQueryGenerationFrom(.current)
         pinned.refreshAllObjects()
         #expect(try pinned.count(BandMember.self) == before + 2 - 4)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import CoreData
 
-/// Random batches, with what becomes of them reckoned beside, seen by a controller, by another context and by another stack on
-/// the file with a controller of its own. (`BatchWatchTests` follows such batches in another process.)
+/// Random batches with precomputed results, observed by a controller, by another context, and by another stack on the
+/// file with its own controller. (`BatchWatchTests` observes such batches in another process.)
 ///
-/// `ROSTER_LONG_TESTS=n` makes n times 1,000 batches, a third of them with each seed.
+/// `ROSTER_LONG_TESTS=n` runs n times 1,000 batches, a third of them with each seed.
 @Suite struct BatchReplayTests {
     private static let rounds =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 / 3 + 1 } ?? 60
@@ -24,9 +24,9 @@ import Testing
         ]
     }
 
-    /// One random batch, told to the store and to `teams`.
+    /// Executes one random batch in the store and applies it to `teams`.
     ///
-    /// - Returns: what to merge.
+    /// - Returns: the changes to merge.
     private func play(
         _ random: inout some RandomNumberGenerator, _ context: NSManagedObjectContext, _ teams: inout [String: Team],
         _ number: Int
@@ -82,7 +82,7 @@ import Testing
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// A list of teams in a context, and what its delegate heard.
+    /// A list of teams in a context, and its delegate's record.
     private struct Listing {
         static var request: NSFetchRequest<NSManagedObject> {
             League.request("Team", NSPredicate(format: "wins > 5"), by: "zone", "wins", "name")
@@ -100,7 +100,7 @@ import Testing
         }
 
         var names: [String] { (controller.fetchedObjects ?? []).map { $0.value(forKey: "name") as? String ?? "" } }
-        /// The names under their sections, as the controller has them.
+        /// The names by section, as in the controller.
         var sections: [String: [String]] {
             let pairs = (controller.sections ?? []).map { section in
                 (
@@ -138,7 +138,7 @@ import Testing
             }
             guard number % 20 == 19 || number == Self.rounds - 1 else { continue }
             let sections = Dictionary(grouping: fresh) { expected[$0]?.zone ?? "" }
-            // Without a fetch, which would see the rows however little the context heard.
+            // Reads the lists without a fetch, which would read the rows even if the contexts had merged nothing.
             let followed = eventually("the list follows round \(number)", within: 120) {
                 follower.performAndWait { far.names == fresh && far.sections == sections }
             }

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Batch requests as programs that were written for Apple's framework send them.
+/// Batch requests, as made by programs written for Apple's framework.
 @Suite struct BatchRequestTests {
     enum Kind: CaseIterable { case sqlite, nowhere, memory }
 
@@ -33,8 +33,8 @@ import Testing
         to.properties += [home]
     }
 
-    /// Venues with walks of dogs and a keeper each; dogs with a chip number that is unique, toys that go with them, and a vet
-    /// that may not go while it has patients.
+    /// Venues with walks of dogs and a keeper each; dogs with a unique chip number, toys that are deleted with them,
+    /// and a vet who cannot be deleted while there are patients.
     static func model() -> NSManagedObjectModel {
         let dog = NSEntityDescription()
         dog.name = "Dog"

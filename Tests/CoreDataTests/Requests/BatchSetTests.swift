@@ -4,9 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// Batches that are one statement for all rows leave in the file what row by row leaves: a trigger on a table, which has to see
-/// each row, makes the store go row by row.
-/// One after the other: statements are counted, and both tests have the same tables.
+/// Batches run as one statement write the same file as row by row. A trigger on the table, which must see each row,
+/// forces the store to go row by row. Serialized, because statements are counted and both tests use the same tables.
 @Suite(.serialized) struct BatchSetTests {
     private static let rounds =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { 25 * $0 } ?? 10
@@ -76,7 +75,7 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(at: folder) }
 
-        /// All that the file has, but for times and for the numbers of changes that one batch makes.
+        /// The file's contents, except times and change counts of a batch.
         func contents() throws -> [String] {
             let connection = try Connection(path: url.path, access: .readOnly)
             defer { connection.close() }
@@ -95,7 +94,7 @@ import Testing
         }
     }
 
-    /// A batch that can be sent to several stores.
+    /// A batch that can be executed in several stores.
     private struct Batch {
         let label: String
         let send: (NSManagedObjectContext) throws -> Any?
@@ -143,7 +142,7 @@ import Testing
                 let request = NSBatchInsertRequest(entityName: entity) { (row: NSMutableDictionary) in
                     if left == 0 { return true }
                     left -= 1
-                    // Keys come in another order and number, some twice.
+                    // Keys in random order and number, some repeated.
                     for key in ["name", "wins", "total", "rating", "wins", "founded"].shuffled(using: &random)
                     where random.chance(80) {
                         switch key {
@@ -182,7 +181,7 @@ import Testing
             object.setValuesForKeys(values)
             return object
         }
-        // Saved one after the other, so that both stores have them under the same keys.
+        // Saved one by one, so that both stores give them the same keys.
         let grounds = ["X", "Y"].map { make("Ground", ["city": $0]) }
         try context.save()
         let badges = ["a", "b"].map { make("Badge", ["word": $0]) }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CoreData
 
-/// The objects of a context end on its queue, whoever lets go of the context last.
+/// The objects of a context are released on its queue, whichever thread releases the context last.
 @Suite struct LastHolderTests {
-    /// True if the objects that ended did so on their queue.
+    /// Records if objects were released on their queue.
     private final class Ends: Sendable {
         private let noted = Mutex<[Bool]>([])
 
@@ -14,7 +14,7 @@ import Testing
 
         func note(_ isOnQueue: Bool) { noted.withLock { $0.append(isOnQueue) } }
 
-        /// A new team that nobody but `context` holds.
+        /// Adds a team that only `context` holds.
         func addTeam(in context: NSManagedObjectContext) {
             let team = context.team()
             let note = Note(ends: self, queue: context.queue)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Ends with the team that holds it.
+    /// Is released with the team that holds it.
     private final class Note {
         private let ends: Ends
         private let queue: WorkQueue
@@ -32,7 +32,7 @@ import Testing
         deinit { ends.note(queue.isCurrent) }
     }
 
-    // SAFETY: handed from thread to thread, each of which waits for the other.
+    // SAFETY: passed between threads, each of which waits for the other.
     private final class Holder: @unchecked Sendable {
         var context: NSManagedObjectContext?
     }
@@ -54,14 +54,14 @@ import Testing
                     ends.addTeam(in: context)
                     let teams = NSFetchRequest<NSManagedObject>(entityName: "Team")
                     let request = NSAsynchronousFetchRequest(fetchRequest: teams) { _ in
-                        // The context is let go of behind this block, before the next one of its queue at the latest.
+                        // The context is released after this block, at the latest before its queue's next one.
                         DispatchQueue.global().async { queue.async { continuation.resume() } }
                     }
                     #expect(throws: Never.self) { try context.execute(request) }
                 }
             }
         }
-        // The last ones may still be on their way.
+        // The last ones may not be released yet.
         #expect(ends.all.count > times / 2 && ends.all.allSatisfy(\.self), "\(ends.all)")
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// A batch of many new rows leaves the indexes that it found, each with all rows in it.
+/// A batch of many new rows restores the existing indexes with all rows in them.
 @Suite(.serialized) struct PostponedIndexTests {
     private final class Place {
         let container: NSPersistentContainer
@@ -57,7 +57,7 @@ import Testing
             try context.performAndWait { _ = try context.execute(request) }
         }
 
-        /// What another program sees.
+        /// Reads the file as another program does.
         func look<Result>(_ body: (Connection) throws -> Result) throws -> Result {
             let connection = try Connection(path: path, access: .readWrite)
             defer { connection.close() }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// How many indexes `body` takes away.
+    /// The number of indexes that `body` drops.
     private func dropped(_ place: Place, _ body: () throws -> Void) rethrows -> Int {
         let count = Mutex(0)
         let observation = StatementObservation { statement in
