@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// What a context and its list do while another process commits more than one turn of the queue should take.
+/// A context and its list while another process commits more than one turn of the queue should merge.
 @Suite struct BusyWriterTests {
     private func changes(_ kind: WritableKeyPath<CommittedChanges, [NSManagedObjectID]>, _ ids: [NSManagedObjectID])
         -> CommittedChanges
@@ -29,22 +29,22 @@ import Testing
         let ids = try ids(200)
         var commits = ForeignCommits()
         let asked = (0..<20).map { commits.add(changes(\.updated, Array(ids[$0 * 10..<$0 * 10 + 10]))) }
-        // One turn is asked for, however much comes before it begins.
+        // One turn is requested for all commits before it begins.
         #expect(asked == [true] + Array(repeating: false, count: 19))
         let first = commits.takeForTurn().map(\.count)
         #expect(first == Array(repeating: 10, count: 6))
-        // That took too long: the next one is smaller.
+        // The turn took too long, so the next one is smaller.
         let goesOn = commits.turnEnded(rows: 60, seconds: 0.2, now: .now())
         #expect(goesOn)
         let smaller = commits.takeForTurn().count
         #expect(smaller == 4)
-        // And this one was quick.
+        // This turn was quick.
         _ = commits.turnEnded(rows: 40, seconds: 0.0001, now: .now())
         let larger = commits.takeForTurn().count
         #expect(larger == 6)
         while commits.turnEnded(rows: 60, seconds: 0.0001, now: .now()) { _ = commits.takeForTurn() }
         #expect(commits.isEmpty)
-        // A part is taken whole even where it is larger than a turn should be.
+        // A part is merged completely even if it is larger than a turn should be.
         let isAsked = commits.add(changes(\.deleted, ids))
         #expect(isAsked)
         for _ in 0..<20 { commits.learn(rows: 200, seconds: 1) }
@@ -54,7 +54,7 @@ import Testing
         #expect(isOver)
     }
 
-    /// Where a turn takes long whatever its size, as over a network, small turns would never be done with what comes.
+    /// If a turn takes long regardless of its size, as over a network, small turns would never catch up.
     @Test func turnsAreNotCutBelowWhatTheyCostWithoutTheirRows() throws {
         var commits = ForeignCommits()
         var rows = [Int]()
@@ -63,17 +63,18 @@ import Testing
             commits.learn(rows: commits.rowsOfTurn, seconds: 0.03 + 0.0001 * Double(commits.rowsOfTurn))
         }
         #expect((100...600).contains(rows.last ?? 0), "\(rows)")
-        // And are cut where it is the rows that take long.
+        // Turns are cut if the rows take long.
         for _ in 0..<60 { commits.learn(rows: commits.rowsOfTurn, seconds: 0.001 * Double(commits.rowsOfTurn)) }
         #expect((8...16).contains(commits.rowsOfTurn), "\(commits.rowsOfTurn)")
     }
 
-    /// A minute, by a clock of its own, in which nine rows arrive every 6.2 ms, and what comes until all of it is merged.
+    /// Simulates a minute in which nine rows arrive every 6.2 ms, and continues until all of them are merged.
     ///
     /// - Parameters:
-    ///   - seconds: how long a turn takes, by how many rows it merges and how many parts wait beside it.
-    ///   - turnEnded: told of each turn how long it took, and how many parts were merged until when, in seconds from the start.
-    /// - Returns: how many parts arrived and were merged, and when it was over, in seconds from the start.
+    ///   - seconds: returns the duration of a turn by its number of rows and of waiting parts.
+    ///   - turnEnded: called with the duration of each turn, the numbers of merged and waiting parts, and the time
+    ///     since the start, in seconds.
+    /// - Returns: the numbers of arrived and merged parts, and the end time, in seconds since the start.
     private func followForAMinute(
         _ commits: inout ForeignCommits, turnTaking seconds: (_ rows: Int, _ waiting: Int) -> Double,
         turnEnded: (_ seconds: Double, _ merged: Int, _ waiting: Int, _ time: Double) -> Void
@@ -103,7 +104,7 @@ import Testing
         return (arrived, merged, Double(now - begin) / 1e9)
     }
 
-    /// Where more comes than short turns are done with, longer ones are, and short ones follow when it is over.
+    /// If more rows arrive than short turns can merge, turns become longer; they become short again afterwards.
     @Test func turnsGrowWithTheDelayOfWhatWaits() throws {
         var commits = ForeignCommits()
         var (longestTurn, longestDelay) = (0.0, 0.0)
@@ -118,7 +119,7 @@ import Testing
         #expect(commits.rowsOfTurn < 32, "\(commits.rowsOfTurn)")
     }
 
-    /// The more rows of a list wait, the longer each takes that is put into its place: what fell behind would stay behind.
+    /// Placing a row takes longer the more rows of a list wait, so a list that fell behind would not catch up.
     @Test func whatIsFarBehindIsMergedAtOnce() throws {
         var commits = ForeignCommits()
         var longestDelay = 0.0
@@ -139,7 +140,7 @@ import Testing
         commits.learn(rows: 64, seconds: 1)
         commits.learn(rows: 64, seconds: 1)
         _ = commits.takeForTurn()
-        // The first row is named by each part.
+        // Each part contains the first row.
         let taken = waiting().lastIndex(of: false) ?? 0
         #expect(taken > 0 && waiting()[0])
         while !commits.isEmpty { _ = commits.takeForTurn() }
@@ -160,7 +161,7 @@ import Testing
         #expect(together.completeSince == last.completeSince)
     }
 
-    /// Other work of the queue comes between the parts of what was committed, and in the end all is there and in order.
+    /// Other blocks of the queue run between the parts of a commit, and the final list is complete and in order.
     @Test func otherWorkOfTheQueueComesBetweenTheCommitsOfAnotherProcess() throws {
         let staff = try Staff(watches: true)
         let count = 300
@@ -198,12 +199,12 @@ import Testing
             #expect(controller.text == expected)
             #expect(recorder.violations == [])
             #expect(controller.contradiction() == nil)
-            // What was asked for during the first part ran before the last one.
+            // Blocks enqueued during the first part ran before the last one.
             #expect(atKey.value > 0 && atKey.value < recorder.batches, "\(atKey.value) of \(recorder.batches)")
         }
     }
 
-    /// What is merged of one store does not say that all is merged of another one.
+    /// A complete merge of one store does not mean that another one is merged completely.
     @Test func onlyTheHistoryOfASingleStoreTellsThatAllIsMerged() throws {
         let staff = try Staff(watches: true)
         let heard = HeardCommits()
@@ -230,7 +231,7 @@ import Testing
         try staff.coordinator.remove(second)
     }
 
-    // SAFETY: touched on the context's queue only.
+    // SAFETY: used on the context's queue only.
     private final class Counter: @unchecked Sendable {
         var value = 0
     }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import CoreData
 
-/// The exact batch: what is reported leads from the old list to the new one, and nothing more is reported.
+/// The reported changes lead from the old list to the new one, and none is superfluous.
 @Suite struct ChangeBatchTests {
     private typealias Path = ListContents.Path
 
-    /// A batch between two lists given as `section: rows`, told as text.
+    /// A batch between two lists given as `section: rows`, formatted as text.
     private func events(_ old: [ListModel.Section], _ new: [ListModel.Section], touched: [UInt64]) -> [String] {
         let batch = ChangeBatch(
             from: ListModel(old).contents, to: ListModel(new).contents, touched: Set(touched.map(RowToken.init)))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func sectionsThatChangePlacesGoAndCome() {
-        // Sections cannot move: one of the two stays, the other is deleted and inserted, and its row moves with it.
+        // Sections cannot move: one of them stays, the other is deleted and inserted, and its row moves.
         #expect(
             events([section(1, 1), section(2, 2)], [section(2, 2), section(1, 1)], touched: [1, 2])
                 == ["section delete 1", "section insert 0", "move 2 (1,0)→(0,0)", "update 1 (0,0)→(1,0)"])
@@ -86,7 +86,7 @@ import Testing
 
     // MARK: Random batches
 
-    /// Case 48: 5,000 random batches, in ten parts; `ROSTER_LONG_TESTS=n` makes 100,000·n.
+    /// Case 48: 5,000 random batches in ten parts; `ROSTER_LONG_TESTS=n` runs 100,000·n.
     @Test(arguments: 0..<10)
     func case48_replayOfRandomBatchesGivesTheNewContents(part: Int) {
         let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
@@ -103,7 +103,8 @@ import Testing
         if let factor { print("change batches, part \(part): \(20 * factor * 500)") }
     }
 
-    /// The fewest moves, by trying every set of moves. Brute force is exponential: short lists, few changes.
+    /// Compares the number of moves with the minimum, found by testing every set of moves. That is exponential, so
+    /// lists are short.
     @Test func movesAreTheFewest() {
         var world = RandomWorld(seed: 7, rows: 8, sections: 3)
         for round in 0..<1_200 {
@@ -140,7 +141,7 @@ import Testing
 
     // MARK: Whole lists
 
-    /// A list of `count` rows, those of each section together, in an order of its own.
+    /// A list of `count` rows in random order, grouped by section.
     private func list(
         of rows: [UInt64], sections: UInt64, _ random: inout SeededGenerator
     ) -> ListModel {
@@ -152,7 +153,7 @@ import Testing
             }.filter { !$0.rows.isEmpty })
     }
 
-    /// Keys close together, of two entities, of rows without a key, and far apart.
+    /// Keys that are close together, of two entities, of rows without a key, and far apart.
     @Test(
         arguments: [
             [0], [1 << 48, 2 << 48], [1 << 48, 1 << 63], [1 << 48, 2 << 48, 3 << 48, 4 << 48, 5 << 48, 1 << 63],
@@ -178,7 +179,7 @@ import Testing
         }
     }
 
-    /// A few rows are looked up, many are found by a walk: both find the same.
+    /// A few rows are looked up and many are found by a walk, with the same results.
     @Test func rowsAreFoundByWalksAsByLookUps() {
         var random = SeededGenerator(seed: 11)
         let rows = (0..<2_000 as Range<UInt64>).map { $0 * 3 }.shuffled(using: &random)

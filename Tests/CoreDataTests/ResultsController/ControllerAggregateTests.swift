@@ -285,13 +285,13 @@ import Testing
     }
 }
 
-/// Deletes a stadium in another context when it is first asked to.
+/// Deletes a stadium in another context at the first call.
 private final class DeletesOnce: Sendable {
     private let name: String
     private let container: UncheckedContainer
     private let done = Mutex(false)
 
-    // SAFETY: only makes contexts, which any thread may do.
+    // SAFETY: only creates contexts, which is allowed on any thread.
     private struct UncheckedContainer: @unchecked Sendable {
         let value: NSPersistentContainer
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Batches of several changes, and delegates that work with the context while they are called.
+/// Batches of several changes, and delegates that use the context in their callbacks.
 @Suite struct ControllerBatchTests {
     @Test func case43_mixedBatch() throws {
         try Staff.run { staff in
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Delegates that do something
 
-    /// Case 79: callbacks cannot throw in Swift, but they can do everything else.
+    /// Case 79: callbacks cannot throw in Swift, but can do anything else.
     @Test func case79_delegateThatEditsInEveryCallback() throws {
         try Staff.run { staff in
             let (alice, bob, sam) = try staff.savedThree()
@@ -138,7 +138,7 @@ import Testing
             alice.setValue("Zed", forKey: "name")
             while staff.context.changes.hasPending { staff.context.processPendingChanges() }
             #expect(recorder.violations == [])
-            // The batches that came while the delegate was called were told together.
+            // Batches that arrived while the delegate was called were reported together.
             #expect(recorder.events.filter { $0.hasPrefix("will") } == ["will 3", "will 3", "will 5", "will 7"])
             #expect(controller.text == "E: Bob Zed | N: New1 New2 New3 Other1 Other2 Other3 | S: Sam")
         }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import CoreData
 
-/// What a delegate hears of one change, and when. The numbers are those of the conformance cases.
+/// Callbacks for one change and their timing. The numbers are those of the conformance cases.
 @Suite struct ControllerChangeTests {
     private typealias Three = (alice: NSManagedObject, bob: NSManagedObject, sam: NSManagedObject)
 
-    /// Makes Alice, Bob and Sam, fetches, does `edit`, and says what the delegate heard.
+    /// Creates Alice, Bob and Sam, fetches, calls `edit`, and returns the delegate's events.
     private func changes(
         section: String? = "team", sort: [String] = ["team", "name"], where predicate: String? = nil,
         after edit: (Staff, Three) throws -> Void
@@ -36,7 +36,7 @@ import Testing
             staff.employee("Zoe", "A")
             staff.context.processPendingChanges()
             #expect(controller.text == "E: Alice Bob | S: Sam")
-            // A delegate that begins to listen hears of everything with the next change.
+            // A new delegate receives all changes from the next one on.
             let recorder = Recorder()
             recorder.load(controller)
             controller.delegate = recorder
@@ -226,7 +226,7 @@ import Testing
             #expect(!ben.objectID.isTemporaryID)
             #expect(controller.indexPath(forObject: ben) == IndexPath(row: 1, section: 0))
             recorder.clear()
-            // The object keeps its place under its permanent ID.
+            // The object keeps its position under its permanent ID.
             ben.setValue("Abe", forKey: "name")
             try staff.context.save()
             #expect(recorder.changes == ["move Abe 0,1→0,0"])

@@ -2,11 +2,11 @@ import CoreData
 import Foundation
 import Testing
 
-/// What programs written for Apple's framework see of a controller, written as they are: the conformance cases that look
-/// at sources of changes, snapshots and differences.
+/// A controller as used by programs written for Apple's framework: the conformance cases for sources of changes,
+/// snapshots and differences.
 @MainActor
 @Suite struct ControllerContractTests {
-    /// A, B and C, saved.
+    /// Saved stadiums A, B and C.
     private func three() throws -> Stadiums {
         let stadiums = try Stadiums()
         for name in ["A", "B", "C"] { stadiums.add(name, ["capacity": 10, "city": name == "C" ? "y" : "x"]) }
@@ -25,7 +25,7 @@ import Testing
         #expect(names(controller) == "A B C")
         stadiums.context.processPendingChanges()
         #expect(log.take() == [])
-        // The object that is told is the one that was inserted.
+        // The reported object is the inserted one.
         final class Objects: NSObject, @MainActor NSFetchedResultsControllerDelegate {
             var last: NSManagedObject?
             @MainActor func controller(
@@ -61,7 +61,7 @@ import Testing
         #expect(log.take() == ["insert -→0,1", "update 0,2→0,3"])
     }
 
-    /// What a context does that nothing is merged from shows with its IDs, as what batch requests do.
+    /// Changes in a context that is not merged appear when their IDs are merged, like those of batch requests.
     @Test func changesBesideTheContextShowWhenTheirIDsAreMerged() throws {
         let stadiums = try three()
         let (controller, log) = try stadiums.list(stadiums.request())
@@ -191,7 +191,7 @@ import Testing
                 ])
             ])
         #expect(log.rowCalls == 0)
-        // What the difference does to the old IDs are the new ones.
+        // Applying the difference to the old IDs results in the new ones.
         let old = (controller.fetchedObjects ?? []).map(\.objectID)
         stadiums.add("AA")
         b.setValue("Z", forKey: "name")
@@ -210,7 +210,7 @@ import Testing
         let first = try #require(log.snapshots.last)
         #expect(first.reloadedItemIdentifiers as? [NSManagedObjectID] == [objects[1].objectID])
         #expect(first.sectionIdentifiers as? [String] == ["x", "y"])
-        // The next one marks its own changes only: an insertion and a deletion are none.
+        // The next snapshot marks its own changes only, without insertions and deletions.
         objects[0].setValue("y", forKey: "city")
         stadiums.context.delete(objects[2])
         let new = stadiums.add("N", ["city": "x"])
@@ -220,7 +220,7 @@ import Testing
         #expect(
             second.itemIdentifiersInSection(withIdentifier: "x") as? [NSManagedObjectID]
                 == [objects[1].objectID, new.objectID])
-        // The first one still tells of its own moment.
+        // The first snapshot is unchanged.
         #expect(first.itemIdentifiers as? [NSManagedObjectID] == objects.map(\.objectID))
     }
 
@@ -260,7 +260,7 @@ import Testing
         stadiums.context.processPendingChanges()
         try stadiums.context.save()
         #expect(log.snapshots.count == 1)
-        // The snapshot made before the save finds the object under its permanent ID.
+        // A snapshot from before the save finds the object by its permanent ID.
         #expect(log.snapshots[0].index(ofItemIdentifier: new.objectID) == 3)
         #expect(log.snapshots[0].itemIdentifiers.last as? NSManagedObjectID == new.objectID)
     }

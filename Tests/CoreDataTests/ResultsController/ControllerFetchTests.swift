@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// What a fetch gives: order, sections, accessors, errors. The numbers are those of the conformance cases.
+/// Results of a fetch: order, sections, accessors, errors. The numbers are those of the conformance cases.
 @Suite struct ControllerFetchTests {
     @Test func case1_objectsInOrderAndOneSection() throws {
         try Staff.run { staff in
@@ -314,7 +314,7 @@ import Testing
     }
 }
 
-/// A person whose initial only the class knows.
+/// A person whose initial only the class computes.
 final class NamedPerson: NSManagedObject {
     override func value(forUndefinedKey key: String) -> Any? {
         key == "initial" ? (value(forKey: "name") as? String)?.prefix(1).uppercased() : nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Lists of a context that has a parent.
+/// Lists of a context with a parent.
 @Suite struct ControllerNestedTests {
     private typealias List = NSFetchedResultsController<NSManagedObject>
 
@@ -42,7 +42,7 @@ import Testing
             child.processPendingChanges()
             #expect(recorder.changes == ["insert Eve -→0,1"])
             recorder.clear()
-            // A save into the parent is no change of the list.
+            // A save into the parent does not change the list.
             try child.save()
             #expect(recorder.events == [])
             #expect(list.indexPath(forObject: new) == IndexPath(row: 1, section: 0))
@@ -107,7 +107,7 @@ import Testing
         }
         try child.performAndWait {
             #expect(list.text == "E: Bob Eve | S: Alice Sam | Z: Zoe")
-            // The new object was told of once, though its ID is another one since the parent saved it.
+            // The new object is reported as inserted only once, though the parent's save gave it another ID.
             #expect(recorder.changes.filter { $0.contains("Eve") }.allSatisfy { $0.hasPrefix("update") })
             #expect(list.indexPath(forObject: new) == IndexPath(row: 1, section: 0))
             #expect(recorder.violations == [] && list.contradiction() == nil)

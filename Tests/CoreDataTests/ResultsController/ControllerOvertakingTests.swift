@@ -2,11 +2,10 @@ import CoreData
 import Foundation
 import Testing
 
-/// What takes the place of something else: a rollback of rows that a list shows, and a fetch while a change of request is
-/// on its way.
+/// Operations that overtake others: a rollback of rows that a list shows, and a fetch during a change of the request.
 @MainActor
 @Suite struct ControllerOvertakingTests {
-    /// Looks at everything that a list shows when it hears that it will change.
+    /// Reads the whole list when it is notified of a change.
     private final class Witness: NSObject, @MainActor NSFetchedResultsControllerDelegate {
         var inSections: [ObjectIdentifier] = []
         var byPath: [ObjectIdentifier] = []
@@ -97,7 +96,7 @@ import Testing
         } catch { return (error as? CocoaError)?.code }
     }
 
-    /// The change reads beside the queue, where it is nearly sure to be when the fetch comes.
+    /// The change reads in the background, where it almost certainly is when the fetch begins.
     @Test(arguments: 0..<6) func aFetchTakesThePlaceOfAChangeOfRequest(turns: Int) async throws {
         let stadiums = try Stadiums()
         for number in 0..<300 { stadiums.add("\(1_000 + number)", ["capacity": number]) }
@@ -109,7 +108,7 @@ import Testing
         let change = Task { try await controller.refetch() }
         for _ in 0..<turns { await Task.yield() }
         if controller.fetchedObjects?.count == 300 {
-            // The old list is valid, and follows.
+            // The old list is valid and up to date.
             stadiums.add("0", ["capacity": 200])
             stadiums.context.processPendingChanges()
             #expect([301, 201].contains(controller.fetchedObjects?.count))
@@ -120,8 +119,8 @@ import Testing
         let brackets = witness.brackets
         let outcome = await outcome(change)
         #expect(outcome == nil || outcome == .userCancelled)
-        // Whatever became of the change, what was fetched last is shown, and nothing of the change is told any more: a change
-        // that had not begun when the fetch came begins after it, and finds what the request says then.
+        // Whatever the outcome of the change, the last fetch is shown, and the change reports nothing more. A change
+        // that has not begun before the fetch begins after it and uses the request as it is then.
         for _ in 0..<20 { await Task.yield() }
         #expect(controller.fetchedObjects?.count == 3)
         #expect(witness.brackets == brackets && !witness.isNested)
@@ -130,7 +129,7 @@ import Testing
         #expect(controller.fetchedObjects?.count == 4 && witness.brackets == brackets + 1)
     }
 
-    /// Each of several has one outcome, and the last that was asked for stands.
+    /// Each change has one outcome, and the last one determines the list.
     @Test func everyChangeThatIsOvertakenEndsOnce() async throws {
         let stadiums = try Stadiums()
         for number in 0..<200 { stadiums.add("\(1_000 + number)", ["capacity": number]) }
@@ -158,7 +157,7 @@ import Testing
         #expect(controller.fetchedObjects?.count == 8)
     }
 
-    /// A fetch that fails has ended the change, too: nothing comes back behind it.
+    /// A failed fetch ends the change, too: no list appears later.
     @Test func aFetchThatFailsEndsTheChange() async throws {
         let stadiums = try Stadiums()
         for number in 0..<100 { stadiums.add("\(1_000 + number)", ["capacity": number]) }

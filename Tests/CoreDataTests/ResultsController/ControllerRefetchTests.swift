@@ -3,10 +3,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A request that is changed, told as one batch and computed beside the queue.
+/// Changes of a request, computed in the background and reported as one batch.
 @MainActor
 @Suite struct ControllerRefetchTests {
-    /// Stadiums A to H with capacities 10, 20, …, the first four in x, the others in y, saved.
+    /// Saved stadiums A to H with capacities 10, 20, …, the first four in x, the others in y.
     private func saved(_ count: Int = 8) throws -> Stadiums {
         let stadiums = try Stadiums()
         for number in 0..<count {
@@ -18,7 +18,7 @@ import Testing
         return stadiums
     }
 
-    /// The code of the error that `body` ends with.
+    /// The code of the error that `body` throws.
     private func error(of body: @MainActor () async throws -> Void) async -> CocoaError.Code? {
         do {
             try await body()
@@ -37,7 +37,7 @@ import Testing
         controller.fetchRequest.predicate = nil
         try await controller.refetch()
         #expect(log.take() == ["insert -→0,0", "insert -→0,2", "insert -→0,3", "insert -→0,4", "insert -→0,5"])
-        // The new request is followed.
+        // The list follows the new request.
         stadiums.add("Aa", ["capacity": 5])
         stadiums.context.processPendingChanges()
         #expect(log.take() == ["insert -→0,1"])
@@ -92,7 +92,7 @@ import Testing
         let (controller, log) = try stadiums.list(stadiums.request(["name"]))
         controller.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
         let change = Task { try await controller.refetch() }
-        // Lets it begin.
+        // Lets the change begin.
         await Task.yield()
         for round in 0..<20 {
             stadiums.add("N\(round)", ["capacity": 100 + round])
@@ -116,7 +116,7 @@ import Testing
         #expect(code1 == .userCancelled)
         #expect(names(controller) == "A B C D E F G H")
         #expect(log.isEmpty)
-        // The old list is still followed.
+        // The list still follows the old request.
         stadiums.add("I", ["capacity": 1])
         stadiums.context.processPendingChanges()
         #expect(log.take() == ["insert -→0,8"])
@@ -131,7 +131,7 @@ import Testing
         controller.fetchRequest.predicate = NSPredicate(format: "capacity > 70")
         try await controller.refetch()
         let code2 = await error { try await first.value }
-        // On a busy machine the first one may be done before the second one begins.
+        // On a busy machine, the first one may be done before the second one begins.
         #expect(code2 == .userCancelled || code2 == nil)
         #expect(names(controller) == "H")
     }
@@ -145,7 +145,7 @@ import Testing
         controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         stadiums.add("Aa", ["city": "y"])
         try stadiums.context.save()
-        // The sections do not stand together.
+        // The rows of a section are not contiguous.
         let code5 = await error { try await controller.refetch() }
         #expect(code5?.rawValue == 134060)
         #expect(controller.sections?.count == 2)
@@ -191,7 +191,7 @@ import Testing
         #expect(snapshots.snapshots.map(\.numberOfItems) == [2, 1])
     }
 
-    /// New objects that are saved while the difference is made have other IDs then.
+    /// New objects that are saved while the difference is computed get other IDs.
     @Test(arguments: 0..<5)
     func differencesNameObjectsAsTheyAreKnownThen(turnsBeforeTheSave: Int) async throws {
         let stadiums = try saved()
@@ -209,7 +209,7 @@ import Testing
         #expect(names(controller) == "H G F E D Ca C Ba B A")
         let told = differences.differences.dropFirst(heard)
         #expect(told.count == 1 && differences.rowCalls == 0)
-        // Where the save came last, the difference has the IDs from before it.
+        // If the save was last, the difference has the previous IDs.
         let now = controller.fetchedObjects?.map(\.objectID) ?? []
         for case .insert(let offset, let id, _) in told.first?.insertions ?? [] {
             #expect(now[offset] == id || (turnsBeforeTheSave > 0 && id.isTemporaryID))
@@ -261,7 +261,7 @@ import Testing
         stadiums.add("N", ["capacity": 5, "city": "x"])
         try stadiums.context.save()
         #expect(controller.aggregate(.sum("capacity")) == .integer(365))
-        // The second condition is in no other test's statements.
+        // No other test has statements with the second condition.
         controller.fetchRequest.predicate = NSPredicate(format: "capacity < 60 AND plan == nil")
         let readings = Mutex(0)
         let observation = StatementObservation { statement in

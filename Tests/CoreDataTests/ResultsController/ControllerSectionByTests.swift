@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Sections of other kinds than by key path.
+/// Sections by other means than a key path.
 @MainActor
 @Suite struct ControllerSectionByTests {
     private var utc: Calendar {

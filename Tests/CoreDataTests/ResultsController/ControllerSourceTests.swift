@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Where changes come from: merges, other processes, refreshes, resets, related objects.
+/// Sources of changes: merges, other processes, refreshes, resets, related objects.
 @Suite struct ControllerSourceTests {
     /// Runs `edit` on another context of the same coordinator, saves it, and merges the save.
     private func mergeFromSibling(_ staff: Staff, _ edit: (NSManagedObjectContext) throws -> Void) throws {
@@ -22,7 +22,7 @@ import Testing
         staff.context.mergeChanges(fromContextDidSave: try #require(saved.value))
     }
 
-    /// Written and read on one thread.
+    /// Written and read on the same thread.
     final class SavedNotification: @unchecked Sendable {
         var value: Notification?
     }
@@ -65,7 +65,7 @@ import Testing
     @Test func case55_mergeOfAnotherContextsSaveIsOneBatch() throws {
         try Staff.run { staff in
             let (alice, bob, sam) = try staff.savedThree()
-            // Sam's row is in the list, but the context holds no object for it.
+            // Sam's row is in the list, but the context has no object for it.
             staff.context.refresh(sam, mergeChanges: false)
             let (controller, recorder) = try staff.recorded()
             _ = (alice, bob)
@@ -94,7 +94,7 @@ import Testing
             let (_, bob, _) = try staff.savedThree()
             let (controller, recorder) = try staff.recorded()
             func merge(_ key: String, _ ids: Any?) throws {
-                // Nothing shows before.
+                // The list has no earlier changes.
                 staff.context.processPendingChanges()
                 #expect(recorder.events == [])
                 let ids = try #require(ids as? [NSManagedObjectID])
@@ -240,8 +240,8 @@ import Testing
         }
     }
 
-    /// Ann and Bob look at their colleagues over a department that was saved, which leads to new and moved ones that the store
-    /// does not know there.
+    /// The predicate reads Ann's and Bob's colleagues through a saved department with new and moved employees, who are
+    /// in another department in the store.
     @Test(arguments: [
         "ANY department.employees.salary > 15", "ANY department.employees.department.employees.salary > 15",
     ])
@@ -336,7 +336,7 @@ import Testing
         }
     }
 
-    /// A writer in another stack commits without pause; the list that hears of it ends up as a fresh fetch, and every batch
+    /// A writer in another stack commits continuously: the list ends up equal to a fresh fetch, and every batch
     /// replays.
     @Test func manyCommitsOfAnotherProcess() throws {
         let staff = try Staff(watches: true)
@@ -377,7 +377,7 @@ import Testing
         }
     }
 
-    /// Commits that come while the context's queue has other things to do are merged together when it comes to them.
+    /// Commits that arrive while the context's queue is busy are merged together afterwards.
     @Test func commitsOfAnotherProcessAreMergedTogetherWhereTheQueueIsBusy() throws {
         let staff = try Staff(watches: true)
         let (controller, recorder) = try staff.context.performAndWait {
@@ -407,7 +407,7 @@ import Testing
             #expect(controller.text == expected)
             #expect(recorder.violations == [])
             #expect(controller.contradiction() == nil)
-            // Without it there were as many as looks at the store: five or more.
+            // Otherwise there would be one batch for each poll, at least five.
             #expect((1...3).contains(recorder.batches), "\(recorder.batches)")
         }
     }
@@ -430,7 +430,7 @@ import Testing
         staff.context.performAndWait { #expect(recorder.violations == []) }
     }
 
-    /// Reads each object that it is told of, as lists do that write the callbacks down.
+    /// Reads each reported object, as delegates do that log the callbacks.
     private final class NameReader: NSObject, NSFetchedResultsControllerDelegate {
         var names: [String?] = []
 

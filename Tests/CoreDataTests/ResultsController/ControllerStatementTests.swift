@@ -5,15 +5,15 @@ import Testing
 
 @testable import CoreData
 
-/// How many statements a list needs for what it does.
+/// Number of statements that a list's operations need.
 @MainActor @Suite struct ControllerStatementTests {
     /// No other test has this table.
     private nonisolated static let table = "ZTURNSTILE"
 
-    /// The properties of an index that has the list's order.
+    /// Properties of an index with the list's order.
     private nonisolated static let whole = ["gate", "-passed"]
 
-    /// - Parameter index: the properties of an index, `-` before one that descends; none without one.
+    /// - Parameter index: properties of an index, with `-` for descending order; none for no index.
     private static func model(index: [String]) -> NSManagedObjectModel {
         let turnstile = NSEntityDescription()
         turnstile.name = "Turnstile"
@@ -40,7 +40,7 @@ import Testing
 
     private typealias List = NSFetchedResultsController<NSManagedObject>
 
-    /// Calls `body` with a list of turnstiles by gate, in sections, and descending by how many passed.
+    /// Calls `body` with a list of turnstiles in sections by gate, sorted descending by `passed`.
     private func withList(
         _ rows: [[String: Any]], index: [String], _ body: (List) throws -> Void
     ) throws {
@@ -70,7 +70,7 @@ import Testing
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "gate", cacheName: nil)
     }
 
-    /// The statements that `body` makes on the table.
+    /// The statements that `body` runs on the table.
     private func statements(_ body: () throws -> Void) rethrows -> [String] {
         let heard = Mutex<[String]>([])
         let observation = StatementObservation { statement in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// A binary search with a statement for each step would take twelve.
+    /// A binary search with one statement per step would need twelve.
     @Test(arguments: [([], 5), (whole, 2)])
     func theNewPlaceOfARowTakesFewStatements(index: [String], most: Int) throws {
         let rows = (0..<6_000).map { ["gate": "\($0 % 2)", "passed": $0 * 10] as [String: Any] }
@@ -105,21 +105,21 @@ import Testing
                 moved.setValue(20_005, forKey: "passed")
                 list.managedObjectContext.processPendingChanges()
             }
-            // Of those with more, 59,990 down to 20,010, one was it.
+            // The rows with higher numbers are 59,990 down to 20,010, minus the moved one.
             #expect(list.indexPath(forObject: moved) == IndexPath(row: 1_999, section: 1))
             #expect(told.count <= most, "\(told)")
             #expect(counter.moves == 1)
         }
     }
 
-    /// Some twenty instructions for each of the eight rows of an answer, and the beginning. To go through the table, or the one
-    /// half of it, takes ten thousand and more.
+    /// Some twenty instructions for each of the eight rows of a result, plus the beginning. Scanning the table or half
+    /// of it takes at least ten thousand.
     private static let mostSteps = 400
 
-    /// An index is asked only where it leads to the rows: one that has but the last key would be gone through.
+    /// An index is used only if it leads to the rows: one with only the last key would be scanned.
     @Test(arguments: [[], whole, ["-passed"], ["gate"], ["-passed", "gate"], ["passed"], ["-gate", "passed"]])
     func noStatementGoesThroughTheRows(index: [String]) throws {
-        // Those of the gate A have passed more often than all of B.
+        // All numbers of gate A are higher than those of B.
         let rows = (0..<6_000).map { ["gate": $0 < 3_000 ? "B" : "A", "passed": $0 * 10] as [String: Any] }
         try withList(rows, index: index) { list in
             let counter = Counter()
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// The ends of long sections are looked up among the keys. With many sections the values are read beside all of them.
+    /// The ends of long sections are found by key. With many sections, the values are read together with all keys.
     @Test(arguments: [
         [9_000], [5_000, 1, 5_000], [4_096, 4_097, 900, 7], [6_000] + Array(repeating: 1, count: 2_000),
         Array(repeating: 20, count: 400), [3, 4_000], [],
@@ -153,7 +153,7 @@ import Testing
         var rows: [[String: Any]] = []
         for (number, size) in sizes.enumerated() {
             for passed in 0..<size {
-                // The first section is that of those without a gate.
+                // The first section contains the rows without a gate.
                 rows.append(number == 0 ? ["passed": passed] : ["gate": "G\(10_000 + number)", "passed": passed])
             }
         }
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    /// An index that has the groups but not all that is reckoned would send SQLite to the table for each row.
+    /// With an index on the groups but not on all aggregated values, SQLite would look up each row in the table.
     @Test func groupsAreSortedRatherThanLookedUpOneByOne() throws {
         let rows = (0..<50).map { ["name": "N\($0)", "gate": "\($0 % 2)", "passed": $0] as [String: Any] }
         try withList(rows, index: Self.whole) { list in
@@ -197,8 +197,8 @@ import Testing
         }
     }
 
-    /// What the store says of places is about saved values: unsaved ones, ties and missing ones are put in place all the
-    /// same.
+    /// The store's positions are based on saved values. Rows with unsaved, equal or missing values are placed
+    /// correctly, too.
     @Test func rowsAreRightlyPlacedWhereTheStoreKnowsOnlyHalf() throws {
         var random = SeededGenerator(seed: 22)
         let rows = (0..<900).map { _ in
@@ -234,7 +234,7 @@ import Testing
                 }
                 context.processPendingChanges()
                 if round % 10 == 9 { try context.save() }
-                // Objects that nothing holds are read again.
+                // Releases objects, which are then read again.
                 if round % 10 == 4 { context.refreshAllObjects() }
                 let fresh = self.list(context)
                 try fresh.performFetch()

@@ -4,7 +4,7 @@ import Observation
 import Synchronization
 import Testing
 
-/// What Swift programs use beside a delegate: streams, snapshots, observation, and a subscript that may find nothing.
+/// Swift alternatives to a delegate: streams, snapshots, observation, and a subscript that can return nil.
 @MainActor
 @Suite struct ControllerStreamTests {
     private func controller(
@@ -47,7 +47,7 @@ import Testing
         #expect(batch.before.sections.map(\.name) == ["x", "y"])
         #expect(batch.after.sections.map(\.count) == [1, 2, 1])
         #expect(batch.before.objectIDs.applying(batch.difference) == batch.after.objectIDs)
-        // The next batch: an object that was unset before.
+        // The next batch: an object whose attribute was nil.
         objects[1].setValue(5, forKey: "capacity")
         stadiums.context.processPendingChanges()
         let next = try #require(await batches.next())
@@ -62,7 +62,7 @@ import Testing
         let counts = Task.detached {
             var counts: [Int] = []
             for await batch in stream {
-                // IDs and places are read while the list goes on.
+                // IDs and positions can be read after the list has changed again.
                 #expect(batch.after.objectIDs.count == batch.after.count)
                 #expect(batch.after.indexPath(of: batch.changes[0].objectID) == batch.changes[0].newIndexPath)
                 counts.append(batch.after.count)
@@ -98,7 +98,7 @@ import Testing
         #expect(!last.isEmpty && last.numberOfSections == 1)
     }
 
-    /// A stream that begins late first hears of what went by, and one that ended is not waited for.
+    /// A stream that begins late first receives missed changes, and one that ended does not block the controller.
     @Test func aStreamThatBeginsLateAndEnds() async throws {
         let stadiums = try three()
         let controller = try controller(stadiums)
@@ -150,7 +150,7 @@ import Testing
         let (controller, log) = try stadiums.list(stadiums.request())
         controller.object(at: IndexPath(row: 2, section: 0)).setValue("AA", forKey: "name")
         controller.applyWithoutAnnouncing {
-            // What was changed before is told before.
+            // Earlier changes are reported first.
             #expect(log.take() == ["move 0,2→0,1"])
             controller.object(at: IndexPath(row: 0, section: 0)).setValue("Z", forKey: "name")
         }
@@ -161,7 +161,7 @@ import Testing
         #expect(log.take() == ["insert -→0,2"])
     }
 
-    /// Random changes: the differences of the stream, applied one after the other, give the list.
+    /// After random changes, applying all differences of the stream results in the list.
     @Test func differencesReplayToTheList() async throws {
         let long = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
         for seed in UInt64(1)...(long ? 50 : 3) {
@@ -190,7 +190,7 @@ import Testing
                 let batch = try #require(await batches.next())
                 shown = try #require(shown.applying(batch.difference))
                 #expect(shown == batch.after.objectIDs, "seed \(seed), round \(round)")
-                // Objects that are saved later stand under other IDs then.
+                // Objects that are saved later have other IDs then.
                 try stadiums.context.save()
                 shown = controller.fetchedObjects?.map(\.objectID) ?? []
             }
@@ -198,7 +198,7 @@ import Testing
     }
 }
 
-/// The same numbers for the same seed.
+/// A generator with the same numbers for the same seed.
 struct TestGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// Case 82: random edits, with and without sections and predicate. After each batch the controller agrees with itself and
-/// with a fresh fetch, and what the delegate heard replays to it.
+/// Case 82: random edits, with and without sections and a predicate. After each batch, the controller is consistent and
+/// agrees with a fresh fetch, and the delegate's events replay to the same list.
 @Suite(.needs(.campaign)) struct ControllerStressTests {
     struct Setup: CustomTestStringConvertible, Sendable {
         let section: String?
@@ -14,7 +14,7 @@ import Testing
         let seed: UInt64
         var offset = 0
         var limit = 0
-        /// How many rows there are at least.
+        /// Minimum number of rows.
         var rows = 25
         var testDescription: String {
             "\(section ?? "flat") by \(sort) where \(predicate ?? "all") from \(offset) limit \(limit), seed \(seed)"
@@ -36,7 +36,7 @@ import Testing
             offset: 30, limit: 20, rows: 200),
     ]
 
-    /// 6,000 edits over all set-ups; `ROSTER_LONG_TESTS=n` makes 16,700·n.
+    /// 6,000 edits over all set-ups; `ROSTER_LONG_TESTS=n` runs 16,700·n.
     @Test(arguments: setups)
     func case82_randomEdits(setup: Setup) throws {
         let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
@@ -115,7 +115,7 @@ import Testing
     ) throws -> String? {
         let fresh = self.controller(staff, setup)
         try fresh.performFetch()
-        // A fetch does not look at unsaved related objects.
+        // A fetch ignores unsaved changes of related objects.
         if setup.section != "department.name", setup.seed > 6,
             try staff.context.fetch(fresh.fetchRequest) != fresh.fetchedObjects
         {

@@ -2,10 +2,10 @@ import CoreData
 import Foundation
 import Testing
 
-/// Limit and offset of a request, followed live.
+/// Limit and offset of a request in a list that follows changes.
 @MainActor
 @Suite struct ControllerWindowTests {
-    /// Capacities 10, 20, … of stadiums A, B, …, saved.
+    /// Saved stadiums A, B, … with capacities 10, 20, ….
     private func saved(_ count: Int = 8) throws -> Stadiums {
         let stadiums = try Stadiums()
         for number in 0..<count {
@@ -30,7 +30,7 @@ import Testing
         stadiums.context.delete(new)
         stadiums.context.processPendingChanges()
         #expect(log.take() == ["delete 0,1→-", "insert -→0,2"])
-        // Behind the window nothing is told.
+        // Changes after the window are not reported.
         stadiums.add("M", ["capacity": 5])
         stadiums.context.processPendingChanges()
         #expect(log.take() == [])
@@ -50,7 +50,7 @@ import Testing
         #expect(names(controller) == "B C D")
     }
 
-    /// What the objects look at counts as the context has it, and the store knows it otherwise.
+    /// Related objects count as they are in the context, not as in the store.
     @Test(arguments: [false, true])
     nonisolated func unsavedRelatedObjectsDecideWhatIsSeen(hasOwnChanges: Bool) throws {
         try Staff.run { staff in
@@ -72,7 +72,7 @@ import Testing
             departments[1].setValue("Z", forKey: "name")
             staff.context.processPendingChanges()
             #expect(controller.text == "N1 N2 N3 N4")
-            // So many go that the window is filled again.
+            // So many rows leave that the window is refilled.
             departments[0].setValue("ZZ", forKey: "name")
             staff.context.processPendingChanges()
             #expect(controller.text == (hasOwnChanges ? "N51 new N52 N53" : "N51 N52 N53 N54"))
@@ -101,7 +101,7 @@ import Testing
         request.fetchLimit = 4
         let (controller, log) = try stadiums.list(request)
         let other = stadiums.container.newBackgroundContext()
-        // More than the few rows that are kept behind the window.
+        // More than the few rows that are kept after the window.
         try await other.perform {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Stadium")
             request.predicate = NSPredicate(format: "capacity > 500")

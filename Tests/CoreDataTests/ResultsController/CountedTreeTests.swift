@@ -17,7 +17,7 @@ import Testing
         #expect(tree.position(of: 1) == nil)
     }
 
-    /// Grows and shrinks trees far enough that leaves and branches split and merge on every level.
+    /// Grows and shrinks trees until leaves and branches split and merge on every level.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func randomEditsAgreeWithAnArray(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -28,7 +28,7 @@ import Testing
             let grows = phase % 2 == 1
             for step in 0..<(grows ? 6_000 : 12_000) {
                 if codes.isEmpty || Int.random(in: 0..<10, using: &random) < (grows ? 9 : 1) {
-                    // Insertions at one place fill leaf after leaf.
+                    // Insertions at one position fill one leaf after another.
                     let clustered = min(codes.count, 100 + step % 7)
                     let position = step % 3 == 0 ? Int.random(in: 0...codes.count, using: &random) : clustered
                     next += 1
