@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// A delegate may let go of its controller while the controller calls it.
+/// A delegate can release its controller in a callback.
 @Suite struct DroppedControllerTests {
     private final class Owner: NSObject, NSFetchedResultsControllerDelegate {
         var controller: NSFetchedResultsController<NSManagedObject>?

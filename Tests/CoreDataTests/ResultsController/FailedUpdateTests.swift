@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// A list that cannot be brought up to date says so.
+/// A list that cannot be updated reports an error.
 @Suite struct FailedUpdateTests {
     private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
         var errors: [any Error] = []

@@ -3,11 +3,11 @@ import Testing
 
 @testable import CoreData
 
-/// Aggregates that a store says of whole sections: what the rows' values would give.
+/// Section aggregates computed by the store equal those computed from the rows.
 @MainActor @Suite struct GroupedAggregateTests {
     private typealias List = NSFetchedResultsController<NSManagedObject>
 
-    /// - Parameter asksStore: whether the store is asked, as of long lists.
+    /// - Parameter asksStore: true to compute aggregates in the store, as for long lists.
     private func list(
         _ stadiums: Stadiums, _ aggregates: [SectionAggregate], by: SectionBy?, section: String? = nil,
         where format: String? = nil, asksStore: Bool
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// What SQL would round, or count otherwise, is made of the rows.
+    /// Aggregates that SQL would round or count differently are computed from the rows.
     @Test(arguments: [
         SectionAggregate.sum("cost"), .minimum("cost"), .sum("rating"), .average("rating"), .minimum("name"),
         .count("name"),
@@ -114,7 +114,7 @@ import Testing
         #expect(try values(grouped) == values(list(stadiums, [.sum("seats")], by: .value("city"), asksStore: false)))
     }
 
-    /// - Parameter waits: whether the values of the rows came before the change.
+    /// - Parameter waits: true to wait for the rows' values before the change.
     @Test(arguments: [false, true])
     func changesAreFollowedAndTold(waits: Bool) async throws {
         let stadiums = try Stadiums()

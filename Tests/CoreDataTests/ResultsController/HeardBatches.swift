@@ -2,12 +2,12 @@ import Foundation
 
 @testable import CoreData
 
-/// The batches of a controller as values, put together to contents.
+/// The batches of a controller as values, applied one after the other.
 final class HeardBatches: @unchecked Sendable {
     private var ids: [NSManagedObjectID] = []
     private var failure: String?
     private var last: FetchedResultsSnapshot?
-    /// How many batches were compared with the fewest moves that brute force finds.
+    /// Number of batches whose moves were compared with the minimum found by brute force.
     private(set) var counted = 0
 
     func listen(to controller: NSFetchedResultsController<NSManagedObject>) {
@@ -33,10 +33,10 @@ final class HeardBatches: @unchecked Sendable {
         last = batch.after
     }
 
-    /// With more rows that may have moved brute force takes too long.
+    /// With more rows that may have moved, brute force takes too long.
     private static let mostCandidates = 5
 
-    /// Whether a batch moves more rows than has to be.
+    /// Describes the superfluous moves of a batch; `nil` if there are none.
     private func surplus(_ batch: FetchedResultsBatch) -> String? {
         let (old, new) = (batch.before.contents, batch.after.contents)
         var changed: Set<UInt64> = []
@@ -46,7 +46,7 @@ final class HeardBatches: @unchecked Sendable {
             changed.insert(row.code)
             if change.type == .move { moves += 1 }
         }
-        // A section that has to go and come takes its rows with it.
+        // A section that is deleted and inserted includes its rows.
         let gone = Set(batch.sectionChanges.filter { $0.type == .delete }.map(\.name))
         let come = Set(batch.sectionChanges.filter { $0.type == .insert }.map(\.name))
         guard changed.count <= Self.mostCandidates, gone.isDisjoint(with: come) else { return nil }

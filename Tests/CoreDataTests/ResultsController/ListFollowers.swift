@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// The same list once more, for delegates of the snapshot and of the difference form: what they hear leads to the contents.
+/// Two copies of a list, whose delegates use the snapshot and the difference form. The results must equal the list.
 final class ListFollowers {
     private var controllers: [NSFetchedResultsController<NSManagedObject>] = []
     private let snapshots = SnapshotFollower()
@@ -14,7 +14,7 @@ final class ListFollowers {
     ) throws {
         controllers = [make(), make()]
         for controller in controllers { setUp(controller) }
-        // Differences are told of lists without sections: a list of its own where the first has some.
+        // Differences are reported for lists without sections only, so this list has none.
         controllers[1].sectionBy = nil
         controllers[0].delegate = snapshots
         controllers[1].delegate = differences
@@ -34,7 +34,7 @@ final class ListFollowers {
             return "the snapshot has other sections"
         }
         let names = controller.sections?.map(\.name) ?? []
-        // Sections whose objects do not agree in the order have the same name, and a snapshot knows them by that.
+        // Sections may be split and have the same name; a snapshot identifies sections by name.
         for section in controller.sections ?? [] where names.count(where: { $0 == section.name }) == 1 {
             guard
                 last.itemIdentifiersInSection(withIdentifier: section.name) as? [NSManagedObjectID]
@@ -78,7 +78,7 @@ private final class DifferenceFollower: NSObject, NSFetchedResultsControllerDele
         ids = next
     }
 
-    /// A new object has a temporary ID until it is saved, and stays the same object.
+    /// A new object has a temporary ID until the save, but is the same object.
     func problem(_ now: [NSManagedObjectID]) -> String? {
         if let wrong { return wrong }
         return ids.count == now.count && zip(ids, now).allSatisfy { $0 == $1 || $0.isTemporaryID }

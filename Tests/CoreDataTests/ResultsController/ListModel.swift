@@ -1,6 +1,6 @@
 @testable import CoreData
 
-/// A generator whose numbers are the same in every run (SplitMix64).
+/// A generator with the same numbers in every run (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -15,7 +15,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// A list as plain arrays: what ``ListContents`` is compared with.
+/// A list as plain arrays, for comparison with ``ListContents``.
 struct ListModel: Equatable {
     struct Section: Equatable {
         var number: UInt32
@@ -48,7 +48,7 @@ struct ListModel: Equatable {
     }
 
     /// Applies a batch as a table view does: deletes by descending old path, section deletes, section inserts, inserts
-    /// by ascending new path. Answers `nil` where a table view would refuse.
+    /// by ascending new path. Returns `nil` if a table view would refuse it.
     func replaying(_ batch: ChangeBatch) -> ListModel? {
         var result = self
         let leaving = batch.rowChanges.filter { $0.kind == .delete || $0.kind == .move }.compactMap(\.oldPath)

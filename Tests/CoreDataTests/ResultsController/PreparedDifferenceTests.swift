@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Differences that are made before they are told.
+/// Differences that are computed before they are reported.
 @Suite struct PreparedDifferenceTests {
     private func insertion(of rows: [RowToken]) -> ChangeBatch {
         let new = ListContents(rows: SharedElements(rows), sections: [], isSectioned: false)
@@ -18,7 +18,7 @@ import Testing
             let batch = insertion(of: [identities.token(of: alice), identities.token(of: new)])
             let prepared = try #require(try PreparedDifference(batch, identities.frozen()) {})
             #expect([].applying(try #require(prepared.value(of: identities))) == [alice.objectID, new.objectID])
-            // Another new row is none of theirs.
+            // A new row that the difference does not contain.
             _ = identities.token(of: staff.employee("Yan", "Z"))
             #expect(prepared.value(of: identities) != nil)
             try staff.context.save()

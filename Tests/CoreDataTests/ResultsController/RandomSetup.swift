@@ -3,7 +3,7 @@ import Foundation
 @testable import CoreData
 
 extension SectionReplayTests.Setup {
-    /// Any sections, sort, predicate, window and aggregates that go together.
+    /// A random valid combination of sections, sort, predicate, window and aggregates.
     static func random(seed: UInt64) -> SectionReplayTests.Setup {
         var random = SeededGenerator(seed: seed)
         var choice = RandomSetup(random: SeededGenerator(seed: random.next()))
@@ -41,7 +41,7 @@ private struct RandomSetup {
         return made.named(words.joined(separator: ", "))
     }
 
-    /// One level of sections that is read from the store.
+    /// One level of sections read from the store.
     private mutating func level() -> (SectionBy, String) {
         let utc = SectionReplayTests.utc
         switch number(8) {
@@ -85,7 +85,7 @@ private struct RandomSetup {
         }
     }
 
-    /// In an order of its own now and then.
+    /// Sometimes changes the order of the sections.
     private mutating func ordered(_ sections: (SectionBy, String)) -> (SectionBy, String) {
         let (by, name) = sections
         switch number(10) {

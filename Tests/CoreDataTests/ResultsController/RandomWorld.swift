@@ -1,6 +1,7 @@
 @testable import CoreData
 
-/// A list whose rows have a section and a sort key, and change at random: the edit and the batch are checked after each step.
+/// A list whose rows have a section and a sort key and change at random. The edit and the batch are checked after each
+/// step.
 struct RandomWorld {
     private struct Values {
         var section: UInt32
@@ -16,7 +17,7 @@ struct RandomWorld {
     private var nextRow: UInt64 = 1
     private let sectionCount: UInt32
     private let isSectioned: Bool
-    /// The place of each section among the sections. Changes now and then, as a section's sort value may.
+    /// The position of each section. Changes sometimes, like a section's sort value.
     private var sectionOrder: [UInt32: Int] = [:]
 
     init(seed: UInt64, rows: Int, sections: Int, isSectioned: Bool = true) {
@@ -60,7 +61,7 @@ struct RandomWorld {
         return model
     }
 
-    /// Changes up to `changes` rows, brings the contents up to date, and says what is wrong, or `nil`.
+    /// Changes up to `changes` rows, updates the contents, and returns a description of an error, or `nil`.
     mutating func step(changes: Int) -> String? {
         var deleted: Set<UInt64> = []
         var changed: Set<UInt64> = []
@@ -89,7 +90,7 @@ struct RandomWorld {
         return check(deleted: deleted, changed: changed, inserted: inserted)
     }
 
-    /// Swaps two sections, all of whose rows then count as changed.
+    /// Swaps two sections. All of their rows then count as changed.
     private mutating func reorderSections(changed: inout Set<UInt64>, deleted: Set<UInt64>) {
         let first = UInt32.random(in: 0..<sectionCount, using: &random)
         let second = UInt32.random(in: 0..<sectionCount, using: &random)
@@ -107,7 +108,7 @@ struct RandomWorld {
         var edit = ListEdit(
             removed: deleted.union(changed).sorted().map(RowToken.init),
             arrivals: arriving.map { .init(row: RowToken(code: $0), section: values[$0]?.section ?? 0) })
-        // In whatever steps places are looked for, and whichever rows are not to be compared with.
+        // Varies the steps of the search for positions and the rows that must not be compared.
         edit.fanout = 2 + steps % 8
         if steps % 3 == 0 { edit.isDoubtful = { $0.code % 2 == 0 } }
         contents = edit.applied(to: old) { probes in probes.map { isBefore($0.row.code, arriving[$0.arrival]) } }
@@ -134,7 +135,7 @@ struct RandomWorld {
         return nil
     }
 
-    /// The size of the smallest set of changed rows without which both lists are equal.
+    /// The size of the smallest set of changed rows whose removal makes both lists equal.
     static func fewestMoves(
         from old: ListModel, to new: ListModel, deleted: Set<UInt64>, changed: Set<UInt64>, inserted: Set<UInt64>
     ) -> Int {

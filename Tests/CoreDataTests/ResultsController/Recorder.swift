@@ -2,16 +2,16 @@ import Foundation
 
 @testable import CoreData
 
-/// A delegate that writes down what it hears, replays it like a table view, and says where the controller breaks a rule.
+/// A delegate that records its events, replays them like a table view, and reports violated rules of the controller.
 final class Recorder: NSObject, NSFetchedResultsControllerDelegate {
-    /// `will 3`, `section insert 1 S`, `insert Bob -→0,1`, `did 4`; the numbers are those of the objects shown.
+    /// `will 3`, `section insert 1 S`, `insert Bob -→0,1`, `did 4`; the numbers are the counts of objects.
     private(set) var events: [String] = []
-    /// Rules that were broken.
+    /// Violated rules.
     private(set) var violations: [String] = []
     private(set) var batches = 0
-    /// Whether sections may come without objects: those that are kept.
+    /// True if sections may be empty, because empty ones are kept.
     var mayHaveEmptySections = false
-    /// Done in each callback of that kind, after it was written down.
+    /// Called in each callback of that kind, after it was recorded.
     var inWill: (() -> Void)?
     var inObject: (() -> Void)?
     var inDid: (() -> Void)?
@@ -34,8 +34,8 @@ final class Recorder: NSObject, NSFetchedResultsControllerDelegate {
     /// The events without will and did.
     var changes: [String] { events.filter { !$0.hasPrefix("will") && !$0.hasPrefix("did") } }
 
-    /// Remembers the contents as what a view shows, and keeps the controller, as a view does.
-    /// Objects are told apart by their addresses, so the context has to keep them.
+    /// Stores the contents that a view would show, and the controller. Objects are identified by address, so the
+    /// context must keep them.
     func load(_ controller: NSFetchedResultsController<NSManagedObject>) {
         controller.managedObjectContext.retainsRegisteredObjects = true
         replayed = Self.state(controller.sections)
@@ -120,7 +120,8 @@ final class Recorder: NSObject, NSFetchedResultsControllerDelegate {
         inDid?()
     }
 
-    /// As a table view does: rows out by descending old path, sections out, sections in, rows in by ascending new path.
+    /// Replays as a table view does: deletes by descending old path, section deletes, section inserts, inserts by
+    /// ascending new path.
     private func replay() {
         for path in leaving.sorted(by: >) { replayed[path.section].rows.remove(at: path.row) }
         for index in goneSections.sorted(by: >) {
@@ -147,7 +148,7 @@ final class Recorder: NSObject, NSFetchedResultsControllerDelegate {
 }
 
 extension Staff {
-    /// A controller that was fetched, with a recorder for a delegate.
+    /// A fetched controller with a recorder as its delegate.
     func recorded(
         section: String? = "team", sort: [String] = ["team", "name"], where predicate: String? = nil
     ) throws -> (controller: NSFetchedResultsController<NSManagedObject>, recorder: Recorder) {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// A list whose predicate looks at a relationship tells the same of a row whichever end of the relationship was changed, and
-/// wherever.
+/// A list whose predicate reads a relationship reports the same changes of a row, whichever end of the relationship was
+/// changed and in which context.
 @Suite struct RelationPredicateTests {
     /// A relationship of `Item` and its inverse.
     enum Relation: String, CaseIterable {
@@ -17,10 +17,10 @@ import Testing
 
     enum Side: CaseIterable { case own, inverse }
 
-    /// Where the relationship is changed.
+    /// The place of the change.
     enum Place: CaseIterable { case sameContext, otherContext, otherCoordinator }
 
-    /// The question that a predicate asks of the relationship.
+    /// Use of the relationship in the predicate.
     enum Question: CaseIterable { case none, any, isIn, contains, subquery, count }
 
     struct Case: CustomStringConvertible {
@@ -39,7 +39,7 @@ import Testing
             }
         }
 
-        /// - Parameter tag: as the list's context knows it.
+        /// - Parameter tag: the object in the list's context.
         func predicate(_ tag: NSManagedObject) -> NSPredicate? {
             let name = relation.rawValue
             return switch question {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Every fifth case, all with `ROSTER_LONG_TESTS`.
+    /// Every fifth case; all with `ROSTER_LONG_TESTS`.
     @Test func everyRowIsToldOfWhoseRelationshipChanged() throws {
         var wrong: [String] = []
         let step = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] == nil ? 5 : 1
@@ -70,11 +70,11 @@ import Testing
         #expect(wrong.isEmpty, "\(wrong.count): \(wrong.joined(separator: "\n"))")
     }
 
-    /// The changes that a list tells when a tag is put to the row `b`, and when it is taken away.
+    /// The reported changes when a tag is added to the row `b` and when it is removed.
     ///
     /// - Parameters:
-    ///   - holdsRows: whether the list's context holds the objects.
-    ///   - keepsRow: whether the row is in the list whatever the relationship is.
+    ///   - holdsRows: true to retain the objects in the list's context.
+    ///   - keepsRow: true for a predicate that includes the row in any case.
     private static func told(_ test: Case, holdsRows: Bool, keepsRow: Bool) throws -> [[String]] {
         let world = try World()
         let ids = try world.fill()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// A batch's result names the members alone, and not the rows that they belong to.
+    /// A batch's result contains only the members, not the rows they belong to.
     @Test func aBatchThatAddsAMemberIsFollowed() throws {
         let world = try World()
         let ids = try world.fill()
@@ -149,7 +149,7 @@ import Testing
     private final class World {
         let folder: URL
         let coordinator: NSPersistentStoreCoordinator
-        /// That of another process.
+        /// The coordinator in the role of another process.
         private lazy var foreign = Result { try Self.coordinator(folder) }
 
         init() throws {
@@ -212,7 +212,7 @@ import Testing
                 }
                 let items = ["a", "b", "c"].map { make("Item", $0) }
                 let tag = make("Tag", "t")
-                // Of this row nothing changes but the other end.
+                // Only the other end of this row's relationship changes.
                 for relation in Relation.allCases where relation.isInverseToMany {
                     items[0].setValue(Self.value(tag, of: relation), forKey: relation.rawValue)
                 }
@@ -221,7 +221,7 @@ import Testing
             }
         }
 
-        /// Puts the tag to the row, or takes it away.
+        /// Adds the tag to the row or removes it.
         func change(_ test: Case, _ adds: Bool, _ ids: IDs, in list: NSManagedObjectContext) throws {
             switch test.place {
             case .sameContext:

@@ -1,4 +1,4 @@
-/// What random replays did.
+/// Statistics of random replays.
 struct ReplayTally: CustomStringConvertible {
     private(set) var batches = 0
     private var lists = 0

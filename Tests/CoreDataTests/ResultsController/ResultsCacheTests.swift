@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Lists on disk: used when they are true, brought forward or fetched anew when they are not, never an error.
+/// Lists on disk: used if valid, updated or fetched again if not, and never an error.
 @Suite(.serialized) struct ResultsCacheTests {
     private let name = "list \(UUID().uuidString)/with: any name"
 
@@ -14,7 +14,7 @@ import Testing
 
     private var path: String { ResultsCacheDirectory.file(named: name) }
 
-    /// Fetches with a new controller, and waits until its list is on disk.
+    /// Fetches with a new controller and waits until its list is written.
     @discardableResult
     private func fetch(
         _ staff: Staff, section: String? = "team", sort: [String] = ["team", "name"], where predicate: String? = nil
@@ -25,7 +25,7 @@ import Testing
         return controller
     }
 
-    /// Puts another list, in another order, in the place of the one on disk: what is shown tells where it came from.
+    /// Reverses the order of the list on disk, so that a test detects if it was used.
     private func reverseListOnDisk() throws {
         let list = try #require(CachedList.read(at: path, accepts: { _ in true }))
         let rows = Array(list.rows.buffer.reversed())
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// A pipe or a device in its place is passed over at once, and replaced; a folder stays.
+    /// A pipe or a device at its path is ignored and replaced; a folder is kept.
     @Test(arguments: ["pipe", "device", "folder"]) func whatIsNoFileIsPassedOver(_ kind: String) throws {
         try onStaff { staff in
             try FileManager.default.removeItem(atPath: path)
@@ -163,7 +163,7 @@ import Testing
                 try other.find("Sam").setValue("Tom", forKey: "name")
                 try other.context.save()
             }
-            // What this context holds is older than the store.
+            // The objects of this context are older than the store.
             #expect(alice.value(forKey: "team") as? String == "E" && !bob.isDeleted)
             let repaired = try fetch(staff)
             let stored = try #require(CachedList.read(at: path, accepts: { _ in true }))
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: The first refetch of a controller
 
-    /// Fetches with a new controller beside its queue, and waits until its list is on disk.
+    /// Fetches with a new controller in the background and waits until its list is written.
     private func refetch(_ staff: Staff) async throws -> NSFetchedResultsController<NSManagedObject> {
         let controller = staff.controller(cache: name)
         try await controller.refetch()
@@ -211,9 +211,9 @@ import Testing
         staff.context.performAndWait { _ = staff.employee("Zoe", "A") }
         let controller = try await refetch(staff)
         staff.context.performAndWait { #expect(controller.text == "A: Zoe | S: Sam | E: Bob Alice") }
-        // It stays as it is: what is not saved is no part of it.
+        // The file is unchanged, because unsaved changes are not part of it.
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == onDisk)
-        // What the controller shows is told from what it is to show by reading both.
+        // The difference between the current and the new contents is found by reading both.
         try await controller.refetch()
         staff.context.performAndWait { #expect(controller.text == "A: Zoe | E: Alice Bob | S: Sam") }
     }
@@ -233,7 +233,7 @@ import Testing
         staff.context.performAndWait { #expect(next.text == "S: Sam | E: Bob Alice") }
     }
 
-    /// What many transactions changed would be read under the coordinator's lock, for which keys of a user may wait.
+    /// Changes of many transactions would be read under the coordinator's lock, which could delay the user interface.
     @Test(arguments: [3, 101])
     func aFirstRefetchLooksAtFewTransactions(count: Int) async throws {
         let staff = try Staff()
@@ -301,13 +301,13 @@ import Testing
             for (number, bytes) in damaged.enumerated() {
                 try bytes.write(to: URL(fileURLWithPath: path))
                 try #expect(fetch(staff).text == "E: Alice Bob | S: Sam", "number \(number)")
-                // The file was written anew.
+                // The file was written again.
                 #expect(CachedList.read(at: path, accepts: { _ in true })?.rows.count == 3, "number \(number)")
             }
         }
     }
 
-    /// Files whose checksums are right and whose sizes are not.
+    /// Files with valid checksums and wrong sizes.
     @Test(arguments: [(24, Int64.max & ~4_095), (16, Int64.max / 8), (56, Int64.max), (8, Int64.max), (56, 500)])
     func forgedFilesAreReplaced(offset: Int, number: Int64) throws {
         try onStaff { staff in

@@ -3,11 +3,11 @@ import Foundation
 
 @testable import CoreData
 
-/// Changes of a staff's store by another process: the terminal program, which stands beside the tests.
+/// Changes a staff's store in another process: the `roster` program in the folder of the tests.
 struct SecondProcess {
     let staff: Staff
 
-    /// Runs a verb, and merges what it committed by the history of the store. Called on the context's queue.
+    /// Runs a verb and merges its commits from the store's history. Called on the context's queue.
     func run(_ verb: String, _ arguments: [String]) throws {
         let before = staff.coordinator.currentPersistentHistoryToken(fromStores: [staff.store])
         let path = staff.folder.appendingPathComponent("Staff.sqlite").path

@@ -4,9 +4,10 @@ import Testing
 
 @testable import CoreData
 
-/// Random batches over random sorts, section kinds, aggregates, predicates, windows and requests that change, from edits,
-/// saves, merges, batch requests, undo, rollback, a second coordinator and a second process: after each the callbacks replay to the contents,
-/// these are those of a fresh fetch, and so are the aggregates; snapshots, differences and batches as values say the same.
+/// Random batches over random sorts, kinds of sections, aggregates, predicates, windows and changing requests, caused
+/// by edits, saves, merges, batch requests, undo, rollback, a second coordinator and a second process. After each, the
+/// callbacks replay to the contents, contents and aggregates equal those of a fresh fetch, and snapshots, differences
+/// and batches agree.
 @Suite(.needs(.campaign)) struct SectionReplayTests {
     struct Setup: CustomTestStringConvertible, Sendable {
         private(set) var name: String
@@ -71,7 +72,7 @@ import Testing
         Setup(name: "where related", sectionBy: nil, sort: ["department.name", "-team"], seed: 16),
     ]
 
-    /// Eight rounds of edits for each; `ROSTER_LONG_TESTS=n` makes 20·n.
+    /// Eight rounds of edits for each set-up; `ROSTER_LONG_TESTS=n` runs 20·n.
     @Test(arguments: setups)
     func randomBatches(setup: Setup) throws {
         try Staff.run { staff in
@@ -90,12 +91,12 @@ import Testing
         }
     }
 
-    /// `ROSTER_LONG_SEED`: where the seeds of `randomSetups` begin.
+    /// `ROSTER_LONG_SEED`: the first seed of `randomSetups`.
     private static let firstSeed = ProcessInfo.processInfo.environment["ROSTER_LONG_SEED"].flatMap { UInt64($0) } ?? 0
 
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
 
-    /// Anything with anything: 12 lists of ten rounds; `ROSTER_LONG_TESTS=n` makes 8·n of 250 and says what they were.
+    /// Random combinations: 12 lists of ten rounds; `ROSTER_LONG_TESTS=n` runs 8·n of 250 and prints them.
     @Test(arguments: 0..<4)
     func randomSetups(part: UInt64) throws {
         var tally = ReplayTally()
@@ -103,7 +104,7 @@ import Testing
             let setup = Setup.random(seed: Self.firstSeed + 1_000_000 * (part + 1) + number)
             try Staff.run { staff in
                 let world = SectionReplayWorld(staff, setup, seed: setup.seed)
-                // Of every other list the aggregates are asked of the store, as they are of long ones.
+                // Every other list computes its aggregates in the store, like long lists.
                 try ResultsLoader.$fewRows.withValue(number % 2 == 0 ? 0 : ResultsLoader.fewRows) {
                     try world.begin()
                     for round in 0..<(Self.factor == nil ? 10 : 250) {
@@ -121,7 +122,7 @@ import Testing
         if Self.factor != nil { print("replayed, part \(part): \(tally)") }
     }
 
-    /// The list goes over from one set-up to another, again and again.
+    /// The list changes between set-ups repeatedly.
     @MainActor
     @Test func requestsThatChange() async throws {
         let staff = try Staff(queue: .mainQueueConcurrencyType)

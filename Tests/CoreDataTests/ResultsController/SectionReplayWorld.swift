@@ -14,7 +14,7 @@ final class SectionReplayWorld {
     private var departments: [NSManagedObject] = []
     private var other: Staff?
     let heard = HeardBatches()
-    /// How often a batch came of each kind of source.
+    /// Number of batches of each kind of source.
     private(set) var sources: [String: Int] = [:]
     private(set) var sumsBySQL = 0
     private let followers = ListFollowers()
@@ -79,7 +79,7 @@ final class SectionReplayWorld {
         made.setValue(date(), forKey: "hired")
     }
 
-    /// Several edits, and what makes a batch of them.
+    /// Makes several edits, and causes a batch with them.
     func change(follows: Bool = true) throws {
         let all = try staff.context.fetch(staff.request([])).filter { !$0.isDeleted }
             .sorted { ObjectOrdering.compare($0.objectID, $1.objectID) == .orderedAscending }
@@ -114,7 +114,7 @@ final class SectionReplayWorld {
             try saveInSibling()
         default:
             try staff.context.save()
-            // A process takes as long to start as thirty rounds.
+            // Starting a process takes as long as thirty rounds.
             if number(8) > 0 {
                 last = "another coordinator"
                 try changeElsewhere()
@@ -148,7 +148,7 @@ final class SectionReplayWorld {
         staff.context.processPendingChanges()
     }
 
-    /// Of new rows, changed ones and deleted ones, that the list was told of, or was not.
+    /// Rolls back new, changed and deleted rows, with or without reporting them first.
     private func rollBack(_ all: [NSManagedObject]) {
         last = "rollback"
         for object in all.prefix(5) where !object.isDeleted { object.setValue(number(20), forKey: "salary") }
@@ -199,7 +199,7 @@ final class SectionReplayWorld {
             fromRemoteContextSave: [key: ids as? [NSManagedObjectID] ?? []], into: [staff.context])
     }
 
-    /// Another context of the same coordinator saves, and its notification is merged.
+    /// Saves in another context of the same coordinator and merges its notification.
     private func saveInSibling() throws {
         let sibling = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         sibling.persistentStoreCoordinator = staff.coordinator
@@ -231,7 +231,7 @@ final class SectionReplayWorld {
         merge(NSUpdatedObjectIDsKey, result?.result)
     }
 
-    /// Another coordinator of the same file saves, and its changes are merged by ID, as a program does it by the history.
+    /// Saves in another coordinator of the same file and merges the changes by ID, as a program does with the history.
     private func changeElsewhere() throws {
         let other = try other ?? Staff(in: staff.folder)
         self.other = other
@@ -287,7 +287,7 @@ final class SectionReplayWorld {
         return nil
     }
 
-    /// Against a `GROUP BY` of the store, where it knows what the context knows.
+    /// Compares with a `GROUP BY` in the store, if the context has no unsaved changes.
     private func otherwiseInSQL() throws -> String? {
         guard !staff.context.hasChanges, setup.limit == 0, setup.offset == 0 else { return nil }
         let wanted = setup.aggregates.filter { ["sum", "min", "max"].contains("\($0)".prefix(3)) }
@@ -313,7 +313,7 @@ final class SectionReplayWorld {
             let isMaximum = "\(aggregate)".hasPrefix("max")
             let told: SectionValue
             if aggregate.keyPath == "name" {
-                // By bytes, as SQLite compares.
+                // Compares bytes, as SQLite does.
                 let texts = values.compactMap { $0 as? String }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
                 told = texts.last.map { .text($0) } ?? .missing
             } else {
@@ -328,7 +328,7 @@ final class SectionReplayWorld {
         return nil
     }
 
-    /// Against the objects themselves, for sums, and a fresh list.
+    /// Compares sums with the objects and with a fresh list.
     private func wrong(
         _ aggregate: SectionAggregate, _ fresh: NSFetchedResultsController<NSManagedObject>
     ) throws -> String? {

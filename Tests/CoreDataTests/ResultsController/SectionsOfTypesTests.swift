@@ -3,10 +3,10 @@ import Testing
 
 @testable import CoreData
 
-/// Sections by attributes of every type are the same whether the store tells which rows are together, in the order of an index
-/// or sorted, or each object is asked.
+/// Sections by attributes of every type are the same whether the store groups the rows (by an index or by sorting) or
+/// each object is read.
 @Suite struct SectionsOfTypesTests {
-    /// Never changed.
+    /// SAFETY: never changed.
     nonisolated(unsafe) private static let values: [(name: String, values: [Any?])] = [
         ("int16", [nil, Int16.min, -1, 0, 7, Int16.max]), ("int32", [nil, Int32.min, 0, 3]),
         ("int64", [nil, Int64.min, Int64.max, 1 << 53, 1 << 53 + 1, 0]),
@@ -49,7 +49,7 @@ import Testing
         try context.save()
     }
 
-    /// The name of each section and its rows, by asking each object of a fetch.
+    /// The name and rows of each section, computed from each object of a fetch.
     private func expected(
         _ request: NSFetchRequest<NSManagedObject>, _ key: SectionKey, _ context: NSManagedObjectContext
     ) throws -> [String] {

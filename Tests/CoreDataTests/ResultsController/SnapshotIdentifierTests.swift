@@ -3,8 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// The identifiers that a snapshot hands out name their rows as long as these are there, also those of objects that were not
-/// saved then.
+/// Identifiers of a snapshot are valid as long as their rows exist, even those of objects that were unsaved then.
 @Suite struct SnapshotIdentifierTests {
     private final class Shown: NSObject, NSFetchedResultsControllerDelegate {
         var snapshot: NSDiffableDataSourceSnapshotReference?
@@ -69,7 +68,7 @@ import Testing
                     try #require(context.registeredObject(for: id) === objects[place], "\(text)")
                 }
             }
-            // Elsewhere, too, once their rows are saved.
+            // In other contexts, too, after their rows were saved.
             try context.save()
             if isNested { try root.performAndWait { try root.save() } }
             let names = Set((list.fetchedObjects ?? []).compactMap { $0.value(forKey: "name") as? String })

@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stadiums in a SQLite store, seen as an app sees them: public names only, on the main queue.
+/// Stadiums in a SQLite store, used like in an app: public names only, on the main queue.
 ///
-/// Stadium (name, city, country, capacity, seats, opened, cost, rating, plan, code) and its subentity Arena; Club with stadiums. The
-/// folder goes with the last reference.
+/// Stadium (name, city, country, capacity, seats, opened, cost, rating, plan, code) and its subentity Arena; Club with
+/// stadiums. The folder is removed with the last reference.
 @MainActor
 final class Stadiums {
     let folder: URL
@@ -96,10 +96,10 @@ final class Stadiums {
         return request
     }
 
-    /// Lets the main queue work until a condition holds.
+    /// Runs the main queue until a condition is true.
     func waits(until condition: () -> Bool) async -> Bool { await eventuallyAsync("the list follows", condition) }
 
-    /// A fetched controller and its delegate, which hears of rows.
+    /// A fetched controller and its delegate, which records row changes.
     func list(
         _ request: NSFetchRequest<NSManagedObject>, section: String? = nil
     ) throws -> (controller: NSFetchedResultsController<NSManagedObject>, log: RowLog) {
@@ -112,7 +112,7 @@ final class Stadiums {
     }
 }
 
-/// Names of the objects that a controller shows, by section: `A B | C`.
+/// Names of the objects in a controller by section: `A B | C`.
 @MainActor
 func names(_ controller: NSFetchedResultsController<NSManagedObject>) -> String {
     (controller.sections ?? []).map { section in
@@ -121,14 +121,14 @@ func names(_ controller: NSFetchedResultsController<NSManagedObject>) -> String 
     }.joined(separator: " | ")
 }
 
-/// Writes down what it hears of rows and sections: `delete 0,1→-`, `section insert 2`, `did`.
+/// Records changes of rows and sections: `delete 0,1→-`, `section insert 2`, `did`.
 @MainActor
 final class RowLog: NSObject, @MainActor NSFetchedResultsControllerDelegate {
     private var heard: [String] = []
 
     var isEmpty: Bool { heard.isEmpty }
 
-    /// What was heard since the last call.
+    /// Returns the events since the last call.
     func take() -> [String] {
         defer { heard = [] }
         return heard
@@ -152,7 +152,7 @@ final class RowLog: NSObject, @MainActor NSFetchedResultsControllerDelegate {
     }
 }
 
-/// A delegate with the snapshot method, and others that must not be called.
+/// A delegate with the snapshot method. Its other methods must not be called.
 @MainActor
 final class SnapshotLog: NSObject, @MainActor NSFetchedResultsControllerDelegate {
     private(set) var snapshots: [NSDiffableDataSourceSnapshotReference] = []

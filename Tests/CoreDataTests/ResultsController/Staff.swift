@@ -4,8 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// Employees (name, team, salary, isActive, hired, department → Department) in a SQLite store of their own, in a folder that goes
-/// with the last reference. A second one of the same folder stands for another process.
+/// Employees (name, team, salary, isActive, hired, department → Department) in a SQLite store in a temporary folder,
+/// which is removed with the last reference. A second instance with the same folder represents another process.
 final class Staff {
     let folder: URL
     let coordinator: NSPersistentStoreCoordinator
@@ -13,7 +13,7 @@ final class Staff {
     let context: NSManagedObjectContext
     private let ownsFolder: Bool
 
-    /// - Parameter folder: a folder that another one made; it keeps it.
+    /// - Parameter folder: the folder of another instance, which removes it; `nil` for a new one.
     init(
         in folder: URL? = nil, keepsHistory: Bool = true, watches: Bool = false,
         queue: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType
@@ -38,7 +38,7 @@ final class Staff {
         if ownsFolder { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// Runs `body` on the queue of the context of a new staff.
+    /// Runs `body` on the queue of a new staff's context.
     static func run(keepsHistory: Bool = true, _ body: (Staff) throws -> Void) throws {
         let staff = try Staff(keepsHistory: keepsHistory)
         try staff.context.performAndWait { try body(staff) }
@@ -94,7 +94,7 @@ final class Staff {
         return object
     }
 
-    /// Alice and Bob in E, Sam in S, saved.
+    /// Saves Alice and Bob in E and Sam in S.
     func savedThree() throws -> (alice: NSManagedObject, bob: NSManagedObject, sam: NSManagedObject) {
         let three = (employee("Alice", "E", 3), employee("Bob", "E", 1), employee("Sam", "S", 2))
         try context.save()
@@ -108,7 +108,7 @@ final class Staff {
         return try #require(try context.fetch(request).first)
     }
 
-    /// Runs `body` while the queue of the context has other things to do.
+    /// Runs `body` while the context's queue is busy.
     func whileQueueIsBusy(_ body: () throws -> Void) rethrows {
         let (begun, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         context.perform {
@@ -144,7 +144,7 @@ final class Staff {
 }
 
 extension NSFetchedResultsController where ResultType == NSManagedObject {
-    /// Sections and the names in them: `E: Alice Bob | S: Sam`.
+    /// Sections with their names: `E: Alice Bob | S: Sam`.
     var text: String {
         guard let sections else { return "nothing" }
         return sections.map { section in
@@ -155,7 +155,7 @@ extension NSFetchedResultsController where ResultType == NSManagedObject {
         }.joined(separator: " | ")
     }
 
-    /// What contradicts itself in the contents, or `nil`: case 3, 14, 15 and the order of the accessors.
+    /// The first inconsistency of the contents, or `nil`: cases 3, 14, 15 and the order of the accessors.
     func contradiction() -> String? {
         guard let sections, let fetchedObjects else { return "no contents" }
         var position = 0
@@ -178,7 +178,7 @@ extension NSFetchedResultsController where ResultType == NSManagedObject {
     }
 }
 
-/// Collects what other processes commit to the stores of a coordinator.
+/// Collects commits of other processes to the stores of a coordinator.
 final class HeardCommits: CommitObserver {
     let changes = Mutex<[CommittedChanges]>([])
 
