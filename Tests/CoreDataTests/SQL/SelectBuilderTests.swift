@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The statements themselves: what is asked of SQLite, and that it can answer by an index.
+/// The generated statements, and their use of indexes in SQLite.
 @Suite struct SelectBuilderTests {
     let world: PredicateWorld
 
@@ -128,7 +128,7 @@ import Testing
         let all = NSCompoundPredicate(
             andPredicateWithSubpredicates: (0..<2_000).map { NSPredicate(format: "wins != %d", $0 + 4) })
         #expect(try world.keysBySQL(world.team, all) == world.keysInMemory(world.team, all))
-        // More values than a statement may bind are left to memory.
+        // A predicate with more values than a statement can bind is evaluated in memory.
         let tooMany = NSCompoundPredicate(
             andPredicateWithSubpredicates: (0..<40_000).map { NSPredicate(format: "wins != %d", $0) })
         #expect(try world.keysBySQL(world.team, tooMany) == nil)
@@ -208,9 +208,9 @@ import Testing
                 == "SELECT t0.Z_PK, t1.ZLABEL FROM ZTEAM AS t0 LEFT JOIN ZPLACE AS t1 ON t1.Z_PK = t0.ZHOMEVENUE"
                 + " WHERE t0.ZNAME IS NOT ? ORDER BY t1.ZLABEL DESC, t0.Z_PK")
         #expect(statement.group?.attribute.name == "label" && statement.group?.column == 1)
-        // What is no attribute has no one value.
+        // A relationship has no single value.
         #expect(try builder.keys(groupedBy: ["homeVenue"]).group == nil)
-        // Of a family the entity stands between the key and the value.
+        // For an entity with subentities, the entity's column is between the key and the value.
         let places = SelectBuilder(query: try query(world.place), schema: world.schema)
         #expect(try places.keys(groupedBy: ["label"]).group?.column == 2)
     }
@@ -230,7 +230,7 @@ import Testing
         let rows = try #require(try SelectBuilder(query: sorted, schema: world.schema).rowsToSort())
         let count = try #require(rows.columns).names.count
         #expect(rows.sortColumns?.map(\.index) == [count, count + 1])
-        // The order of a collation is not that of the bytes.
+        // The order of a collation differs from that of the bytes.
         sorted = try query(
             world.team, sort: [NSSortDescriptor(key: "name", ascending: true, selector: .caseInsensitiveCompare)])
         #expect(try SelectBuilder(query: sorted, schema: world.schema).keysToSort() == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The token changes with every commit of any process, and with nothing else.
+/// The token changes with every commit of any process, and only then.
 @Suite struct ChangeTokenTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.league()) }
@@ -16,7 +16,7 @@ import Testing
         for number in 0..<20 {
             try open.insert("Team", ["name": .text("\(number)")])
             #expect(seen.insert(try open.store.changeToken()).inserted)
-            // A program that knows nothing of Core Data.
+            // A program that does not use Core Data.
             _ = try harness.sql("UPDATE ZTEAM SET ZWINS = ?", [.integer(Int64(number))])
             #expect(seen.insert(try open.store.changeToken()).inserted)
         }
@@ -59,8 +59,8 @@ import Testing
         #expect(try again.store.changeToken() != token)
     }
 
-    /// A program that was killed may leave whole frames that were never committed, or commits that were taken back: what is
-    /// written over them later is another content.
+    /// A killed program may leave complete frames that were not committed, or commits that were rolled back. Frames
+    /// written over them later have another content.
     @Test func framesThatAKilledProgramLeftAreNoCommits() throws {
         let open = try harness.open()
         try open.insert("Team", ["name": .text("A")])
@@ -73,7 +73,7 @@ import Testing
         _ = try open.store.changeToken()
         try rename("C")
         let whole = try Data(contentsOf: log)
-        // Behind the last commit stand the heads of frames with the log's salts, the last of them of a commit.
+        // After the last commit, writes headers of frames with the log's salts; the last one is that of a commit.
         let frame = 4096 + 24
         #expect((whole.count - before) % frame == 0)
         let file = try FileHandle(forWritingTo: log)
@@ -88,7 +88,7 @@ import Testing
         try open.close()
     }
 
-    /// The oldest notes go: their stores may be gone.
+    /// The oldest notes are removed, because their stores may not exist any more.
     @Test func notesDoNotPileUp() throws {
         let folder = ChangeToken.notesFolder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Composite attributes are dictionaries outside, columns inside, and key paths in queries.
+/// Composite attributes are dictionaries in objects, columns in the file, and key paths in queries.
 @Suite struct CompositeAttributeTests {
     private static func composite(_ name: String, _ elements: [NSAttributeDescription])
         -> NSCompositeAttributeDescription
@@ -20,7 +20,7 @@ import Testing
         let attribute = StoreModels.attribute
         let place = composite(
             "place", [attribute("latitude", .doubleAttributeType), attribute("longitude", .doubleAttributeType)])
-        // Both composites have the very same elements.
+        // Both composites have the same elements.
         let elements = [
             attribute("street", .stringAttributeType), attribute("number", .integer16AttributeType), place,
             attribute("opened", .dateAttributeType), attribute("plan", .UUIDAttributeType),
@@ -86,7 +86,7 @@ import Testing
                 #expect((shops[0].value(forKey: "depot") as? NSDictionary) == ["street": "Yard"])
                 #expect(shops[0].value(forKeyPath: "address.place.latitude") as? Double == 5.5)
                 #expect(shops[1].value(forKey: "address") == nil)
-                // One element is changed by its key path; the others stay.
+                // One element is changed by its key path; the others are kept.
                 shops[0].setValue(9, forKeyPath: "address.number")
                 shops[0].setValue(nil, forKeyPath: "address.place.latitude")
                 shops[1].setValue("New", forKeyPath: "depot.street")
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// Elements in aggregates, groups, sections, batch requests and collections, by their key paths.
+    /// Key paths of elements in aggregates, groups, sections, batch requests and collections.
     @Test func elementsAreUsedWhereverAKeyPathIs() throws {
         let harness = try StoreHarness(Self.model())
         let open = try harness.open()
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// The store keeps its model, so that it opens without one.
+    /// The store contains its model, so it opens without one.
     @Test func theStoreKnowsItsComposites() throws {
         let harness = try StoreHarness(Self.model())
         let first = try harness.open()

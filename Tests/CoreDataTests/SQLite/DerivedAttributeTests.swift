@@ -9,7 +9,7 @@ import Testing
     import PostgreSQLCluster
 #endif
 
-/// Derived attributes have the right value after every save: in the objects, in queries and in the file.
+/// Derived attributes have the correct value after every save: in objects, in queries and in the file.
 @Suite struct DerivedAttributeTests {
     // MARK: The model
 
@@ -35,9 +35,10 @@ import Testing
         StoreModels.connect(here, to: one, inverse: there)
     }
 
-    /// Firm (staff → Person, tags ⇄ Tag, city → City), Person with Manager below it; each with attributes of every form.
+    /// Firm (staff → Person, tags ⇄ Tag, city → City), Person with subentity Manager; each with attributes of every
+    /// form.
     ///
-    /// - Parameter colleagues: whether each person counts those of the same firm, which costs a step for each of them.
+    /// - Parameter colleagues: true to count the persons of the same firm, which costs a step for each.
     static func model(colleagues: Bool = true) -> NSManagedObjectModel {
         let attribute = StoreModels.attribute
         let city = StoreModels.entity("City", [attribute("name", .stringAttributeType)])
@@ -127,7 +128,7 @@ import Testing
 
     // MARK: Tests
 
-    /// Once by the trigger for what is behind a row, and once by that for the row itself, would be twice.
+    /// The triggers for related rows and for the row itself must not count it twice.
     @Test func aRowThatIsBehindItselfIsCountedOnce() throws {
         let person = StoreModels.entity(
             "Person",
@@ -165,7 +166,7 @@ import Testing
         }
     }
 
-    /// So many rows go into the table at once, and their triggers run for each.
+    /// Inserts so many rows at once that their triggers run for each.
     @Test func manyNewRowsHaveTheirValues() throws {
         let word = StoreModels.entity(
             "Word",
@@ -214,7 +215,7 @@ import Testing
             let changed = try #require(people[0].value(forKey: "changed") as? Date)
             #expect(changed.timeIntervalSince(before) > -0.01 && Date().timeIntervalSince(changed) > -0.01)
             try check(context, "first")
-            // The far end changes, and what leads to it follows without being written.
+            // A change of the destination updates the objects that refer to it without writing their other values.
             city.setValue("Kumasi", forKey: "name")
             try context.save()
             #expect(people[1].value(forKey: "cityName") as? String == "Kumasi")
@@ -226,8 +227,8 @@ import Testing
         }
     }
 
-    /// Random edits, seed after seed: after each save the objects, a second context that merges and a fresh one agree with
-    /// what the values should be.
+    /// Random edits for several seeds: after each save, the objects, a second context that merges, and a fresh one have
+    /// the expected values.
     @Test(arguments: 1...3) func valuesStayRight(_ seed: Int) throws {
         try checkRandomEdits(ClubStack(model: Self.model()), seed)
     }
@@ -335,7 +336,7 @@ import Testing
                 let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
                 person.setValue(firms[number], forKey: "firm")
             }
-            // A value that the program sets is replaced by the right one.
+            // A value that the program sets is replaced by the derived one.
             firms[0].setValue(77, forKey: "staffCount")
             try context.save()
             #expect(firms[0].value(forKey: "staffCount") as? Int == 0)
@@ -348,7 +349,7 @@ import Testing
         }
     }
 
-    /// A list that follows its changes moves rows whose derived values the save of others changed.
+    /// A list moves rows whose derived values changed by saves of others.
     @Test func listsFollowTheValues() throws {
         final class Follower: NSObject, NSFetchedResultsControllerDelegate {
             var changes = 0
@@ -383,7 +384,7 @@ import Testing
         }
     }
 
-    /// What is derived in a way that is not known here is left to the triggers that the store has.
+    /// Unknown kinds of derivation are left to the triggers of the store.
     @Test func unknownDerivationsAreLeftToTheStore() throws {
         let model = Self.model()
         let harness = try StoreHarness(model)
@@ -455,7 +456,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: harness.url.path))
     }
 
-    /// The sums of a big save are right to the last digit, and made in one step for each row.
+    /// The sums of a large save are exact and are computed in one step per row.
     @Test func manyRowsOfOneOwnerAreSummed() throws {
         let stack = try ClubStack(model: Self.model(colleagues: false))
         let context = stack.context()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CoreData
 
-/// Derived values that depend on other objects, as contexts see them that did not make the change.
+/// Derived values that depend on other objects, in contexts that did not make the change.
 @Suite struct DerivedDependentsTests {
-    /// A firm in a city with one person, read in a context beside the one that saved it.
+    /// A firm in a city with one person, read in a sibling of the context that saved it.
     private struct World {
         let stack: ClubStack
         let writer: NSManagedObjectContext
@@ -26,7 +26,7 @@ import Testing
             reader.automaticallyMergesChangesFromParent = automatic
         }
 
-        /// Renames city and firm and adds a person, whose own derived values and those of the others follow.
+        /// Renames the city and the firm and adds a person, which changes the derived values of all of them.
         func change() throws -> Notification {
             let notices = Notices(writer, [.NSManagedObjectContextDidSave])
             try writer.use { writer in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Big binary values have files of their own beside the store: never missing, never left over.
+/// Large binary values are stored in external files: none is missing, and none is left over.
 @Suite struct ExternalDataTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.types()) }
@@ -50,7 +50,7 @@ import Testing
         let id = try open.insert("Thing", ["external": .data(Self.big)])
         let other = try open.insert("Thing", ["external": .data(Self.big)])
         let first = files()
-        // A value that is read stays readable though it is replaced.
+        // A value that was read can be used after it was replaced.
         guard case .data(let kept) = try open.value("external", of: id) else { throw RoundTripTests.Missing() }
         try open.store.save(StoreChangeSet(updated: [try open.change(id, ["string": .text("a")])]))
         #expect(files() == first)
@@ -80,7 +80,7 @@ import Testing
         #expect(try open.value("external", of: id) == .data(Self.big))
     }
 
-    /// What a process that was killed in a save leaves behind is cleared up by the process that opens the store next, and only that.
+    /// The next process that opens the store removes the files that a killed save left, and only those.
     @Test func whatADeadSaveLeftIsClearedUp() throws {
         let open = try harness.open()
         let id = try open.insert("Thing", ["external": .data(Self.big)])
@@ -88,7 +88,8 @@ import Testing
         let living = ExternalDataChanges(place)
         _ = try living.stored(Self.big)
         do {
-            // Both kinds of leftovers: a new file whose row was never committed, and a value that still has its row.
+            // Both kinds of leftovers: a new file whose row was never committed, and a removed value that still has its
+            // row.
             let dead = ExternalDataChanges(place)
             _ = try dead.stored(Self.bigger)
             try dead.willReplace(try stored()[0])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Fetch indexes of every kind are made as Apple's framework makes them, and used.
+/// Fetch indexes of every kind are created as Apple's framework creates them, and are used.
 @Suite struct FetchIndexTests {
     private static func model() -> NSManagedObjectModel {
         let attribute = StoreModels.attribute

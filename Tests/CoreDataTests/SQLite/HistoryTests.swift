@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The history is written with the rows it tells of, and read by any other connection.
+/// The history is written with its rows and can be read by any other connection.
 @Suite struct StoreHistoryTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.league()) }
@@ -59,7 +59,7 @@ import Testing
                 "SELECT Z_ENT, Z_OPT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS FROM ACHANGE")
                 == [
                     [.integer(16001), .null, .integer(0), .integer(1), .integer(1), .integer(1), .null],
-                    // home, name, wins: the second of three bits.
+                    // The properties are home, name, wins; the second of three bits is set.
                     [
                         .integer(16001), .null, .integer(1), .integer(1), .integer(1), .integer(2),
                         .blob(Data([0b0100_0000])),
@@ -87,7 +87,7 @@ import Testing
         #expect(try open.store.lastHistoryNumber() == nil)
         #expect(try open.store.history(after: 0).isEmpty)
         try open.close()
-        // It begins when it is asked for, and goes on when it is not.
+        // The history begins when the option is set and continues without it.
         let later = try harness.open(StoreHarness.history)
         try later.insert("Team", ["name": .text("B")])
         #expect(try later.store.lastHistoryNumber() == 1)

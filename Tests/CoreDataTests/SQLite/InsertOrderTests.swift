@@ -2,7 +2,7 @@ import Testing
 
 @testable import CoreData
 
-/// In which order new rows are written.
+/// Order in which new rows are written.
 @Suite struct InsertOrderTests {
     @Test func rowsGoByEntityAndKeyWhateverOrderTheyComeIn() throws {
         let harness = try StoreHarness(StoreModels.web())

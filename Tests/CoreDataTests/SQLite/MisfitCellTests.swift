@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Cells in which another program put something else than the attribute's type.
+/// Cells in which another program stored a value of another type.
 @Suite struct MisfitCellTests {
     private static let cells = [
         ("int16", "'abc'"), ("int32", "'12abc'"), ("int64", "1.5"), ("boolean", "x'01'"), ("double", "'abc'"),
@@ -12,7 +12,7 @@ import Testing
         ("decimal", "'abc'"), ("uri", "x'616263'"), ("transformable", "'abc'"),
     ]
 
-    /// They are not read as another value, but as nil, and said; other edits of the row leave them as they are.
+    /// They are read as nil and reported, not converted; other edits of the row do not change them.
     @Test func valuesOfAnotherTypeAreNotCoerced() throws {
         let harness = try StoreHarness(StoreModels.types())
         var open = try harness.open()
@@ -44,7 +44,7 @@ import Testing
         #expect(try harness.sql("SELECT \(columns) FROM ZTHING") == before)
     }
 
-    /// A whole number is a value of a column for fractions and dates.
+    /// An integer is valid in a column for floating-point numbers and dates.
     @Test func wholeNumbersAreFractions() throws {
         let harness = try StoreHarness(StoreModels.types())
         let open = try harness.open()

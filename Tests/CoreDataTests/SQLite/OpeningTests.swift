@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// What is wrong with a file is said in one line, and nothing that was there is touched.
+/// Errors of opening a file are one line, and nothing in the folder is changed.
 @Suite struct OpeningTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.league()) }
@@ -133,7 +133,7 @@ import Testing
         #expect(throws: (any Error).self) { try reader.store.save(StoreChangeSet(deleted: [try reader.deletion(id)])) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder.path) == ["Store.sqlite"])
         #expect(try Data(contentsOf: harness.url) == before)
-        // Another process begins to write: the reader notices.
+        // The reader notices when another process begins to write.
         let version = try reader.store.dataVersion()
         let other = try harness.open(StoreHarness.history)
         try other.store.save(StoreChangeSet(updated: [try other.change(id, ["name": .text("B")])]))
@@ -148,15 +148,15 @@ import Testing
         let writer = try harness.open()
         let id = try writer.insert("Team", ["name": .text("A")])
         try writer.close()
-        // As a writer leaves it that is killed when it has written the log's header and nothing more.
+        // As left by a writer that was killed after it wrote only the log's header.
         var header = Data([0x37, 0x7F, 0x06, 0x82, 0x00, 0x2D, 0xE2, 0x18, 0x00, 0x00, 0x10, 0x00])
         header += Data((0..<20).map { UInt8($0) })
         try header.write(to: URL(fileURLWithPath: harness.url.path + "-wal"))
         try Data(repeating: 0, count: 32768).write(to: URL(fileURLWithPath: harness.url.path + "-shm"))
-        // SQLite by itself waits for another process that mends the index, and gives up: "locking protocol".
+        // SQLite itself would wait for another process to repair the index and fail with "locking protocol".
         let reader = try harness.open(Self.readOnly)
         #expect(try reader.value("name", of: id) == .text("A"))
-        // The next writer is seen.
+        // The next writer's commits are visible.
         let other = try harness.open()
         try other.store.save(StoreChangeSet(updated: [try other.change(id, ["name": .text("B")])]))
         #expect(try reader.value("name", of: id) == .text("B"))
@@ -167,7 +167,7 @@ import Testing
     @Test func aLogWithoutItsIndexIsRead() throws {
         let writer = try harness.open()
         let id = try writer.insert("Team", ["name": .text("in the log")])
-        // As after a crash: the log is full, the index is gone.
+        // As after a crash: the log contains commits, and the index is missing.
         let copy = harness.folder.appendingPathComponent("Copy.sqlite")
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: harness.url.path + suffix, toPath: copy.path + suffix)
@@ -266,8 +266,8 @@ import Testing
         #expect(try harness.value.sql("SELECT COUNT(*) FROM Z_METADATA") == [[.integer(1)]])
     }
 
-    /// The power failed while the file was made, before its first page was written: SQLite empties it by its journal. Zeros beside a
-    /// journal of three pages are no such file.
+    /// The power failed before the first page of a new file was written: SQLite empties the file by its journal. Zeros
+    /// with a journal of three pages are not such a file.
     @Test(arguments: [UInt8(0), 3]) func aStoreThatWasNotMadeToItsEndIsMadeAnew(pagesBefore: UInt8) throws {
         let zeros = Data(count: 5 * 4096)
         try zeros.write(to: harness.url)
@@ -287,7 +287,7 @@ import Testing
         #expect(try harness.sql("SELECT ZNAME FROM ZVENUE") == [[.text("Rome")]])
     }
 
-    /// A rollback journal that a dead program left is played back before anything is read, by readers too.
+    /// A rollback journal that a killed program left is applied before anything is read, even by readers.
     @Test func aStoreInTheMiddleOfAWriteIsNotReadAsItStands() throws {
         let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "delete", "cache_size": "1"]]
         let open = try harness.open(options)
@@ -314,7 +314,7 @@ import Testing
         try open.close()
     }
 
-    /// The same where the writer died when it had written the first page, which names more pages than the file has.
+    /// The same if the writer was killed after the first page, which has a higher page count than the file.
     @Test func aStoreThatWasGrowingIsNotReadAsItStands() throws {
         let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "delete", "cache_size": "1"]]
         let open = try harness.open(options)
