@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct RefreshingReaderTests {
-    /// What comes while the file is opened may be in what is read, or not: the next read opens the file again.
+    /// A change during the opening may have been read or not, so the next read opens the file again.
     @Test func aChangeDuringTheOpeningIsSeen() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
         try Data([1]).write(to: url)

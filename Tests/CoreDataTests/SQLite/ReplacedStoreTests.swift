@@ -4,9 +4,9 @@ import Testing
 
 @testable import CoreData
 
-/// Another file takes the place of a store that is open.
+/// Another file replaces an open store.
 @Suite struct ReplacedStoreTests {
-    /// A commit that was under way meanwhile lies in a log that is newer than the other file, and not its own.
+    /// A commit in progress is in a log that is newer than the other file and does not belong to it.
     @Test func aCommitThatWasUnderWayIsNotPlayedOverTheOtherFile() throws {
         let harness = try StoreHarness(StoreModels.league())
         try harness.open().close()
@@ -18,7 +18,7 @@ import Testing
         try connection.transaction { () throws -> Void in
             try connection.execute("UPDATE ZVENUE SET ZNAME = 'late'")
             #expect(rename(copy.path, harness.url.path) == 0)
-            // The log is written later than the file was put there.
+            // Makes the log newer than the file.
             usleep(20_000)
         }
         let content = try Data(contentsOf: harness.url)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Values go into the file in Apple's form and come out as they were.
+/// Values are stored in Apple's form and read back unchanged.
 @Suite struct RoundTripTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.types()) }
@@ -35,7 +35,7 @@ import Testing
         #expect(try open.value(name, of: id) == value)
     }
 
-    /// What SQLite's numbers cannot keep: signed zeros and not-a-number, as everywhere in SQLite.
+    /// SQLite cannot store signed zeros and not-a-number.
     @Test func edgesOfNumbers() throws {
         let open = try harness.open()
         for value in [Int64.min, .max, -1, 0] { #expect(try back("int64", .integer(value), open) == .integer(value)) }
@@ -60,7 +60,7 @@ import Testing
         try open.value(name, of: try open.insert("Thing", [name: value]))
     }
 
-    /// Decimals come back to the last digit, and queries of a store with long ones are exact.
+    /// Decimals keep all digits, and queries for long ones are exact.
     @Test func decimalsLoseNothing() throws {
         let texts = [
             "12345678901234567890.12345678901234567", "0.1000000000000000000000000001",
@@ -115,7 +115,7 @@ import Testing
 
     struct Missing: Error {}
 
-    /// What a transformer that is not here wrote is neither read wrongly nor written over.
+    /// A value of an unknown transformer is not decoded and not overwritten.
     @Test func aValueOfAnUnknownTransformerIsLeftAlone() throws {
         let model = StoreModels.types()
         let attribute = try #require(model.entitiesByName["Thing"]?.attributesByName["transformable"])

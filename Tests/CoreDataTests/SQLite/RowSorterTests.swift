@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Rows that are sorted in memory stand as SQLite sorts them, whatever their columns hold.
+/// Rows sorted in memory have SQLite's order, whatever their columns contain.
 @Suite struct RowSorterTests {
     private static let columns = 3
     private let connection: Connection
@@ -14,7 +14,7 @@ import Testing
         try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, c0, c1, c2)")
     }
 
-    /// Values that lie close to each other, and at the borders of what SQLite compares.
+    /// Values that are close to each other and at the limits of SQLite's comparisons.
     private static let special: [SQLiteValue] = {
         let numbers: [Int64] = [
             0, 1, -1, 2, 255, 256, .min, .min + 1, .max, .max - 1, 1 << 53, 1 << 53 + 1, 1 << 53 - 1, -(1 << 53),
@@ -69,7 +69,7 @@ import Testing
         for ascending in Self.directions { try expectTheOrderOfSQLite(ascending) }
     }
 
-    /// Rows that begin alike, so that more than one word has to be looked at.
+    /// Rows with equal beginnings, so that several words must be compared.
     @Test func rowsThatAreMostlyTheSameStandAsSQLiteSortsThem() throws {
         var random = SeededGenerator(seed: 4)
         try fill(400, &random) { random in
@@ -110,7 +110,7 @@ import Testing
         #expect(groups.map { SQLiteValue.integer(Int64($0.count)) } == expected.map { $0[1] })
     }
 
-    /// A number is the same whether it is kept whole or not.
+    /// A number is the same whether it is stored exactly or not.
     @Test(arguments: [true, false]) func valuesComeBackAsTheyWere(_ isAscending: Bool) throws {
         for value in Self.special {
             try connection.execute("DELETE FROM t")
@@ -136,7 +136,7 @@ import Testing
         try connection.withStatement("SELECT c0 FROM t ORDER BY id") { statement in
             while try statement.step() {
                 let value = statement.value(at: 0)
-                // Zero has two forms, which are equal here and are not told apart there.
+                // Zero has two forms, which are equal here but are different to the run.
                 #expect(run.goesOn(statement) == (value == last) || value == .real(0))
                 last = value
             }

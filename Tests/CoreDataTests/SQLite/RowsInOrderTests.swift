@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Rows and destinations come in the order in which they were asked for, however that is.
+/// Rows and destinations are returned in the requested order.
 @Suite struct RowsInOrderTests {
     let harness: StoreHarness
     let open: StoreHarness.Open
@@ -21,7 +21,7 @@ import Testing
             for: RowKey(entity: try #require(rows[0].id.rowKey).entity, reference: 1_000_000))
         let temporary = NSManagedObjectID(temporaryFor: try open.entity("Note"))
         var generator = SeededGenerator(seed: UInt64(count))
-        // Some twice, one that does not exist, one of another entity, one that was never saved.
+        // Some are repeated; one does not exist, one has another entity, one was never saved.
         let wanted = (rows.map(\.id) + rows.prefix(5).map(\.id) + [gone, folder, temporary])
             .shuffled(using: &generator)
         let found = try open.store.rows(inOrderOf: wanted)

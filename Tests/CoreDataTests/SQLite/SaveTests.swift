@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreData
 
-/// A save is one transaction: all of it or nothing, and never over what another program wrote.
+/// A save is one transaction: it is written completely or not at all, and never overwrites commits of others.
 @Suite struct SaveTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.league()) }
@@ -73,7 +73,7 @@ import Testing
         #expect(try harness.sql("SELECT COUNT(*) FROM ATRANSACTION") == [[.integer(1)]])
     }
 
-    /// Many rows go into one statement, what is left over into statements of its own.
+    /// Many rows are written by one statement, the remaining ones by statements of their own.
     @Test(arguments: [255, 256, 257, 300]) func manyRowsAreWrittenAsOneIs(_ count: Int) throws {
         let open = try harness.open(StoreHarness.history)
         let texts: [SlotValue] = (0..<count).map { number in
@@ -106,7 +106,7 @@ import Testing
         case followOnAll, beginBehindAGap, haveGaps, standBeneathOthers, areOfTwoEntities
     }
 
-    /// SQLite numbers rows itself where their keys follow on each other and on all that there are.
+    /// SQLite assigns the keys itself if they are consecutive and follow all existing ones.
     @Test(arguments: Keys.allCases) func manyRowsGetTheKeysOfTheirIDs(_ keys: Keys) throws {
         let open = try harness.open()
         try open.insert("Team", ["name": .text("first")])
@@ -134,7 +134,7 @@ import Testing
         return .null
     }
 
-    /// A trigger of another program's: nothing is saved rather than all but one row, or rows by other numbers.
+    /// If a trigger of another program ignores a row, nothing is saved, so that no row is lost or gets another key.
     @Test(arguments: [1, 300]) func rowsThatATriggerLeavesOutFailTheSave(_ count: Int) throws {
         let open = try harness.open()
         _ = try harness.sql(
@@ -148,7 +148,7 @@ import Testing
         #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
     }
 
-    /// The schema of a file may call the functions that predicates are made of, with any number; none of them stops the program.
+    /// The schema of a file may call the functions for predicates with any number; none of them stops the program.
     @Test(arguments: [
         "NSCoreDataStringFold(NEW.ZNAME, -1)", "NSCoreDataStringSearch(NEW.ZNAME, 'a', 0, -1)",
         "NSCoreDataStringSearch(NEW.ZNAME, 'a', -9223372036854775808, 9223372036854775807)",
@@ -161,7 +161,7 @@ import Testing
         #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
     }
 
-    /// Derived attributes are kept by triggers that call the third one.
+    /// The triggers of derived attributes call the third function.
     @Test(arguments: [-1, 99, Int64.min, Int64.max]) func aFunctionForTriggersTakesAnyNumber(_ number: Int64) throws {
         let open = try harness.open()
         _ = try harness.sql("CREATE TABLE HEARD (WHAT)")
@@ -180,7 +180,7 @@ import Testing
         #expect { try open.store.save(StoreChangeSet(inserted: [thing])) } throws: { code($0) == 134030 }
     }
 
-    /// A key that SQLite gives is not there yet for a trigger that runs before the insertion.
+    /// A key that SQLite assigns is not available to a trigger that runs before the insertion.
     @Test(arguments: [1, 300]) func triggersSeeTheKeysOfNewRows(_ count: Int) throws {
         let open = try harness.open()
         _ = try harness.sql("CREATE TABLE SEEN (NUMBER INTEGER)")
@@ -256,7 +256,7 @@ import Testing
         #expect(try SQLiteStore.metadataForPersistentStore(with: harness.url)["Season"] as? Int == 2022)
     }
 
-    /// On a file system of 512 kB; only root can make one.
+    /// On a file system of 512 kB, which requires root.
     @Test(.needs(.process), .enabled(if: geteuid() == 0, "needs root for a small tmpfs")) func aFullDiskLosesNothing()
         throws
     {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreData
 
-/// Files of external values that are reached by several paths, rows or programs.
+/// Files of external values that are used through several paths, rows or programs.
 @Suite struct SharedExternalFilesTests {
     private let harness: StoreHarness
     private var values: ExternalDataFolder { ExternalData(storePath: harness.url.path).values }
@@ -65,10 +65,10 @@ import Testing
         #expect(try read(link) == [Self.value(1)])
         let linked = try context(link)
         try insert([2], linked)
-        // Everything beside the file, while it is open and afterwards.
+        // External values are in the folder of the file, not of the link, while it is open and afterwards.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["Current.sqlite"])
         #expect(try read(harness.url) == [Self.value(1), Self.value(2)])
-        // A link that leads elsewhere is another store: nothing is written to either.
+        // A link that now refers to another store: nothing is written to either.
         let other = harness.folder.appendingPathComponent("Other.sqlite")
         try close(try context(other))
         try FileManager.default.removeItem(at: link)
@@ -107,7 +107,7 @@ import Testing
             try context.save()
             context.refreshAllObjects()
             #expect(things[2].value(forKey: "external") as? Data == Self.value(1))
-            // Those of the rows that were written over by SQL belong to nobody the framework knows.
+            // The framework does not know the files of rows that SQL overwrote.
             let before = values.names().count
             things[2].setValue(nil, forKey: "external")
             try context.save()
@@ -146,7 +146,7 @@ import Testing
         }
         #expect(values.names().count == 2)
         try close(context)
-        // The next opening leaves it, too, until the copy is made.
+        // The next opening does not remove it, either, until the copy is complete.
         try close(try self.context(harness.url))
         #expect(Set(values.names()).isSuperset(of: before))
         copying = nil
@@ -181,12 +181,12 @@ import Testing
                 .replacePersistentStore(at: copy, withPersistentStoreFrom: harness.url, type: .sqlite)
             let values = try read(copy)
             #expect(values.count == 4 && !values.contains(nil), "copy \(number)")
-            // Nothing but the files of its rows.
+            // The copy contains only the files of its rows.
             #expect(ExternalData(storePath: copy.path).values.names().count == 4, "copy \(number)")
         }
     }
 
-    /// A file that is closed twice may be another thread's the second time.
+    /// Closing a descriptor twice could close another thread's file.
     @Test func aFolderThatCannotBeLockedIsClosedOnce() throws {
         let folder = ExternalData(storePath: harness.url.path).values
         try folder.make()

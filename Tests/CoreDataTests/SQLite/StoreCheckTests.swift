@@ -4,9 +4,9 @@ import Testing
 
 @testable import CoreData
 
-/// What is wrong in a store's file is found, and set right where it can be.
+/// Errors in a store's file are found and repaired if possible.
 @Suite struct StoreCheckTests {
-    /// Two folders, each with three parts and three notes in order, and a medium; a photo with a large value.
+    /// Two folders, each with three parts and three ordered notes, and a medium; a photo with a large value.
     private func filled() throws -> (harness: StoreHarness, open: StoreHarness.Open) {
         let model = StoreModels.web()
         let image = StoreModels.attribute("image", .binaryDataAttributeType)
@@ -33,7 +33,7 @@ import Testing
         return (harness, open)
     }
 
-    /// What is found after `damage`, and after a repair.
+    /// The findings after `damage` and after a repair.
     private func findings(_ damage: (StoreHarness, SQLiteSession) throws -> Void) throws -> (
         before: [PersistentStoreFinding], after: [PersistentStoreFinding]
     ) {

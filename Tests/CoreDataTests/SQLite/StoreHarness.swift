@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// A folder with one store, opened and written below the level of objects. Removed with its last reference.
+/// A folder with one store, opened and written without managed objects. Removed with its last reference.
 final class StoreHarness {
     let folder: URL
     let model: NSManagedObjectModel
@@ -29,7 +29,7 @@ final class StoreHarness {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// An open store with its coordinator, which a store does not keep alive.
+    /// An open store with its coordinator, which the store does not retain.
     final class Open: @unchecked Sendable {
         let coordinator: NSPersistentStoreCoordinator
         let store: SQLiteStore
@@ -60,7 +60,7 @@ final class StoreHarness {
                 id: id, row: .make(entity.layout.slots.map { values[$0.name] ?? .null }, version: 1))
         }
 
-        /// The change that sets some values of a row.
+        /// A change that sets some values of a row.
         func change(
             _ id: NSManagedObjectID, _ values: [String: SlotValue], base: RowSnapshot? = nil,
             positions: [String: Int] = [:]
@@ -113,7 +113,7 @@ final class StoreHarness {
 
     static var history: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
 
-    /// Rows of the file, as another program sees them.
+    /// Rows of the file, read as another program does.
     func sql(_ text: String, _ arguments: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
         let connection = try Connection(path: url.path, access: .readWrite)
         return try connection.rows(text, arguments)
@@ -123,7 +123,7 @@ final class StoreHarness {
 /// The `CocoaError` code of an error.
 func code(_ error: any Error) -> Int { (error as NSError).domain == NSCocoaErrorDomain ? (error as NSError).code : -1 }
 
-/// The one line of an error.
+/// The message of an error.
 func message(_ error: any Error) -> String {
     (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)"
 }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// Models for the tests of the SQLite store, in a short form.
+/// Models for tests of the SQLite store.
 enum StoreModels {
     static func entity(
         _ name: String, _ properties: [NSPropertyDescription], subentities: [NSEntityDescription] = [],
@@ -28,7 +28,7 @@ enum StoreModels {
         return relationship
     }
 
-    /// Leads `relationship` to `destination`, and back by `inverse`.
+    /// Connects `relationship` to `destination`, with `inverse`.
     static func connect(
         _ relationship: NSRelationshipDescription, to destination: NSEntityDescription,
         inverse: NSRelationshipDescription? = nil
@@ -62,7 +62,8 @@ enum StoreModels {
         return model([entity("Thing", properties)])
     }
 
-    /// Team (name unique, wins, home → Venue) and Venue (name, teams ← Team); both with a value that the history keeps.
+    /// Team (name unique, wins, home → Venue) and Venue (name, teams ← Team); both with an attribute that the history
+    /// preserves.
     static func league() -> NSManagedObjectModel {
         let home = relationship("home")
         let teams = relationship("teams", toMany: true)
@@ -80,8 +81,9 @@ enum StoreModels {
         return model([team, venue])
     }
 
-    /// Folder ⇄ Note many-to-many, ordered from the folder; Folder → its ordered `parts` (Part.whole); Person ⇄ `friends`
-    /// with itself; Folder → `marks` without an inverse; Media with Song and Film below it, and Part.medium → Media.
+    /// Folder ⇄ Note many-to-many, ordered from the folder; Folder → its ordered `parts` (Part.whole); Person ⇄
+    /// `friends` with itself; Folder → `marks` without an inverse; Media with subentities Song and Film, and
+    /// Part.medium → Media.
     static func web() -> NSManagedObjectModel {
         let notes = relationship("notes", toMany: true, ordered: true)
         let folders = relationship("folders", toMany: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Relationships in join tables, foreign keys and columns without an inverse, with and without an order.
+/// Relationships in join tables, foreign keys and columns without an inverse, with and without order.
 @Suite struct ToManyTests {
     let harness: StoreHarness
     let open: StoreHarness.Open
@@ -21,7 +21,7 @@ import Testing
     func destinations(_ entity: String, _ name: String, of id: NSManagedObjectID) throws -> [NSManagedObjectID] {
         let relationship = try open.relationship(entity, name)
         let found = try open.store.destinations(of: relationship, from: [id])[id] ?? []
-        // With their rows, they are the same.
+        // The destinations are the same when read with their rows.
         let read = try #require(try open.store.destinationRows(of: relationship, inOrderOf: [id], limit: 2, most: .max))
         #expect(read.ranges == [0..<found.count] && read.keys.map(open.store.objectID(for:)) == found)
         let rows = try open.store.rows(inOrderOf: found)
@@ -51,7 +51,7 @@ import Testing
         #expect(try destinations("Folder", "notes", of: folders[0]) == [notes[1], notes[2]])
     }
 
-    /// More owners than one statement asks for, in no order, some without members and one of them twice.
+    /// More owners than one statement can query, in random order, some without members and one repeated.
     @Test(arguments: [0, 7, 1000]) func ownersAreAskedForTogether(limit: Int) throws {
         let folders = try insert("Folder", (0..<700).map { "F\($0)" })
         let notes = try insert("Note", (0..<20).map { "n\($0)" })
@@ -77,8 +77,7 @@ import Testing
         #expect(read.rows.map(\.array) == alone.map { $0?.array })
     }
 
-    /// Most of all owners: their lists are put together from one scan of the table, some of whose rows have no owner that
-    /// is asked for.
+    /// Most owners: their lists are built from one scan of the table, which also has rows of other owners.
     @Test func theListsOfMostOwnersAreReadWithOneScan() throws {
         let folders = try insert("Folder", (0..<600).map { "F\($0)" })
         let marks = try open.relationship("Folder", "marks")
@@ -182,7 +181,7 @@ import Testing
         #expect(first == song)
         #expect(try open.value("text", of: song) == .text("la la"))
         #expect(try open.value("text", of: film) == .integer(7))
-        // One query for the family gives each row in the form of its own entity.
+        // One query for the entity and its subentities returns each row in the layout of its own entity.
         let found = try open.store.fetch(StoreQuery(entity: open.entity("Media")))
         #expect(found.keys.map { open.store.objectID(for: $0).entity.name } == ["Song", "Film"])
         #expect(found.rows.map(\.values.count) == [2, 2])

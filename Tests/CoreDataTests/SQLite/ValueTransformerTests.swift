@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// A colour as an app has it: three bytes in the store.
+/// A colour class of an app, stored as three bytes.
 private final class Colour: NSObject, @unchecked Sendable {
     let bytes: [UInt8]
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -19,7 +19,7 @@ private final class ColourTransformer: ValueTransformer, @unchecked Sendable {
     override func reverseTransformedValue(_ value: Any?) -> Any? { (value as? Data).map { Colour([UInt8]($0)) } }
 }
 
-/// Found by its name, without being registered.
+/// Found by its name, without registration.
 final class TextTransformer: ValueTransformer, NamedValueTransformer, @unchecked Sendable {
     override func transformedValue(_ value: Any?) -> Any? { (value as? String).map { Data($0.utf8) } }
     override func reverseTransformedValue(_ value: Any?) -> Any? {
@@ -27,7 +27,7 @@ final class TextTransformer: ValueTransformer, NamedValueTransformer, @unchecked
     }
 }
 
-/// Archived by Foundation, since it is no class of property lists.
+/// Archived by Foundation, because it is not a property list class.
 final class ArchivedPoint: NSObject, NSSecureCoding {
     static let supportsSecureCoding = true
     let x: Int
@@ -98,7 +98,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         } throws: {
             code($0) == 134030 && message($0).contains("cannot be archived")
         }
-        // An archive of another class reads as nothing, and stays.
+        // An archive of another class reads as nil and is kept.
         let id = try open.insert("Thing", [:])
         let archive = try NSKeyedArchiver.archivedData(
             withRootObject: ArchivedPoint(x: 1), requiringSecureCoding: false)
@@ -123,12 +123,12 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
             if try open.value("transformable", of: id) == .null { unreadable += 1 }
         }
         #expect(unreadable > 30, "\(unreadable) of 300")
-        // The values read before leave no trace.
+        // The previous values have no effect.
         _ = try harness.sql("UPDATE ZTHING SET ZTRANSFORMABLE = ?", [.blob(whole)])
         #expect(try open.value("transformable", of: id) == .object(NSArray(array: ["a", "b"])))
     }
 
-    /// Bytes that say that an array contains itself: Foundation would look for its end until the stack is full.
+    /// An archive of an array that contains itself: Foundation would recurse until the stack overflows.
     @Test(arguments: [nil, "NSSecureUnarchiveFromData"]) func anArchiveThatContainsItselfReadsAsNothing(
         _ name: String?
     ) throws {
@@ -155,7 +155,8 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         #expect(try !isWithinTheLimit(600))
     }
 
-    /// Lists of two references to the next one are read up to a limit: beyond it nothing that walks them would end.
+    /// Nested lists with two references to the next one are read up to a limit, because walking deeper ones would not
+    /// end.
     @Test(arguments: [(10, true), (60, false)]) func listsThatShareEachOtherAreReadToALimit(
         _ depth: Int, _ isRead: Bool
     ) throws {
@@ -166,8 +167,8 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         #expect(list?.count == (isRead ? 2 : nil))
     }
 
-    /// With the same attributes everywhere, with others in parts, and without a character: Foundation writes and does not read the
-    /// first, and the last.
+    /// Attributes over the whole text, over a part, and on an empty text. Foundation writes the first and last form but
+    /// cannot read them.
     @Test(arguments: ["", "plain 😀", "a text of parts"]) func textsWithAttributesAreReadBack(_ string: String) throws {
         let key = NSAttributedString.Key("style")
         let text = NSMutableAttributedString(string: string)

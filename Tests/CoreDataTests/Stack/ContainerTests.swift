@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The whole stack on files.
+/// The whole stack with files.
 @Suite final class ContainerTests {
     private let folder: URL
 
@@ -26,7 +26,7 @@ import Testing
         return container
     }
 
-    /// Loads the stores and gives the one error.
+    /// Loads the stores and returns the only error.
     private func load(_ container: NSPersistentContainer) -> NSError? {
         var errors: [(any Error)?] = []
         container.loadPersistentStores { _, error in errors.append(error) }

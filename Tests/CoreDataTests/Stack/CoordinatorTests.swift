@@ -26,7 +26,7 @@ import Testing
         #expect(throws: (any Error).self) { try coordinator.remove(store) }
     }
 
-    /// Only one of those who remove a store at a time does it: its hooks are called once.
+    /// Only one of several concurrent removals removes a store: its hooks are called once.
     @Test func aStoreIsTakenOutOnce() throws {
         let (coordinator, store) = try League.memoryStack()
         let heard = Heard(.NSPersistentStoreCoordinatorWillRemoveStore, from: store)
@@ -105,7 +105,7 @@ import Testing
         #expect(try coordinator.store(for: entity) === second)
     }
 
-    /// The link is weak, and its owner goes away while it is read.
+    /// The reference is weak, and the coordinator is released while it is read.
     @Test func aStoreTellsItsCoordinatorOnEveryThread() throws {
         for _ in 0..<100 {
             var pair: (coordinator: NSPersistentStoreCoordinator, store: MemoryStore)? = try League.memoryStack()

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// Stores of the type `NSInMemoryStoreType`, as test suites of apps use them. Only the public interface.
+/// Stores of the type `NSInMemoryStoreType`, as used in tests of apps. Uses only the public interface.
 @MainActor @Suite struct InMemoryStoreTests {
     private func model() -> NSManagedObjectModel {
         let name = NSAttributeDescription()

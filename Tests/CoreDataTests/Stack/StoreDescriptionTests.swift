@@ -42,7 +42,7 @@ import Testing
         #expect(!description.isReadOnly)
     }
 
-    /// What a program is told whose build has no module for servers.
+    /// Error of a program that was built without the module for servers.
     @Test func withoutTheModuleOneLineSaysHowToBuild() throws {
         let url = try #require(URL(string: "postgresql://me:s3cret@localhost/db?schema=app"))
         let error = StoreEngines.unknown(url)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import CoreData
 
-/// Stores that are copied, replaced and moved.
+/// Copying, replacing and moving stores.
 @Suite struct StoreRelocationTests {
-    /// Two files with the web of ``StoreModels``, of which the first is full.
+    /// Two files with the model `web` of ``StoreModels``; the first one has rows.
     private final class World {
         let harness: StoreHarness
         let other: URL
@@ -23,7 +23,7 @@ import Testing
             try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
         }
 
-        /// Makes a store with a folder with ordered notes and parts, friends and marks.
+        /// Creates a store with a folder with ordered notes and parts, friends and marks.
         func fill(_ url: URL, _ name: String, _ options: [AnyHashable: Any]? = nil) throws {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: harness.model)
             let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
@@ -57,7 +57,7 @@ import Testing
             }
         }
 
-        /// The files in the folder beside the stores' own.
+        /// Files in the folder that belong to none of the stores.
         func strangers() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: harness.folder.path)
                 .filter { !$0.hasPrefix("Store.sqlite") && !$0.hasPrefix("Other.sqlite") && !$0.hasSuffix("_SUPPORT") }
@@ -147,7 +147,7 @@ import Testing
         let name = UUID().uuidString
         try Data("external".utf8).write(to: external.appendingPathComponent(name))
         try world.coordinator.remove(second)
-        // The source is open, with a change that stands in its log only.
+        // The source is open and has a change that is only in its log.
         try League.context(world.coordinator).use { context in
             let mark = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Mark")).first)
             mark.setValue("late", forKey: "name")
@@ -160,7 +160,7 @@ import Testing
         #expect(replaced.identifier == first.identifier)
         try world.check("New", mark: "late")
         #expect(try world.strangers().isEmpty)
-        // No row refers to the file: it stays where it is.
+        // No row refers to the file, so it is not copied.
         let copied = ExternalData(storePath: world.other.path).values.url.appendingPathComponent(name)
         #expect(!FileManager.default.fileExists(atPath: copied.path))
         #expect(try Data(contentsOf: external.appendingPathComponent(name)) == Data("external".utf8))
@@ -218,7 +218,7 @@ import Testing
         let first = try world.add(world.harness.url)
         try Data("no store".utf8).write(to: world.other)
         try Data("no log".utf8).write(to: URL(fileURLWithPath: world.other.path + "-wal"))
-        // It may be anything: only who says so has it replaced.
+        // It may be anything and is replaced only if the option is set.
         #expect {
             try world.coordinator.replacePersistentStore(
                 at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
@@ -232,8 +232,8 @@ import Testing
         try world.check("New")
     }
 
-    /// The log of another store beside the destination is not played into it: where it then cannot be replaced, it is as it
-    /// was.
+    /// Another store's log next to the destination is not applied to it. If the destination cannot be replaced, it is
+    /// unchanged.
     @Test func aForeignLogIsNotPlayedIntoWhatIsReplaced() throws {
         let world = try World()
         try world.fill(world.harness.url, "New")
@@ -294,7 +294,7 @@ private final class HeldElsewhere {
     private let process = Process()
     private let input = Pipe()
 
-    /// `nil` where there is no such program.
+    /// `nil` if the program is not installed.
     init?(_ url: URL) throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
