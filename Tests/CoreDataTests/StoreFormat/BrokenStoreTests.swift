@@ -5,13 +5,13 @@ import Testing
 @testable import CoreData
 import Glibc
 
-/// Files that are no stores, or stores that were damaged: a clear error with the file, never a crash and never a wait.
+/// Files that are not stores, and damaged stores: a clear error with the file, never a crash and never a hang.
 @Suite struct BrokenStoreTests {
     let harness: StoreHarness
 
     init() throws { harness = try StoreHarness(StoreModels.league()) }
 
-    /// Makes a store with a few rows, all in its main file.
+    /// Creates a store with a few rows, all in its main file.
     private func makeStore() throws {
         let open = try harness.open()
         for number in 0..<5 {
@@ -28,7 +28,7 @@ import Glibc
         connection.close()
     }
 
-    /// Everything that reads a store, on the file at `url`.
+    /// Reads the file at `url` in every way.
     private func read(_ url: URL) throws {
         _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
         let cached = Result { try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) }
@@ -54,7 +54,7 @@ import Glibc
         }
     }
 
-    /// Reads what a relationship leads to, one step far.
+    /// Reads the destinations of a relationship, one level deep.
     private func follow(_ value: Any?) {
         let objects = value as? [NSManagedObject] ?? (value as? NSSet)?.allObjects as? [NSManagedObject]
         for object in objects ?? [value as? NSManagedObject].compactMap({ $0 }) {
@@ -62,7 +62,7 @@ import Glibc
         }
     }
 
-    /// Fetches by what the store itself works out.
+    /// Fetches with sorts and predicates that the store evaluates.
     private func search(_ entity: NSEntityDescription, _ context: NSManagedObjectContext) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
         if let name = entity.attributesByName.values.first(where: { $0.attributeType == .stringAttributeType })?.name {
@@ -75,7 +75,7 @@ import Glibc
         _ = try context.count(for: request)
     }
 
-    /// Changes, adds and deletes, as far as the store allows it.
+    /// Changes, inserts and deletes as far as possible.
     private func write(_ url: URL) throws {
         let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -151,7 +151,7 @@ import Glibc
         expectError(259, "empty", at: harness.url)
     }
 
-    /// One bit of the kept model turned over: it reads, or says what is wrong with which store.
+    /// Flips one bit of the stored model: it can be read, or an error names the store.
     @Test func aBitOfTheKeptModel() throws {
         try makeStore()
         let connection = try Connection(path: harness.url.path, access: .readWrite)
@@ -180,7 +180,7 @@ import Glibc
 
     // MARK: Mutations
 
-    /// 80 damaged stores; `ROSTER_LONG_TESTS=n` makes 200·n.
+    /// 80 damaged stores; `ROSTER_LONG_TESTS=n` runs 200·n.
     @Test func damagedStoresAreReadOrRefused() throws {
         try makeStore()
         let whole = [UInt8](try Data(contentsOf: harness.url))
@@ -208,7 +208,7 @@ import Glibc
     private static func damaged(_ whole: [UInt8], _ generator: inout SeededNumbers) -> [UInt8] {
         var bytes = whole
         for _ in 0..<Int.random(in: 1...8, using: &generator) {
-            // The first pages hold the schema: half of the damage goes there.
+            // The first pages contain the schema, so half of the damage is there.
             let range = Bool.random(using: &generator) ? 0..<min(8192, bytes.count) : 0..<bytes.count
             guard let place = range.randomElement(using: &generator) else { break }
             switch Int.random(in: 0..<5, using: &generator) {
@@ -227,7 +227,7 @@ import Glibc
     }
 }
 
-/// SplitMix64: the same numbers for the same seed.
+/// SplitMix64, with the same numbers for the same seed.
 struct SeededNumbers: RandomNumberGenerator {
     private(set) var state: UInt64
     init(seed: UInt64) { state = seed }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// A store's file that is written over beside the log of a program which was killed while it copied that log for the first time:
-/// the index says that a copying was begun, and not how far it came. What the file holds of the log tells whether it did so.
+/// A store's file is replaced while it has the log of a program that was killed during its first checkpoint: the index
+/// records that a checkpoint began, but not its progress. The log's pages in the file show if the log belongs to it.
 @Suite struct CopiedLogTests {
     private let harness: StoreHarness
     private let copy: URL
@@ -15,14 +15,14 @@ import Testing
         copy = harness.folder.appendingPathComponent("Copy.sqlite")
     }
 
-    /// A page that the log has, and how the copying leaves it.
+    /// A page of the log, with the contents that a checkpoint writes.
     private struct Page {
         let number: UInt32
         let bytes: Data
     }
 
-    /// Leaves a store beside its log as a killed program does, with an index of a copying that was begun, and gives the pages of the
-    /// log in their order.
+    /// Leaves a store with a log as a killed program does, with an index of an unfinished checkpoint, and returns the
+    /// pages of the log in order.
     private func leaveLog() throws -> [Page] {
         let filled = try harness.open()
         var ids: [NSManagedObjectID] = []
@@ -31,7 +31,7 @@ import Testing
         }
         try filled.close()
         let open = try harness.open()
-        // Each page is written twice, the first ones thrice.
+        // Each page is written twice, the first ones three times.
         for round in 0..<3 {
             for id in ids.prefix(round == 2 ? 20 : 200) {
                 try open.store.save(
@@ -56,11 +56,11 @@ import Testing
         }
     }
 
-    /// Writes pages of the log into the file and says whether the store opens.
+    /// Writes pages of the log into the file; returns true if the store opens.
     private func opens(with pages: some Sequence<Page>) throws -> Bool {
         let kept = try Data(contentsOf: copy)
         defer { try? kept.write(to: copy, options: []) }
-        // In place, as a copying does and `cp` does: later than the log.
+        // Writes in place, as a checkpoint and `cp` do, and later than the log.
         let file = try FileHandle(forWritingTo: copy)
         for page in pages {
             try file.seek(toOffset: UInt64(page.number - 1) * UInt64(page.bytes.count))
@@ -81,12 +81,13 @@ import Testing
     @Test func theLowestPagesAreCopiedFirst() throws {
         let pages = try leaveLog()
         try #require(pages.count > 12)
-        // What was put back has none of the log's pages, or some that no copying would have come to without the first one.
+        // A restored file contains none of the log's pages, or some that a checkpoint would not reach without the first
+        // one.
         #expect(try !opens(with: []))
         #expect(try !opens(with: pages.dropFirst(2).prefix(1)))
         #expect(try !opens(with: pages.dropFirst(1)))
         #expect(try !opens(with: pages.suffix(pages.count / 2)))
-        // A copying that was cut off.
+        // An interrupted checkpoint.
         for count in [1, 4, pages.count / 2, pages.count - 1, pages.count] {
             #expect(try opens(with: pages.prefix(count)), "\(count) of \(pages.count) pages")
         }

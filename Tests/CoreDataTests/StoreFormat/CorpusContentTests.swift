@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// Every value and every relationship of the stores that Apple's framework wrote, held against what the file says.
+/// Compares every value and relationship of stores written by Apple's framework with the file's contents.
 @Suite(.needs(.campaign), .enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusContentTests {
     @Test(arguments: CorpusCopy.all) func namesAndCountsAreTheManifests(_ stored: CorpusCopy.Source) throws {
@@ -47,7 +47,7 @@ struct CorpusContentTests {
                             Issue.record("\(entity.name ?? "").\(attribute.name): a row is missing")
                             continue
                         }
-                        // An expectation for each value would take longer than all the reading.
+                        // An expectation for each value would take longer than the reading.
                         if let value = part(whole), Self.says(raw[1], value, attribute) { continue }
                         Issue.record("\(entity.name ?? "").\(attribute.name): \(raw[1]) → \(whole)")
                     }
@@ -60,7 +60,7 @@ struct CorpusContentTests {
         attribute: NSAttributeDescription, name: String, part: (SlotValue) -> SlotValue?
     )
 
-    /// The columns of an attribute, each with its part of the value: a composite attribute has one for each element.
+    /// The columns of an attribute with their parts of the value: a composite attribute has one for each element.
     private static func columns(
         of attribute: NSAttributeDescription, _ entity: NSEntityDescription, _ layout: TableLayout
     ) -> [Column] {
@@ -74,7 +74,7 @@ struct CorpusContentTests {
         }
     }
 
-    /// Whether a slot holds what the column says.
+    /// True if a slot contains the column's value.
     private static func says(_ raw: SQLiteValue, _ value: SlotValue, _ attribute: NSAttributeDescription) -> Bool {
         switch (raw, value) {
         case (.null, .null): return true
@@ -88,7 +88,7 @@ struct CorpusContentTests {
         case (.blob(let raw), .data(let value)):
             return attribute.allowsExternalBinaryDataStorage ? raw.dropFirst() == value || raw.first == 2 : raw == value
         case (.blob, .object): return attribute.attributeType == .transformableAttributeType
-        // A transformer of the app's, or an archive of its classes.
+        // A value of the app's transformer, or an archive of its classes.
         case (.blob, .null): return attribute.attributeType == .transformableAttributeType
         default: return false
         }
@@ -107,7 +107,7 @@ struct CorpusContentTests {
                 let forth = try Self.destinations(of: relationship, owners, Array(found.rows), store)
                 let wanted = Set(forth.values.joined())
                 let present = Set(try store.rows(for: Array(wanted)).keys)
-                // What the file leaves dangling stays an ID without a row; the many-valued end never names such.
+                // A dangling reference in the file is an ID without a row; a to-many relationship contains none.
                 if relationship.isToMany { #expect(present == wanted, "\(entity.name ?? "").\(relationship.name)") }
                 guard let inverse = relationship.inverseRelationship else { continue }
                 try Self.checkBack(relationship, inverse, forth, present, store)
@@ -115,7 +115,7 @@ struct CorpusContentTests {
         }
     }
 
-    /// The destinations of each owner, whatever the kind of the relationship.
+    /// The destinations of each owner, for any kind of relationship.
     private static func destinations(
         of relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ rows: [RowSnapshot],
         _ store: SQLiteStore
@@ -135,7 +135,7 @@ struct CorpusContentTests {
         return result
     }
 
-    /// Destinations that are read with their rows are the same, and so are the rows.
+    /// Reading destinations with their rows returns the same destinations and rows.
     private static func compareWithRows(
         _ found: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription,
         _ owners: [NSManagedObjectID], _ store: SQLiteStore
@@ -165,7 +165,7 @@ struct CorpusContentTests {
         for (owner, destinations) in forth {
             for destination in destinations
             where present.contains(destination) && back[destination]?.contains(owner) != true {
-                // The two ends of a one-to-one relationship are two columns, which a file may set apart.
+                // The two ends of a one-to-one relationship are two columns, which may disagree in a file.
                 if !relationship.isToMany && !inverse.isToMany { continue }
                 Issue.record("\(owner) —\(relationship.name)→ \(destination) has no way back")
             }

@@ -4,19 +4,19 @@ import Testing
 
 @testable import CoreData
 
-/// Every store that Apple's framework wrote is copied to a store of each type and back, and nothing of it changes.
+/// Copies every store written by Apple's framework to a store of each type and back without changes.
 @Suite(.needs(.campaign), .enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusCopiesTests {
     @Test(arguments: CorpusCopy.all) func nothingIsWrongInWhatAppleWrote(_ stored: CorpusCopy.Source) throws {
         let copy = try CorpusCopy(stored)
         try copy.open.close()
         let open = try copy.harness.open([NSReadOnlyPersistentStoreOption: true])
-        // Rows of that file were taken out by hand.
+        // Rows of that file were removed by hand.
         let known = stored.name == "photos-11.0" ? 1 : 0
         #expect(try open.coordinator.findings(in: open.store).count == known)
     }
 
-    /// As one type for each store, as all with `ROSTER_LONG_TESTS`.
+    /// Uses one type for each store; all types with `ROSTER_LONG_TESTS`.
     @Test(arguments: CorpusCopy.all) func copiesAreEqual(_ stored: CorpusCopy.Source) throws {
         let copy = try CorpusCopy(stored)
         let model = copy.open.coordinator.managedObjectModel
@@ -37,7 +37,7 @@ struct CorpusCopiesTests {
             do {
                 made = try coordinator.migratePersistentStore(source, to: there, options: nil, withType: type)
             } catch let error as NSError where type == NSXMLStoreType && error.code == 134060 {
-                // Its names differ only in case.
+                // Names of this model differ only in case.
                 continue
             }
             #expect(try Self.contents(of: coordinator) == before, "\(stored.name) as \(type)")
@@ -54,7 +54,7 @@ struct CorpusCopiesTests {
         }
     }
 
-    /// The values of all objects, as lines in an order of their own, and how many destinations each relationship has.
+    /// The values of all objects as sorted lines, and the number of destinations of each relationship.
     private static func contents(of coordinator: NSPersistentStoreCoordinator) throws -> [String: [String]] {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator

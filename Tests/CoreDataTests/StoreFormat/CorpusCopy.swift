@@ -5,12 +5,12 @@ import Testing
 
 @testable import CoreData
 
-/// A copy of a store of the corpus that may be written, opened with the model that the store keeps.
+/// A writable copy of a store of the corpus, opened with the model that the store contains.
 struct CorpusCopy {
     struct Source: CustomStringConvertible, Sendable {
         let name: String
         let url: URL
-        /// For a store of before iOS 9, which keeps no model.
+        /// The model of a store from before iOS 9, which contains none.
         let source: URL?
         var description: String { name }
     }
@@ -33,7 +33,7 @@ struct CorpusCopy {
         "kodeco-surfjournal": "SurfJournalModel.xcdatamodeld",
     ]
 
-    /// Store → entity → number of rows, as `STORES.tsv` says.
+    /// Store → entity → number of rows, from `STORES.tsv`.
     static let manifest: [String: [String: Int]] = {
         guard let root = ModelCorpus.root,
             let text = try? String(contentsOf: root.appendingPathComponent("STORES.tsv"), encoding: .utf8)
@@ -54,7 +54,7 @@ struct CorpusCopy {
         return result
     }()
 
-    /// Models that were read, by the store: a coordinator makes them unchangeable, so that all copies may share one.
+    /// Models by store. A coordinator freezes them, so all copies can share one.
     private static let models = Mutex<[String: UncheckedSendable<NSManagedObjectModel>]>([:])
 
     private static func model(of source: Source) throws -> NSManagedObjectModel {
@@ -70,7 +70,7 @@ struct CorpusCopy {
 
     private static func readModel(of source: Source) throws -> NSManagedObjectModel {
         if let file = source.source { return try NSManagedObjectModel(validContentsOf: file) }
-        // Not of the original: SQLite makes files beside a store that it reads.
+        // Not read from the original, because SQLite creates files next to a store that it reads.
         let first = try StoreHarness(NSManagedObjectModel())
         try copy(source, to: first.url)
         let data = try #require(
@@ -84,7 +84,7 @@ struct CorpusCopy {
         harness = try StoreHarness(Self.model(of: source))
         try Self.copy(source, to: harness.url)
         open = try harness.open()
-        // Nothing of a store of Apple's is unreadable.
+        // Every value of a store written by Apple's framework can be read.
         #expect(open.coordinator.readingNotes.isEmpty, "\(source)")
     }
 
@@ -103,13 +103,13 @@ struct CorpusCopy {
         return context
     }
 
-    /// All rows of all tables that hold data: table → key → values. Without the framework's own bookkeeping.
+    /// All rows of all data tables: table → key → values. Without the framework's own tables.
     func contents() throws -> [String: [SQLiteValue: [SQLiteValue]]] {
         let names = try harness.sql("SELECT name, sql FROM sqlite_master WHERE type = 'table'").compactMap {
             row -> String? in
             guard case .text(let name) = row[0] else { return nil }
             let own: Set = ["Z_METADATA", "Z_PRIMARYKEY", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
-            // The pages of an R-tree may be cut otherwise with the same rows in them.
+            // The pages of an R-tree may be divided differently with the same rows.
             let isPages = name.hasPrefix("Z_RT_") && ["_node", "_rowid", "_parent"].contains { name.hasSuffix($0) }
             return own.contains(name) || isPages || name.hasPrefix("sqlite_") ? nil : name
         }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CoreData
 
-/// On a copy of each store that Apple's framework wrote: one object of every entity is made, changed and deleted, and all
-/// else stays as it was, to the byte.
+/// On a copy of each store written by Apple's framework: inserts, changes and deletes one object of every entity.
+/// Everything else is unchanged, byte for byte.
 @Suite(.needs(.campaign), .enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusEditTests {
     typealias Contents = [String: [SQLiteValue: [SQLiteValue]]]
@@ -28,7 +28,7 @@ struct CorpusEditTests {
         try change(made, copy)
         try check(made, copy)
         try delete(made, copy)
-        // Nothing is left of the objects, and nothing else was touched.
+        // Nothing is left of the objects, and nothing else was changed.
         let after = try copy.contents()
         for table in Set(before.keys).union(after.keys) {
             #expect(before[table] == after[table], "\(table) at the end")
@@ -40,7 +40,7 @@ struct CorpusEditTests {
         #expect(try copy.harness.sql("PRAGMA integrity_check") == [[.text("ok")]])
     }
 
-    /// What was made: the object, and the values by attribute that a fresh context must find.
+    /// A created object, with the values by attribute that a fresh context must find.
     private final class Made {
         let id: NSManagedObjectID
         var values: [String: NSObject]
@@ -65,7 +65,7 @@ struct CorpusEditTests {
                 return object
             }
             for entity in entities { _ = make(entity) }
-            // What must lead somewhere leads to further new objects, until nothing is wanting.
+            // Required relationships create further objects until none is missing.
             var place = 0
             while place < objects.count, objects.count < 1000 {
                 for relationship in CorpusValues.mandatoryRelationships(of: objects[place].entity) {
@@ -119,12 +119,12 @@ struct CorpusEditTests {
                 let object = try context.existingObject(with: made.id)
                 if !object.isDeleted { context.delete(object) }
             }
-            // Deny rules ask whether the destinations go too.
+            // Deny rules check if the destinations are deleted, too.
             try context.save()
         }
     }
 
-    /// The values as another coordinator reads them.
+    /// Compares with the values that another coordinator reads.
     private func check(_ made: [Made], _ copy: CorpusCopy) throws {
         let other = try copy.harness.open([NSReadOnlyPersistentStoreOption: true])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -144,7 +144,7 @@ struct CorpusEditTests {
         try other.close()
     }
 
-    /// One object of each entity that has any loses one value. Its row, and rows that triggers keep, are all that changes.
+    /// Removes one value of one object of each entity. Only its row and rows maintained by triggers change.
     private func changeOneOfEach(_ copy: CorpusCopy) throws {
         let before = try copy.contents()
         let session = try #require(copy.open.store.openSession)
@@ -213,7 +213,7 @@ struct CorpusEditTests {
     }
 }
 
-/// Makes text of a list of texts.
+/// Converts a list of texts to one text.
 private final class StandInTransformer: ValueTransformer, @unchecked Sendable {
     override func transformedValue(_ value: Any?) -> Any? {
         (value as? [String]).map { Data($0.joined(separator: "\n").utf8) }
@@ -226,7 +226,7 @@ private final class StandInTransformer: ValueTransformer, @unchecked Sendable {
 
 /// Values for the attributes of any model.
 enum CorpusValues {
-    /// Gives every attribute a value that its model allows, another one in each round.
+    /// Sets every attribute to a value that its model allows, a different one in each round.
     static func set(_ object: NSManagedObject, round: Int, seed: Int) {
         for attribute in object.entity.attributesByName.values
         where !attribute.isTransient && !(attribute is NSDerivedAttributeDescription) {
@@ -257,7 +257,7 @@ enum CorpusValues {
         case .UUIDAttributeType: return UUID(uuidString: "00112233-4455-6677-\(1000 + seed)-AABBCCDDEE0\(round)")
         case .binaryDataAttributeType: return Data([1, 2, UInt8(round)])
         case .transformableAttributeType:
-            // The transformers of the apps are not here: one that stands in for them.
+            // The transformers of the apps do not exist here, so this one replaces them.
             let name = NSValueTransformerName(attribute.valueTransformerName ?? "")
             if !name.rawValue.isEmpty, ValueTransformer(forName: name) == nil {
                 ValueTransformer.setValueTransformer(StandInTransformer(), forName: name)
@@ -281,7 +281,7 @@ enum CorpusValues {
         return values
     }
 
-    /// An attribute for whole numbers that no constraint, no index condition and no trigger cares for.
+    /// An integer attribute that no constraint, index condition or trigger uses.
     static func harmlessAttribute(of entity: NSEntityDescription) -> String? {
         let unique = Set(entity.uniquenessConstraintNames.joined())
         return entity.attributesByName.values.filter { attribute in
@@ -291,7 +291,7 @@ enum CorpusValues {
         }.map(\.name).min()
     }
 
-    /// Counts do not matter while an optional relationship is empty.
+    /// The minimum count is ignored for an empty optional relationship.
     static func mandatoryRelationships(of entity: NSEntityDescription) -> [NSRelationshipDescription] {
         entity.relationshipsByName.values.filter { !$0.isOptional }
     }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import CoreData
 
-/// A new store for each model of the corpus has the tables, columns, indexes and triggers of the store that Apple's
-/// framework made for it.
+/// A new store for each model of the corpus has the tables, columns, indexes and triggers of the store by Apple's
+/// framework.
 @Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusSchemaTests {
-    /// Indexes and triggers have today's names and text since this version of the framework.
+    /// Since this framework version, indexes and triggers have their current names and text.
     private static let namedAsToday = 847
 
     @Test(arguments: CorpusCopy.all) func aNewStoreHasTheSchemaOfApples(_ stored: CorpusCopy.Source) throws {
@@ -45,10 +45,10 @@ struct CorpusSchemaTests {
 
     /// The differences that `DIVERGENCES.md` lists.
     private func isKnown(_ difference: String, _ store: String, _ version: Int) -> Bool {
-        // Stores of old frameworks keep no model, and have no such table.
+        // Stores of old frameworks contain no model and lack this table.
         if difference == "only our table: Z_MODELCACHE", version < 637 { return true }
-        // A library that was migrated in place for years: indexes of numbers gone by, counters that only Apple's own
-        // applications ask for by user info.
+        // A library that was migrated in place for years: indexes with old numbers, and counters that only Apple's own
+        // applications request in user info.
         return CorpusStoreTests.migrated.contains(store)
             && ["Apple's index", "Apple's statement", "our index", "our statement"].contains {
                 difference.hasPrefix("only \($0)")
@@ -73,7 +73,7 @@ struct CorpusSchemaTests {
         return result
     }
 
-    /// Each index by what it orders, whatever its name: constraints of a table are indexes too.
+    /// Each index by its columns, regardless of its name. Constraints of a table are indexes, too.
     private func indexes(_ store: StoreHarness, _ tables: [String]) throws -> Set<String> {
         let sql = """
             SELECT l.name, l."unique", l.origin, (SELECT group_concat(name || CASE "desc" WHEN 1 THEN ' DESC' ELSE '' END, ', ')
@@ -89,7 +89,7 @@ struct CorpusSchemaTests {
         return result
     }
 
-    /// The statements of indexes and triggers, with one space where there is any.
+    /// The statements of indexes and triggers, with white space normalised.
     private func statements(_ store: StoreHarness) throws -> Set<String> {
         let rows = try store.sql(
             "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND (type IN ('index', 'trigger') OR sql LIKE 'CREATE VIRTUAL%')"

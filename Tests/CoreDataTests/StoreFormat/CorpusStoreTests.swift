@@ -4,17 +4,17 @@ import Testing
 
 @testable import CoreData
 
-/// Stores that Apple's framework wrote: their tables are what we would have made, and all of their rows can be read.
+/// Stores written by Apple's framework have the tables that ours would have, and all of their rows can be read.
 @Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct CorpusStoreTests {
-    /// Stores whose tables were changed after they were made: columns stand at the end, names are left over.
+    /// Stores whose tables were changed after their creation: new columns are last, and old names remain.
     static let migrated: Set = ["photos-11.0"]
 
     private func isMigrated(_ store: ModelCorpus.StoredModel) -> Bool {
         Self.migrated.contains { store.description.contains($0) }
     }
 
-    /// A copy that may be written, with its coordinator.
+    /// A writable copy with its coordinator.
     private func open(
         _ stored: ModelCorpus.StoredModel
     ) throws -> (harness: StoreHarness, open: StoreHarness.Open) {
@@ -73,12 +73,12 @@ struct CorpusStoreTests {
         _ = harness
     }
 
-    /// The mutual order of position columns is not known; a table with two of them is compared without.
+    /// The relative order of position columns is unknown, so they are left out if there are two.
     private func inOrderBesidesPositions(_ columns: [String]) -> [String] {
         columns.count { $0.hasPrefix("Z_FOK_") } < 2 ? columns : columns.filter { !$0.hasPrefix("Z_FOK_") }
     }
 
-    /// The text of every statement, for stores of the framework versions whose style we write.
+    /// The text of every statement, for stores of the framework versions whose style ours uses.
     @Test(arguments: ModelCorpus.stores) func statementsAreThoseOfApplesFramework(
         _ stored: ModelCorpus.StoredModel
     ) throws {
@@ -115,7 +115,7 @@ struct CorpusStoreTests {
         #expect(planned == actual)
     }
 
-    /// What we do not know stays: metadata keys, tables, triggers, indexes.
+    /// Unknown metadata keys, tables, triggers and indexes are kept.
     @Test(arguments: ModelCorpus.stores) func aSaveLosesNothing(_ stored: ModelCorpus.StoredModel) throws {
         let (harness, open) = try open(stored)
         let before = try harness.sql("SELECT type, name, sql FROM sqlite_master ORDER BY rowid")
@@ -154,7 +154,7 @@ struct CorpusStoreTests {
         #expect(try open.store.history(after: last).isEmpty)
     }
 
-    /// Before iOS 9 a store did not keep its model: it comes from its source.
+    /// Before iOS 9, stores did not contain their model, so the test compiles its source.
     @Test(arguments: [
         ("bookmigration-model1/Model1.sqlite", "Model.xcdatamodeld/Model1.xcdatamodel", 7),
         ("kodeco-surfjournal/SurfJournalModel.sqlite", "SurfJournalModel.xcdatamodeld", 5000),

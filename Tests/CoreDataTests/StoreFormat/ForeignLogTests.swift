@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// A write-ahead log beside a store for which it was not written: an error that names it, and nothing is touched.
+/// A write-ahead log that belongs to another store: an error names it, and nothing is changed.
 @Suite struct ForeignLogTests {
     private let own: StoreHarness
     private let other: StoreHarness
@@ -16,14 +16,14 @@ import Testing
 
     private func log(_ harness: StoreHarness) -> URL { URL(fileURLWithPath: harness.url.path + "-wal") }
 
-    /// Makes a store with some rows, all in its main file.
+    /// Creates a store with some rows, all in its main file.
     private func fill(_ harness: StoreHarness, _ count: Int) throws {
         let open = try harness.open()
         for number in 0..<count { try open.insert("Venue", ["name": .text("Venue \(number)")]) }
         try open.close()
     }
 
-    /// Puts the other store's log, as it is now, beside the store.
+    /// Copies the other store's current log to the path of the store's log.
     private func takeLog() throws -> [Data] {
         try? FileManager.default.removeItem(at: log(own))
         try FileManager.default.copyItem(at: log(other), to: log(own))
@@ -43,7 +43,7 @@ import Testing
             try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: own.url)
         }
         #expect(try [own.url, log(own)].map { try Data(contentsOf: $0) } == files, sourceLocation: place)
-        // What the message says helps.
+        // The command in the message solves the problem.
         try FileManager.default.moveItem(
             at: log(own), to: own.folder.appendingPathComponent("away-\(UUID().uuidString)"))
         let open = try own.open()
@@ -59,7 +59,7 @@ import Testing
         try open.close()
     }
 
-    /// A log that changed what is where, from the middle of the other store's life.
+    /// A log from the middle of the other store's life, which changed the use of pages.
     @Test func theLogOfAGrowingStore() throws {
         try fill(own, 5)
         try fill(other, 600)
@@ -77,7 +77,7 @@ import Testing
         writer.close()
     }
 
-    /// Two copies of one store that went different ways: UUID and length are the same, the tables are not.
+    /// Two copies of one store that diverged: the UUID and length are equal, the tables differ.
     @Test func theLogOfACopyThatWentAnotherWay() throws {
         try fill(own, 5)
         try FileManager.default.copyItem(at: own.url, to: other.url)
@@ -88,7 +88,8 @@ import Testing
         writer.close()
     }
 
-    /// A change by a program that does not write the first page, and so does not say what its log follows on.
+    /// A change by a program that does not write the first page, so that the log does not show which file it belongs
+    /// to.
     private func changeARow() throws -> Connection {
         let writer = try Connection(path: other.url.path, access: .readWrite)
         try writer.execute("UPDATE ZVENUE SET ZNAME = 'changed' WHERE Z_PK = 2")
@@ -96,7 +97,7 @@ import Testing
         return writer
     }
 
-    /// Branches of one store's life, each with as many commits: all that SQLite writes into the files is the same.
+    /// Branches of one store with equal numbers of commits: SQLite writes the same header fields into both.
     @Test func theLogOfABranchOfAsManyCommits() throws {
         try fill(own, 5)
         try FileManager.default.copyItem(at: own.url, to: other.url)
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    /// What a program that was killed leaves behind is the store's own.
+    /// A log left by a killed program belongs to the store.
     @Test func ownLogsAreRead() throws {
         let open = try own.open()
         func names() throws -> Int64? {
@@ -120,19 +121,19 @@ import Testing
             defer { try? reopened.close() }
             return try #require(reopened.store.openSession).connection.integer("SELECT COUNT(*) FROM ZVENUE")
         }
-        // A new store stands in its log, for the most part.
+        // The rows of a new store are mostly in its log.
         #expect(try names() == 0)
         for number in 1...40 {
             try open.insert("Venue", ["name": .text(String(repeating: "long ", count: number * 20))])
             guard number % 10 == 0 else { continue }
             #expect(try names() == Int64(number))
-            // Copied from the log to the main file, as far as the last reader allowed.
+            // Copies from the log to the main file as far as the last reader allows.
             try #require(open.store.openSession).connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         }
         try open.close()
     }
 
-    /// A copy of the own store as it lies there now, with another log if one is given.
+    /// A copy of the store's current files, with another log if one is given.
     private func copy(log other: Data? = nil) throws -> URL {
         let copy = own.folder.appendingPathComponent("Copy.sqlite")
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
@@ -141,8 +142,8 @@ import Testing
         return copy
     }
 
-    /// A log that is used again holds older frames; a writer that dies between writing a frame's head and its page leaves a head
-    /// that looks whole over the page of another.
+    /// A reused log contains older frames. A writer killed between the header and the page of a frame leaves a
+    /// valid-looking header with another frame's page.
     @Test func aCommitThatWasCutOffIsPassedOver() throws {
         let open = try own.open()
         for number in 1...30 { try open.insert("Venue", ["name": .text("Venue \(number)")]) }
@@ -182,8 +183,8 @@ import Testing
     @Test func aLogThatIsNoneIsPassedOver() throws {
         try fill(own, 5)
         try Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 * 7) }).write(to: log(own))
-        // The first reader makes an index, in which no log stands; SQLite by itself has the second one wait for another, and give up
-        // in the end.
+        // The first reader creates an index without a log. SQLite itself would let the second reader wait for another
+        // process and fail.
         for _ in 1...3 {
             let reader = try own.open([NSReadOnlyPersistentStoreOption: true])
             try reader.close()
@@ -193,8 +194,7 @@ import Testing
         try open.close()
     }
 
-    /// A store that was tidied up as a whole just before the program was killed: every page is written anew, and another
-    /// number of them.
+    /// VACUUM ran immediately before the program was killed: every page is written again, and their number differs.
     @Test func aVacuumThatIsStillInTheLog() throws {
         let open = try own.open()
         let connection = try #require(open.store.openSession).connection
@@ -219,8 +219,8 @@ import Testing
         try open.close()
     }
 
-    /// Looking at the log means reading the file beside SQLite, and closing that would drop the locks that this process
-    /// holds on it. So a program that has it open here is believed.
+    /// The check reads the file without SQLite, and closing it would release this process's locks on it. So the check
+    /// is skipped for a store that is open in this process.
     @Test func aStoreThatIsOpenHereIsNotLookedAt() throws {
         try fill(own, 5)
         let open = try other.open()
@@ -237,7 +237,7 @@ import Testing
             }
         }
         #expect(try isLookedAt())
-        // By another name, too.
+        // The same under another name.
         let link = own.folder.appendingPathComponent("Link.sqlite")
         try FileManager.default.linkItem(at: own.url, to: link)
         for url in [own.url, link] {
@@ -249,7 +249,7 @@ import Testing
         try open.close()
     }
 
-    /// The checksums are right, so only a program that means harm writes such a log. SQLite ends it at that frame.
+    /// The checksums are valid, so only a malicious program writes such a log. SQLite ends the log at that frame.
     @Test(arguments: [UInt32(0), 1])
     func aFrameOfNoPageEndsTheLog(page: UInt32) throws {
         let path = NSTemporaryDirectory() + "forged-\(UUID().uuidString)-wal"

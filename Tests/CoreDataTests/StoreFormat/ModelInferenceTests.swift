@@ -4,13 +4,13 @@ import Testing
 
 @testable import CoreData
 
-/// Stores that keep no model: it is told from their tables.
+/// Inference of models for stores that contain none, from their tables.
 @Suite struct ModelInferenceTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("inferred-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
 
-    /// A copy of a store whose model is taken out.
+    /// A copy of a store without its model.
     private func copyWithoutModel(_ url: URL) throws -> URL {
         let copy = folder.appendingPathComponent("Store.sqlite")
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: url.path + suffix) {
@@ -40,8 +40,8 @@ import Testing
         }
     }
 
-    /// Each store without its model: the entities, the rows and every attribute are there, and no relationship leads anywhere
-    /// else than it does.
+    /// For each store without its model: entities, rows and attributes are found, and relationships have the correct
+    /// destinations.
     @Test(.enabled(if: ModelCorpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: ModelCorpus.stores)
     func whatIsInferredIsTrue(_ stored: ModelCorpus.StoredModel) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -54,7 +54,7 @@ import Testing
         var told = 0, wrong: [String] = [], all = 0
         for entity in known.entities where stored.hashes[entity.name ?? ""] != nil {
             guard let name = entity.name, let twin = inferred.entitiesByName[name] else {
-                // After some migrations a store still has the old names.
+                // A store keeps old names after some migrations.
                 #expect(
                     inferred.entitiesByName[entity.renamingIdentifier ?? ""] != nil, "\(stored) \(entity.name ?? "")")
                 continue
@@ -97,7 +97,7 @@ import Testing
         try readAll(context, of: inferred)
     }
 
-    /// Reads every property of some objects of each entity.
+    /// Reads all properties of some objects of each entity.
     private func readAll(_ context: NSManagedObjectContext, of model: NSManagedObjectModel) throws {
         try context.performAndWait {
             for entity in model.entities where !entity.isAbstract {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// A store that Apple's framework wrote before it kept models.
+    /// A store written by Apple's framework before stores contained models.
     @Test(.enabled(if: ModelCorpus.isPresent, "no corpus: set ROSTER_CORPUS"))
     func aStoreOfAnOldFramework() throws {
         let root = try #require(ModelCorpus.root)
@@ -135,7 +135,7 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// All forms of relationship, in a store of our own.
+    /// All forms of relationships, in a store written here.
     @Test func relationshipsOfAllForms() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let harness = try StoreHarness(StoreModels.league())
@@ -170,7 +170,7 @@ import Testing
         #expect(copy.isInferred)
     }
 
-    /// Parents that go in a circle, names that are twice, and no entities at all.
+    /// Entities with cyclic parents, repeated names, and no entities at all.
     @Test func damagedEntitiesAreAnError() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         for damage in [

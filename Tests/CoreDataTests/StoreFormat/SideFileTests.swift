@@ -3,7 +3,7 @@ import Foundation
 import SQLiteAccess
 import Testing
 
-/// Logs, indexes and journals beside a store, or where none is: they are the store's own, or nothing is done and nothing changes.
+/// Logs, indexes and journals of a store, or without a store: either they belong to it, or nothing is changed.
 @Suite struct SideFileTests {
     private let folder: URL
     private var url: URL { folder.appendingPathComponent("Store.sqlite") }
@@ -68,7 +68,7 @@ import Testing
 
     // MARK: Journals
 
-    /// A journal with one record, whose checksum is right: the first page of the file, with a few bytes of its header set.
+    /// A journal with one record with a valid checksum: the first page of the file, with some bytes of its header set.
     private func journal(pages: UInt32, recorded: UInt32?) throws -> Data {
         func bytes(_ number: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
         var page = [UInt8](try Data(contentsOf: url).prefix(4096))
@@ -110,7 +110,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    /// A program dies in the middle of a transaction; then another state of the store is put in the place of its file.
+    /// A program is killed in a transaction; then another state of the store replaces its file.
     @Test(arguments: ["older", "newer", "branch", "own"]) func aJournalOfAnotherStateIsNotPlayed(_ state: String) throws
     {
         let place = folder.appendingPathComponent("Kept.sqlite")
@@ -149,7 +149,7 @@ import Testing
         try left.write(to: beside("-journal"))
         let before = try contents()
         guard let wanted else {
-            // A reader sees what was committed, and leaves it to a writer to write it back.
+            // A reader sees the committed state and leaves writing it back to a writer.
             #expect(try names() == ["first", "second"])
             #expect(try contents() == before)
             let (coordinator, store) = try open()
@@ -189,7 +189,7 @@ import Testing
         #expect(try names() == ["first"])
     }
 
-    /// No store is made beside it, nor put in the place of another.
+    /// No store is created next to such a file, nor does one replace another store there.
     @Test(arguments: ["-wal", "-shm", "-journal"], [false, true])
     func noStoreIsMadeBesideAnythingElse(_ suffix: String, isThere: Bool) throws {
         let other = folder.appendingPathComponent("Other.sqlite")
@@ -210,7 +210,7 @@ import Testing
 
     // MARK: No store
 
-    /// A store whose file alone was moved away while a program that had it open was killed.
+    /// Only the store's file was moved after a program that had it open was killed.
     private func moveAway() throws -> URL {
         let (coordinator, store) = try open()
         try insert("second", coordinator)
@@ -246,7 +246,7 @@ import Testing
         #expect(error?.code == 516, "\(error as Any)")
         #expect(error?.localizedDescription.contains("mv -n '\(url.path)-wal'") == true, "\(error as Any)")
         #expect(try Data(contentsOf: beside("-wal")) == log)
-        // Back in its place it has all.
+        // At its old path, the store is complete.
         try? FileManager.default.removeItem(at: url)
         try FileManager.default.moveItem(at: moved, to: url)
         #expect(try names() == ["first", "second"])
@@ -261,7 +261,7 @@ import Testing
         let log = beside("-wal")
         let size = try #require(try FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int)
         let main = try Data(contentsOf: url)
-        // Times of files go by ticks of some milliseconds.
+        // File times have a resolution of some milliseconds.
         usleep(20_000)
         let file = try FileHandle(forWritingTo: log)
         switch how {

@@ -4,14 +4,14 @@ import Testing
 
 @testable import CoreData
 
-/// A store that Apple's SwiftData wrote: its structs and enums are composite attributes.
+/// A store written by Apple's SwiftData: its structs and enums are composite attributes.
 @Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
 struct SwiftDataStoreTests {
     private static let cocktails = CorpusCopy.all.first { $0.name == "swiftdata-cocktails-1414" }
 
     private func copy() throws -> CorpusCopy { try CorpusCopy(try #require(Self.cocktails, "no such store")) }
 
-    /// `author.id` took the column `ZID` before `id`, which has `ZID1`; in IngredientBase it is the other way round.
+    /// `author.id` has the column `ZID`, and `id` has `ZID1`; in IngredientBase it is the reverse.
     @Test func clashingNamesReadTheirOwnColumns() throws {
         let copy = try copy()
         let context = copy.context()
@@ -51,7 +51,7 @@ struct SwiftDataStoreTests {
         (value as? UUID).map { id in .blob(withUnsafeBytes(of: id.uuid) { Data($0) }) } ?? .null
     }
 
-    /// A required struct all of whose fields are nil is there, and empty: its object can be saved.
+    /// A required struct whose fields are all nil is an empty dictionary, so its object can be saved.
     @Test func updatesWriteTheColumnsOfTheirElements() throws {
         let copy = try copy()
         let before = try copy.harness.sql("SELECT * FROM ZCOCKTAIL WHERE Z_PK = 7")[0]
@@ -124,7 +124,7 @@ struct SwiftDataStoreTests {
         return query
     }
 
-    /// A model as a program writes it has the hashes that Apple's framework wrote into the file.
+    /// A model written in code has the hashes that Apple's framework wrote into the file.
     @Test func modelsWrittenByHandHaveApplesHashes() throws {
         let base = StoreModels.entity(
             "IngredientBase",
