@@ -5,13 +5,13 @@ import StoreConformance
 import TestSupport
 import Testing
 
-/// Processes that are killed while they save an atomic store.
+/// Processes killed while they save an atomic store.
 @Suite(.needs(.process), .serialized) struct AtomicSaveKillTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let pathKey = "ROSTER_KILLED_STORE", typeKey = "ROSTER_KILLED_STORE_TYPE"
     private static let rowCount = 300
 
-    /// What the other process runs: it saves all rows anew, until it is killed.
+    /// Runs in the other process: saves all rows repeatedly until it is killed.
     @Test(.enabled(if: environment[pathKey] != nil)) func savesUntilItIsKilled() throws {
         let path = try #require(Self.environment[Self.pathKey])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreConformance.library())
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Afterwards the file is the one before a save or the one after it, and nothing else is needed to read it.
+    /// Afterwards, the file is complete: its state is that before or after a save.
     @Test(arguments: [NSPersistentStore.StoreType.binary, .xml])
     func aKilledSaveLeavesAWholeFile(_ type: NSPersistentStore.StoreType) throws {
         let stack = try StoreConformance(type)

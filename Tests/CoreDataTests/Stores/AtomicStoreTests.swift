@@ -3,7 +3,7 @@ import Foundation
 import StoreConformance
 import Testing
 
-/// Atomic stores of a program's own: nodes, references, and saves that they refuse.
+/// Atomic stores defined by a program: nodes, references, and refused saves.
 @Suite struct AtomicStoreTests {
     @Test func namesRowsByReferencesOfItsOwn() throws {
         let stack = try StoreConformance(PropertyListStore.type)

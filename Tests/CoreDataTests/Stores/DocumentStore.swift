@@ -2,16 +2,17 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// An incremental store of a program's own, as it is written against Apple's framework: documents of a service, named by texts.
+/// An incremental store defined by a program, as written for Apple's framework: documents of a service, identified by
+/// texts.
 final class DocumentStore: NSIncrementalStore, @unchecked Sendable {
-    /// The type, which coordinators know from the first use of this on.
+    /// The type. Its first use registers it.
     static let type = {
         let type = NSPersistentStore.StoreType(rawValue: "org.example.DocumentStore")
         NSPersistentStoreCoordinator.registerStoreClass(DocumentStore.self, type: type)
         return type
     }()
 
-    /// What the store was asked, for tests.
+    /// Requests to the store, for tests.
     private(set) var asked: [String] = []
     var refusal: (any Error)?
 
@@ -23,7 +24,7 @@ final class DocumentStore: NSIncrementalStore, @unchecked Sendable {
         var version: UInt64 = 1
     }
 
-    /// What the service at the store's URL has. Other programs may change it.
+    /// Documents of the service at the store's URL. Other programs may change them.
     var documents: [String: Document] {
         get { service.documents }
         set { service.documents = newValue }
@@ -47,9 +48,9 @@ final class DocumentStore: NSIncrementalStore, @unchecked Sendable {
 
     func forgetAsked() { asked = [] }
 
-    /// How many contexts hold an object of a row, for tests.
+    /// Number of contexts with an object for each row, for tests.
     private(set) var holders: [NSManagedObjectID: Int] = [:]
-    /// `added`, `removed`: what the store's life was.
+    /// Life cycle events of the store: `added`, `removed`.
     private(set) var life: [String] = []
 
     override func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {

@@ -3,7 +3,7 @@ import Foundation
 import StoreConformance
 import Testing
 
-/// The files of the built-in atomic stores: damaged, foreign, and written by others.
+/// Files of the built-in atomic stores: damaged, foreign, and written by others.
 @Suite struct FileStoreTests {
     static let types: [NSPersistentStore.StoreType] = [.binary, .xml]
 
@@ -44,7 +44,7 @@ import Testing
         #expect(folder == 134080)
     }
 
-    /// A file with any byte altered, or any end cut off, opens or is refused; it stays as it is.
+    /// A file with any byte changed or any part of its end removed opens or is refused, and is not changed.
     @Test(arguments: types) func damageNeverStopsTheProgram(_ type: NSPersistentStore.StoreType) throws {
         let stack = try filled(type)
         let whole = try Data(contentsOf: stack.url)
@@ -105,7 +105,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.path) == ["Library.store"])
     }
 
-    /// Something stands where the new file would be written: the save fails, and nothing is lost.
+    /// Another file blocks the path of the new one: the save fails, and nothing is lost.
     @Test(arguments: types) func aSaveThatCannotWriteLeavesTheOldFile(_ type: NSPersistentStore.StoreType) throws {
         let stack = try filled(type)
         let before = try Data(contentsOf: stack.url)
@@ -125,7 +125,7 @@ import Testing
         #expect(names == ["Eva"])
     }
 
-    /// The element form of Apple's framework, as files show it.
+    /// An XML file in the form of Apple's framework.
     @Test func readsAnXMLFile() throws {
         let stack = try StoreConformance(.xml)
         let url = stack.folder.appendingPathComponent("Apple.xml")
@@ -186,8 +186,8 @@ import Testing
         #expect(text.contains("<nextObjectID>106</nextObjectID>") && text.contains("idrefs=\"z104 z103\""))
     }
 
-    /// A file as it was once written after a deletion under No Action: it opens, without the reference. One whose other end would have
-    /// been set is damaged.
+    /// A file in an earlier form, with a reference to a row deleted under No Action: it opens without the reference.
+    /// With a reference whose inverse should have been changed, the file is damaged.
     @Test func aFileWithAReferenceToADeletedRowOpens() throws {
         let stack = try StoreConformance(.xml)
         func file(_ objects: String) throws -> URL {

@@ -3,7 +3,8 @@ import Foundation
 import StoreConformance
 import Testing
 
-/// What built-in atomic stores make of numbers at the ends of their ranges, and of few bytes that stand for very many values.
+/// Numbers at the limits of their ranges in files of built-in atomic stores, and few bytes that expand to very many
+/// values.
 @Suite struct ForgedStoreTests {
     private func code(_ body: () throws -> Void) -> Int? {
         do { try body() } catch { return (error as NSError).code }
@@ -19,7 +20,7 @@ import Testing
         return stack
     }
 
-    /// Opens the file at the stack's URL in a coordinator of its own.
+    /// Opens the file at the stack's URL in a new coordinator.
     private func reopened(
         _ stack: StoreConformance, _ type: NSPersistentStore.StoreType, at url: URL? = nil,
         _ body: (NSManagedObjectContext) throws -> Void = { _ in }
@@ -53,7 +54,8 @@ import Testing
         }
     }
 
-    /// `<nextObjectID>` of any value, and rows of the last numbers: the store opens, and what it says it saved is there.
+    /// `<nextObjectID>` with any value, and rows with the highest numbers: the store opens, and saved objects are
+    /// found.
     @Test(arguments: ["9223372036854775807", "9223372036854775806", "0", "-5", "1e30", "", "99999999999999999999"])
     func theNextNumberOfAnXMLStore(_ next: String) throws {
         let stack = try filled(.xml)
@@ -84,7 +86,7 @@ import Testing
         Data((0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) })
     }
 
-    /// A binary property list of some objects, the first of which is the root, and lists behind them: each has the next one twice.
+    /// A binary property list of some objects, beginning with the root, and lists that each contain the next one twice.
     private static func sharedLists(_ depth: Int, behind first: [[UInt8]]) -> Data {
         var objects = first
         for _ in 0..<depth { objects.append([0xA2] + Array(repeating: UInt8(objects.count + 1), count: 2)) }

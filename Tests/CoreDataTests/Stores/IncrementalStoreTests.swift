@@ -3,7 +3,7 @@ import Foundation
 import StoreConformance
 import Testing
 
-/// Incremental stores of a program's own: what they are asked, when, and what becomes of their answers.
+/// Incremental stores defined by a program: their requests, the order of these, and the use of their results.
 @Suite struct IncrementalStoreTests {
     private func stack() throws -> (StoreConformance, DocumentStore) {
         let stack = try StoreConformance(DocumentStore.type)
@@ -166,7 +166,7 @@ import Testing
         #expect(stack.coordinator.metadata(for: stack.store)["note"] as? String == "kept")
     }
 
-    /// A class that overrides nothing but what it must to be added.
+    /// A class with only the required overrides.
     private final class BareStore: NSIncrementalStore, @unchecked Sendable {
         static let type = NSPersistentStore.StoreType(rawValue: "org.example.BareStore")
         override var type: String { Self.type.rawValue }

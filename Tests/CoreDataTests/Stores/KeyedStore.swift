@@ -3,7 +3,8 @@ import Foundation
 import StoreConformance
 import Synchronization
 
-/// An incremental store of a program's own whose rows are named by values of any type, for reading only: `Tag`s with a name.
+/// A read-only incremental store defined by a program, whose rows are identified by values of any type: `Tag`s with a
+/// name.
 final class KeyedStore: NSIncrementalStore, @unchecked Sendable {
     static let storeType = {
         let type = NSPersistentStore.StoreType(rawValue: "org.example.KeyedStore")
@@ -15,19 +16,19 @@ final class KeyedStore: NSIncrementalStore, @unchecked Sendable {
         let reference: Any
         var name: String
         var version: UInt64 = 1
-        /// Why the row cannot be read now.
+        /// Error of reading the row.
         var failure: (any Error)?
     }
 
-    /// What the store at a URL has. Outlives the stores that are open.
+    /// Contents of the store at a URL. Outlives the open stores.
     final class Shelf: @unchecked Sendable {
         private static let all = Mutex<[URL: Shelf]>([:])
         let url: URL
         let identifier = UUID().uuidString
         var rows: [Row]
-        /// What the store says of its state.
+        /// Token and version that the store reports.
         var (token, version): (String?, Int64) = (nil, 0)
-        /// How references are read from URIs; `nil` as the framework does.
+        /// Reads a reference from a URI; `nil` to leave it to the framework.
         var reading: ((String) -> Any?)?
 
         init(_ references: [Any]) {
@@ -39,7 +40,7 @@ final class KeyedStore: NSIncrementalStore, @unchecked Sendable {
 
         static func at(_ url: URL) -> Shelf { all.withLock { $0[url]! } }
 
-        /// A coordinator that knows nothing yet, as after a launch.
+        /// A new coordinator, as after a launch.
         func open(options: [AnyHashable: Any]? = nil) throws -> (NSPersistentStoreCoordinator, KeyedStore) {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreConformance.library())
             let store = try coordinator.addPersistentStore(type: KeyedStore.storeType, at: url, options: options)
@@ -50,7 +51,7 @@ final class KeyedStore: NSIncrementalStore, @unchecked Sendable {
     override var type: String { Self.storeType.rawValue }
 
     private(set) lazy var shelf = Shelf.at(url!)
-    /// The rows that were asked for, by their names.
+    /// Names of the requested rows.
     private(set) var asked: [String] = []
 
     override func loadMetadata() throws {
@@ -70,7 +71,7 @@ final class KeyedStore: NSIncrementalStore, @unchecked Sendable {
         (data as? ReferenceType)?.text ?? super.uriText(forReferenceObject: data)
     }
 
-    /// A type of a program's own that names rows.
+    /// A program's own type for references.
     class ReferenceType: NSObject {
         var text: String { "" }
     }
@@ -93,7 +94,7 @@ final class KeyedStore: NSIncrementalStore, @unchecked Sendable {
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
         let reference = referenceObject(for: objectID)
-        // A store looks at the type of its references, and at their bytes.
+        // Compares the types and bytes of references.
         let row = shelf.rows.first { row in
             switch (row.reference, reference) {
             case (let own as String, let other as String): Array(own.utf8) == Array(other.utf8)
@@ -116,7 +117,7 @@ final class KeyedStore: NSIncrementalStore, @unchecked Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// A new context above the coordinator, with a queue of its own.
+    /// A new context of the coordinator with its own queue.
     func makeContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = self

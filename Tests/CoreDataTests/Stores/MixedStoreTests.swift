@@ -3,7 +3,7 @@ import Foundation
 import StoreConformance
 import Testing
 
-/// One model over several stores of different types, each with a configuration of its own.
+/// One model over several stores of different types, each with its own configuration.
 @Suite struct MixedStoreTests {
     private static let types: [NSPersistentStore.StoreType] = [
         .sqlite, .xml, .binary, .inMemory, PropertyListStore.type, DocumentStore.type,
@@ -11,7 +11,7 @@ import Testing
 
     private static let names = types.indices.map { "E\($0)" }
 
-    /// An entity for each store, in the configuration of its name.
+    /// An entity for each store, in a configuration of the same name.
     private static func model() -> NSManagedObjectModel {
         let entities = names.map { entityName in
             let entity = NSEntityDescription()
@@ -62,7 +62,7 @@ import Testing
             }
             context.reset()
             #expect(try count(context) == [1, 2, 3, 4, 5, 6])
-            // A value that one store refuses keeps the others from being written.
+            // If one store refuses a value, the others are not written.
             _ = context.make("E0", named: "n")
             _ = NSEntityDescription.insertNewObject(forEntityName: "E2", into: context)
             #expect(throws: CocoaError.self) { try context.save() }
@@ -74,7 +74,7 @@ import Testing
             context.reset()
             for store in stores { try context.persistentStoreCoordinator?.remove(store) }
         }
-        // What is in memory is gone with its coordinator.
+        // In-memory stores are lost with their coordinator.
         let again = try open()
         let kept = try again.performAndWait { try count(again) }
         #expect(kept == [1, 2, 3, 0, 5, 6])

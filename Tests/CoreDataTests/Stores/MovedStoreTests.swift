@@ -5,15 +5,14 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// A store whose files other programs move, replace or delete while it is open: what would be written is an error, and
-/// nothing is written anywhere.
+/// Other programs move, replace or delete the files of an open store: a save throws, and nothing is written anywhere.
 @Suite struct MovedStoreTests {
     enum Mishap: CaseIterable {
         case moved, replaced, replacedByCopy, overwritten, overwrittenWithTimes, deleted, logDeleted, logReplaced
         case indexDeleted, folderMoved
     }
 
-    /// A folder with an open store in it.
+    /// A folder with an open store.
     private final class Place {
         let base: URL
         var folder: URL { base.appendingPathComponent("here") }
@@ -61,7 +60,7 @@ import Testing
             try #require(child.status == 0, "\(line): \(child.output)")
         }
 
-        /// A store of other rows, in one file.
+        /// A store with other rows in one file.
         func makeOther() throws {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: MovedStoreTests.model)
             let store = try coordinator.addPersistentStore(type: .sqlite, at: other)
@@ -116,7 +115,7 @@ import Testing
         }
     }
 
-    /// All ways to write.
+    /// All ways to write to a store.
     private static let writings: [(String, @Sendable (NSPersistentStore, NSManagedObjectContext) throws -> Void)] = [
         (
             "save",
@@ -162,7 +161,8 @@ import Testing
         ),
     ]
 
-    /// The last commit before the loss is seen may be later than the copy, so that the times of file and log say nothing.
+    /// The last commit before the loss is detected may be later than the copy, so the times of file and log are not
+    /// reliable.
     @Test func theLogOfAStoreThatWasWrittenOverIsLeftBehindWhateverTheTimes() throws {
         let place = try Place()
         try place.shell("cp here/Store.sqlite Backup.sqlite && cp Backup.sqlite here/Store.sqlite")
@@ -183,7 +183,7 @@ import Testing
         }
         let error = #expect(throws: NSError.self) { try open() }
         #expect(error?.code == 259 && error?.localizedDescription.contains("touch") == true, "\(error as Any)")
-        // Who says that the log is the file's own is believed.
+        // Touching the log declares that it belongs to the file.
         try place.shell("touch -d '+2 seconds' here/Store.sqlite-wal")
         #expect(try open() == ["first"])
     }
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    /// A reader is told of it too, where no commit is in the log and the log's index stays.
+    /// A reader gets the error, too, if the log has no commit and its index still exists.
     @Test func aReaderSeesThatItsStoreWasWrittenOver() throws {
         let place = try Place()
         try place.makeOther()
@@ -255,7 +255,7 @@ import Testing
         #expect(try Self.rows(place.url) == ["first", "second"])
     }
 
-    /// Another program that reads and writes the store, and copies its log, is no mishap; nor are permissions and names.
+    /// Not errors: another program reads and writes the store and checkpoints its log; permissions and names change.
     @Test func whatIsNoMishap() throws {
         let place = try Place()
         for step in 0..<3 {
@@ -299,7 +299,7 @@ import Testing
         #expect(try Self.rows(copy) == ["first", "second"])
     }
 
-    /// `migratePersistentStore` is Apple's way to save a store elsewhere.
+    /// `migratePersistentStore` is Apple's method to save a store elsewhere.
     @Test func aDeletedStoreIsMigrated() throws {
         let place = try Place()
         try place.suffer(.deleted)
@@ -322,7 +322,7 @@ import Testing
         defer { NotificationCenter.default.removeObserver(observer) }
         try place.suffer(.deleted)
         await eventuallyAsync("the loss is announced") { count.value > 0 }
-        // Two looks of the watcher.
+        // Two polls of the watcher.
         try await Task.sleep(for: .milliseconds(250))
         #expect(count.value == 1)
     }

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// An atomic store of a program's own, as it is written against Apple's framework: one property list, rows named by texts.
+/// An atomic store defined by a program, as written for Apple's framework: one property list, rows identified by texts.
 final class PropertyListStore: NSAtomicStore, @unchecked Sendable {
-    /// The type, which coordinators know from the first use of this on.
+    /// The type. Its first use registers it.
     static let type = {
         let type = NSPersistentStore.StoreType(rawValue: "org.example.PropertyListStore")
         NSPersistentStoreCoordinator.registerStoreClass(PropertyListStore.self, type: type)
@@ -109,7 +109,7 @@ final class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         (value as? NSAtomicStoreCacheNode).map { "\(referenceObject(for: $0.objectID))" }
     }
 
-    /// What the next saves throw.
+    /// Error of the next saves.
     var refusal: (any Error)?
 
     override func save() throws {

@@ -4,14 +4,14 @@ import StoreConformance
 import TestSupport
 import Testing
 
-/// What stores of a program's own hear of coordinators and contexts.
+/// Calls of coordinators and contexts to stores defined by a program.
 @Suite struct StoreCallbackTests {
     private func stack() throws -> (StoreConformance, DocumentStore) {
         let stack = try StoreConformance(DocumentStore.type)
         return (stack, try #require(stack.store as? DocumentStore))
     }
 
-    /// Two authors, saved.
+    /// Two saved authors.
     private func authors(_ stack: StoreConformance) throws -> [NSManagedObjectID] {
         try stack.inContext { context in
             let made = ["Ada", "Bo"].map { context.make("Author", named: $0) }
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// What a context that went away tells comes from another thread.
+    /// A released context reports from another thread.
     private func waits(_ store: DocumentStore, until condition: @escaping ([NSManagedObjectID: Int]) -> Bool) -> Bool {
         eventually("the holders are counted") {
             store.persistentStoreCoordinator?.performAndWait { condition(store.holders) } ?? false
@@ -76,7 +76,7 @@ import Testing
         #expect(store.life == ["added", "removed"])
     }
 
-    /// A store that cannot be opened is dropped, and hears of that.
+    /// A store that cannot be opened is released and notified of it.
     final class RefusingStore: NSAtomicStore, @unchecked Sendable {
         nonisolated(unsafe) static var heard: [String] = []
 

@@ -3,7 +3,7 @@ import StoreConformance
 import TestSupport
 import Testing
 
-/// The built-in store types, and two of a program's own, do what every store type has to do.
+/// The built-in store types and two defined by a program pass the scenarios for every store type.
 @Suite(.needs(.campaign)) struct StoreConformanceTests {
     static let types: [NSPersistentStore.StoreType] = [
         .sqlite, .inMemory, .binary, .xml, PropertyListStore.type, DocumentStore.type,
@@ -13,7 +13,7 @@ import Testing
         switch type {
         case .sqlite: [.usual, .history]
         case .inMemory: [.constraints, .copyTarget]
-        // Constraints of an incremental store are its own affair, and it takes objects only.
+        // An incremental store handles constraints itself, and it accepts objects only.
         case DocumentStore.type: .keepsRows
         default: .usual
         }
@@ -22,16 +22,17 @@ import Testing
     @Test(arguments: types, StoreConformance.scenarios)
     func conforms(_ type: NSPersistentStore.StoreType, _ scenario: StoreConformance.Scenario) throws {
         let stack = try StoreConformance(type, traits: Self.traits(type))
-        // SQLite alone reads rows by portions and indexes of thousands. Others have more than two portions of a list.
+        // Only SQLite reads rows in blocks and has indexes over thousands. The others have more than two blocks of a
+        // list.
         if type != .sqlite { stack.manyRows = 1_200 }
-        // The stores of these tests write slowly; their types have nothing that depends on a size.
+        // These test stores write slowly, and nothing in them depends on the size.
         if [PropertyListStore.type, DocumentStore.type].contains(type) {
             (stack.manyRows, stack.largestData) = (500, 1 << 18)
         }
         try scenario.run(on: stack)
     }
 
-    /// A scenario that a store type is not made for says so.
+    /// A skipped scenario is reported as such.
     @Test func aScenarioThatIsNotRunIsToldFromOneThatPassed() throws {
         let scenario = try #require(StoreConformance.scenarios.first { $0.name == "keeps constraints" })
         #expect(
@@ -39,7 +40,7 @@ import Testing
         #expect(try scenario.run(on: StoreConformance(.inMemory, traits: .constraints)) == .passed)
     }
 
-    /// A store that breaks a promise is told with the scenario, what was found, and the line.
+    /// If a store fails a scenario, the report names the scenario, the result and the line.
     @Test func aFailureSaysWhatWasFound() throws {
         let stack = try StoreConformance(DocumentStore.type, traits: .usual)
         let scenario = try #require(StoreConformance.scenarios.first { $0.name == "keeps constraints" })

@@ -4,7 +4,7 @@ import StoreConformance
 import TestSupport
 import Testing
 
-/// What names the rows of a store of a program's own: any value, equal across coordinators and launches.
+/// References of rows in a store defined by a program: any value, equal in all coordinators and launches.
 @Suite struct StoreReferenceTests {
     private func tag(_ coordinator: NSPersistentStoreCoordinator) throws -> NSEntityDescription {
         try #require(coordinator.managedObjectModel.entitiesByName["Tag"])
@@ -67,7 +67,7 @@ import Testing
         for id in ids { #expect(second.managedObjectID(forURIRepresentation: id.uriRepresentation()) == id) }
     }
 
-    /// A store says how its references are read from URIs, before it has named a row itself.
+    /// A store reads its references from URIs even before it has created an ID.
     @Test func aStoreReadsItsReferences() throws {
         let shelf = KeyedStore.Shelf([UUID()])
         let uri = try firstLaunch(shelf)[0]
@@ -75,7 +75,7 @@ import Testing
         let (coordinator, store) = try shelf.open()
         let id = try #require(coordinator.managedObjectID(forURIRepresentation: uri))
         #expect(store.referenceObject(for: id) as? UUID == shelf.rows[0].reference as? UUID)
-        // What is read is printed by the store, so that two ways to write one reference are one row.
+        // The store formats the reference it read, so that two spellings of one reference are one row.
         let lower = uri.deletingLastPathComponent()
             .appendingPathComponent("p" + uri.lastPathComponent.dropFirst().lowercased())
         #expect(coordinator.managedObjectID(forURIRepresentation: lower) == id)
@@ -87,7 +87,7 @@ import Testing
         let number = try #require(URL(string: "x-coredata://\(digitStore.shelf.identifier)/Tag/p10115"))
         let named = try #require(digits.managedObjectID(forURIRepresentation: number))
         #expect(digitStore.referenceObject(for: named) as? String == "10115")
-        // A text and a number that are printed alike name one row; it is known by what came last.
+        // A text and a number with the same text identify one row, whose reference is the one used last.
         #expect(digitStore.newObjectID(for: try tag(digits), referenceObject: 10_115) == named)
         #expect(digitStore.referenceObject(for: named) as? Int == 10_115)
         #expect(digitStore.newObjectID(for: try tag(digits), referenceObject: "10115") == named)
@@ -95,7 +95,7 @@ import Testing
         #expect(named.uriRepresentation() == number)
     }
 
-    /// Texts of references may be made by code that asks the store meanwhile, and so may their end.
+    /// Code for the text, equality and `deinit` of references may call the store.
     @Test func codeOfReferencesMayUseTheStore() throws {
         final class Reference: KeyedStore.ReferenceType {
             let name: String
@@ -146,7 +146,7 @@ import Testing
         #expect(text.contains("was asked for an object ID before its identifier was set"))
     }
 
-    /// The numbers by which the framework knows such rows are no names of them.
+    /// The framework's internal numbers of such rows are not valid references.
     @Test func aNumberInAURINamesNoTextOfTheStore() throws {
         let shelf = KeyedStore.Shelf(["a", "b", "c", "d"])
         let (coordinator, _) = try shelf.open()
@@ -173,7 +173,7 @@ import Testing
     }
 }
 
-/// Rows of an incremental store that cannot be read now.
+/// Rows of an incremental store that cannot be read at the moment.
 @Suite struct UnreadableRowTests {
     private let offline = CocoaError(.fileReadUnknown)
 
@@ -201,7 +201,7 @@ import Testing
             let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
             for (row, tag) in tags.enumerated() where row != 30 { #expect(tag.text("name") == "row \(row)") }
             #expect(tags[30].value(forKey: "name") == nil && tags[30].isFault && !context.hasChanges)
-            // The others do not pay for it again and again.
+            // Reading the others does not repeat the failed request.
             #expect(store.asked.count < 120)
         }
     }
@@ -233,7 +233,7 @@ import Testing
     }
 }
 
-/// What an incremental store says of changes that others made.
+/// Changes by others, as reported by an incremental store.
 @Suite struct OutsideChangeTests {
     private func list(
         _ shelf: KeyedStore.Shelf, _ name: String, readingFirst row: Int? = nil
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    /// The file of a list is written behind the fetch.
+    /// The file of a list is written after the fetch.
     private func isKept(_ shelf: KeyedStore.Shelf, _ name: String) throws -> Bool {
         try eventually("the list is kept") { try !list(shelf, name, readingFirst: 3).isFetched }
     }
@@ -263,12 +263,12 @@ import Testing
         let names = ["row 0", "row 1", "row 2", "row 3"]
         let cache = "OutsideChanges-\(UUID().uuidString)"
         defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: cache) }
-        // Without a token each launch fetches.
+        // Without a token, each launch fetches.
         for _ in 0..<2 { #expect(try list(shelf, cache).isFetched) }
         shelf.token = "one"
         #expect(try list(shelf, cache).isFetched)
         #expect(try isKept(shelf, cache))
-        // Numbers that stand for texts are others at each launch: the rows are found all the same.
+        // Internal numbers for text references differ between launches; the rows are found in any case.
         #expect(try list(shelf, cache, readingFirst: 2).names == names)
         shelf.token = "two"
         #expect(try list(shelf, cache, readingFirst: 1) == (names, true))

@@ -3,7 +3,7 @@ import Foundation
 import StoreConformance
 import Testing
 
-/// A migration manager brings stores of every type to another version of their model.
+/// A migration manager migrates stores of every type to another version of their model.
 @Suite struct StoreTypeMigrationTests {
     private static let kept = StoreConformanceTests.types.filter { $0 != .inMemory }
 
@@ -38,7 +38,7 @@ import Testing
                 #expect(author.value(forKey: "rank") as? Int == 7)
                 #expect(author.texts("books", "title") == ["C", "A"])
             }
-            // The old model does not open what the new one wrote.
+            // The old model does not open the migrated store.
             let old = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
             #expect {
                 try old.addPersistentStore(type: target, at: url)
