@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// A model with every kind of relationship and rule, and stacks of it on SQLite files.
+/// A model with every kind of relationship and rule, and stacks with it on SQLite files.
 ///
 /// `Person` (abstract) ← `Player`, `Coach`; `Team`; `Venue`; `Fan`; `Skill`; `Note`.
 enum Club {
@@ -97,7 +97,7 @@ enum Club {
         return relationship
     }
 
-    /// Two relationships, inverses of each other; the second nullifies.
+    /// Two relationships that are inverses of each other; the second one nullifies.
     @discardableResult
     static func relate(
         _ owner: NSEntityDescription, _ name: String, many: Bool, _ rule: NSDeleteRule, _ other: NSEntityDescription,
@@ -113,13 +113,13 @@ enum Club {
     }
 }
 
-/// A coordinator with one SQLite file, removed with it.
+/// A coordinator with one SQLite file, which is removed with it.
 final class ClubStack {
     let coordinator: NSPersistentStoreCoordinator
     let folder: URL
     var storeURL: URL { folder.appendingPathComponent("club.sqlite") }
 
-    /// - Parameter url: where the store is; `nil` for a file in a folder of its own.
+    /// - Parameter url: location of the store; `nil` for a file in a temporary folder.
     init(model: NSManagedObjectModel = Club.model, type: String = NSSQLiteStoreType, url: URL? = nil) throws {
         _ = ClubTeam.self
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("club-\(UUID().uuidString)")
@@ -136,12 +136,12 @@ final class ClubStack {
     {
         let context = NSManagedObjectContext(concurrencyType: type)
         context.persistentStoreCoordinator = coordinator
-        // The store's folder is there as long as the context.
+        // Keeps the store's folder as long as the context.
         context.userInfo["stack"] = self
         return context
     }
 
-    /// A team with one player, saved by another context.
+    /// A team with one player, saved in another context.
     func savedTeam(of player: String) throws -> NSManagedObjectID {
         try context().use { context in
             let team = context.team()
@@ -152,7 +152,7 @@ final class ClubStack {
     }
 }
 
-/// A team that writes down what is called.
+/// A team that records calls of its hooks.
 final class ClubTeam: NSManagedObject {
     @Managed var name: String
     @Managed var wins: Int16
@@ -165,12 +165,12 @@ final class ClubTeam: NSManagedObject {
     @Managed var fans: NSOrderedSet?
     @Managed var scratch: Int32
 
-    /// The calls since the last look; `nil` while no test wants them.
+    /// Calls since the last access; `nil` to record nothing.
     var log: [String]?
     var onWillSave: ((ClubTeam) -> Void)?
     var onDidSave: ((ClubTeam) -> Void)?
     var onPrepareForDeletion: ((ClubTeam) -> Void)?
-    /// Called both before and after the values go.
+    /// Called before and after the values are removed.
     var onTurnIntoFault: ((ClubTeam) -> Void)?
     var onValidate: ((ClubTeam) throws -> Void)?
     var startsWithRating: Double?
@@ -236,7 +236,7 @@ extension NSManagedObjectContext {
         return team
     }
 
-    /// The same row's object in this context.
+    /// The object of the same row in this context.
     func twin<Object: NSManagedObject>(of object: Object) throws -> Object {
         let found = try existingObject(with: object.objectID)
         guard let twin = found as? Object else { throw CocoaError(.coreData) }
@@ -254,7 +254,7 @@ extension NSManagedObject {
     }
 }
 
-/// The notifications of a context, as they come.
+/// The notifications of a context, in order.
 final class Notices: @unchecked Sendable {
     private(set) var all: [Notification] = []
     private var tokens: [any NSObjectProtocol] = []
@@ -280,7 +280,7 @@ extension Notification {
     func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }
 }
 
-/// Runs a block, on the context's queue, whenever it posts.
+/// Runs a block on the context's queue for each notification.
 final class Observer: @unchecked Sendable {
     private let react: (Notification) -> Void
     private var token: (any NSObjectProtocol)?

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// A root context, a child, and what the store has.
+/// A root context, a child, and the store's contents.
 struct ContextFamily {
     let stack: ClubStack
     let root: NSManagedObjectContext
@@ -14,7 +14,7 @@ struct ContextFamily {
         child = root.child()
     }
 
-    /// The names of the teams in the store.
+    /// Names of the teams in the store.
     func saved() throws -> [String] { try stack.context().use { try $0.teamNames() } }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CoreData
 
-/// A league in a file, with a team `Ghana` that has won once.
+/// A league in a file, with a team `Ghana` that has one win.
 struct GenerationWorld {
     let place: League.Place
     let coordinator: NSPersistentStoreCoordinator
@@ -26,7 +26,7 @@ struct GenerationWorld {
         return context
     }
 
-    /// Another team, and another win for Ghana.
+    /// Adds a team and a win for Ghana.
     func write(_ name: String, through coordinator: NSPersistentStoreCoordinator? = nil) throws {
         try League.context(coordinator ?? self.coordinator).use { context in
             context.addTeam(name)

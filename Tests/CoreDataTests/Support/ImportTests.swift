@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What a user's file sees that imports CoreData and nothing else.
+/// Names available in a file that imports only CoreData.
 @Suite struct ImportTests {
     @Test func coreDataBringsFoundationAndItsOwnExpressions() throws {
         let left: NSExpression = NSExpression(forKeyPath: "added")

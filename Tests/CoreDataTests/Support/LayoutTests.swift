@@ -3,13 +3,13 @@ import Testing
 
 @testable import CoreData
 
-/// What counts on how the compiler in use lays out values: one test for each such place.
+/// Code that relies on the compiler's memory layout of values: one test for each place.
 @Suite struct LayoutTests {
     private struct Large {
         let words = (1, 2, 3, 4, 5)
     }
 
-    /// An object is found where it is declared as the class that came first, and nothing else is taken for one.
+    /// An object is found only in a value declared with the same class as the first one.
     @Test func anObjectIsFoundByItsDeclaredClass() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
@@ -22,7 +22,7 @@ import Testing
                 Large(), NSManagedObject.self,
             ]
             for (row, value) in values.enumerated() {
-                // What is declared as a class above managed objects may be anything: none is found by it.
+                // A value declared with a class above managed objects may be anything, so no object is found in it.
                 let declared = DeclaredClass<NSManagedObject>(of: value)
                 for (column, other) in values.enumerated() {
                     #expect(found(other, by: declared) == (row == column && row < 2), "\(row), \(column)")
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// An object in a value of any type is found as what it is, and nothing else is taken for one.
+    /// An object in a value of any type is found only by its exact class.
     @Test func anObjectIsOfExactlyOneClass() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// A predicate knows objects of its first one's entity and declared type, and evaluates all others all the same.
+    /// A predicate caches the entity and declared type of its first object, and evaluates all others correctly.
     @Test func predicatesKnowTheirObjects() throws {
         try ClubStack().contextKeepingStack().use { context in
             let (team, other) = (context.team("Rovers"), context.team("United"))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// A predicate that outlives the models of its objects does not keep them all.
+    /// A predicate that outlives the models of its objects retains only the last ones.
     @Test func aPredicateKeepsFewEntities() throws {
         let evaluator = LazyEvaluator()
         let tree = NSPredicate(format: "name == 'Rovers'").syntaxTree
@@ -86,7 +86,7 @@ import Testing
         #expect(second == nil)
     }
 
-    /// An array is the same in memory whatever class its objects are declared with: lists of fetches are handed on so.
+    /// An array has the same memory layout for any class of its objects; fetches return their lists that way.
     @Test func listsMayBeOfAnotherClass() throws {
         weak var gone: NSManagedObject?
         try ClubStack().contextKeepingStack().use { context in
@@ -98,7 +98,7 @@ import Testing
             var teams = all.recast(as: ClubTeam.self)
             var objects = all.recast(as: AnyObject.self)
             #expect(teams.map(\.name).sorted() == ["aa", "bb", "cc", "dd"])
-            // Both are written to, and their memory is theirs from then on.
+            // Both arrays are changed, so each copies its memory first.
             teams.sort { $0.name > $1.name }
             teams.append(context.team("ee"))
             objects.removeFirst()
@@ -111,7 +111,7 @@ import Testing
         #expect(gone == nil, "each reference was given back")
     }
 
-    /// `Unretained` is a reference: what goes through arrays without counting counts on it.
+    /// `Unretained` has the layout of a reference: code that passes arrays without reference counting relies on it.
     @Test func anUnretainedReferenceIsAReference() {
         let object = NSObject()
         let words = withUnsafeBytes(of: object) { $0.load(as: UInt.self) }
@@ -121,8 +121,7 @@ import Testing
         #expect(withUnsafeBytes(of: Unretained<NSObject>?.none) { $0.load(as: UInt.self) } == 0)
     }
 
-    /// The classes that are seen as other specialisations of themselves: the same fields at the same places, and the same
-    /// methods.
+    /// Classes that are cast to another specialisation have the same fields at the same offsets and the same methods.
     @Test func specialisationsOfOneClassAreLaidOutAlike() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team("Rovers")
@@ -151,21 +150,21 @@ import Testing
         }
     }
 
-    /// A property is known by where its name is in the program's text: always there, and elsewhere than another name.
+    /// A property is identified by the address of its name's literal: constant, and different for another name.
     @Test func aNameIsAlwaysAtItsPlace() {
         func places() -> [UInt] { [ManagedProperty("name").address, ManagedProperty("number").address] }
         let first = places()
         #expect(first == places() && Set(first).count == 2)
     }
 
-    /// A type's number is its address, which programs may have from before.
+    /// A type's number is its address, which programs may have stored before.
     @Test func storeTypesAreNumbers() {
         let types = NSPersistentStoreCoordinator.registeredStoreTypes
         let number = (types[NSSQLiteStoreType] as? NSNumber)?.uintValue
         #expect(number == UInt(bitPattern: ObjectIdentifier(SQLiteStore.self)))
     }
 
-    /// A large set has what the standard initialiser would put there, whatever memory it got.
+    /// A large set has the members that the standard initialiser would insert, in any memory.
     @Test(arguments: [0, 1, 3_999, 4_000, 50_000]) func setsOfHeldObjects(count: Int) {
         let objects = (0..<count).map { _ in NSObject() }
         let made = Set(held: objects)

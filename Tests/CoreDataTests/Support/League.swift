@@ -2,10 +2,10 @@ import Foundation
 
 @testable import CoreData
 
-/// A small model for tests, and stacks of it.
+/// A small model for tests, and stacks with it.
 enum League {
-    /// `Team` (name, zone, wins, note; venue → Venue, rivals ⇄ Team), `ClubTeam` and `NationalTeam` beneath it, and
-    /// `Venue` (name, city, teams ← Team).
+    /// `Team` (name, zone, wins, note; venue → Venue, rivals ⇄ Team) with subentities `ClubTeam` and `NationalTeam`,
+    /// and `Venue` (name, city, teams ← Team).
     static func model(teamHashModifier: String? = nil) -> NSManagedObjectModel {
         let team = entity("Team", [("name", .stringAttributeType), ("zone", .stringAttributeType)])
         let wins = NSAttributeDescription()
@@ -54,7 +54,7 @@ enum League {
         return relationship
     }
 
-    /// A coordinator with one ``MemoryStore``. Coordinators with one URL stand for processes on one file.
+    /// A coordinator with one ``MemoryStore``. Coordinators with the same URL represent processes on one file.
     static func memoryStack(
         at url: URL = URL(fileURLWithPath: "/memory/\(UUID().uuidString)"), options: [AnyHashable: Any]? = nil
     ) throws -> (coordinator: NSPersistentStoreCoordinator, store: MemoryStore) {
@@ -65,10 +65,10 @@ enum League {
         return (coordinator, store as! MemoryStore)
     }
 
-    /// On what a test runs: the store of tests, which does nothing itself, or SQLite, which does nearly all.
+    /// Store of a test: the test store, which evaluates nothing itself, or SQLite, which evaluates almost everything.
     enum StoreKind: CaseIterable { case memory, sqlite }
 
-    /// A place that stores of one test share, removed with it.
+    /// A location that stores of one test share, removed with its last reference.
     final class Place {
         let url: URL
         private let kind: StoreKind
@@ -87,7 +87,7 @@ enum League {
 
         deinit { if kind == .sqlite { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) } }
 
-        /// A coordinator on the place. Several stand for several processes.
+        /// A coordinator on this location. Several of them represent several processes.
         func coordinator(
             _ options: [AnyHashable: Any] = [:], pace: RemoteChangeWatcher.Pace = .init()
         ) throws -> NSPersistentStoreCoordinator {
@@ -101,7 +101,7 @@ enum League {
         }
     }
 
-    /// A context with a queue of its own.
+    /// A context with its own queue.
     static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator

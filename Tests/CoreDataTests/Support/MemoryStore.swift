@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import CoreData
 
-/// A store in memory that does no part of a query itself: the framework has to filter, sort and cut. It counts what it
-/// is asked. Stores with one URL share their rows, as files do.
+/// A store in memory that evaluates no part of a query itself, so the framework must filter, sort and limit. It counts
+/// its requests. Stores with the same URL share their rows, like files.
 final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {
     static let storeType = "MemoryStoreOfTests"
     private(set) var database: MemoryDatabase!
@@ -27,7 +27,7 @@ final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {
     }
 }
 
-/// The rows that stores with one URL share.
+/// The rows shared by stores with one URL.
 final class MemoryDatabase: @unchecked Sendable {
     private static let all = Mutex<[URL: MemoryDatabase]>([:])
 
@@ -43,9 +43,9 @@ final class MemoryDatabase: @unchecked Sendable {
     let identifier = UUID().uuidString
     let lock = NSLock()
     var rows: [RowKey: RowSnapshot] = [:]
-    /// Many-to-many contents, as the end that writes them has them: relationship → owner → members.
+    /// Many-to-many contents by the end that writes them: relationship → owner → members.
     var members: [String: [RowKey: [RowKey]]] = [:]
-    /// Places in ordered lists, by the member and its slot that refers to the owner.
+    /// Positions in ordered lists, by the member and its slot that refers to the owner.
     var positions: [RowKey: [Int: Int]] = [:]
     var lastReference: Int64 = 0
     var transactions: [(writer: ObjectIdentifier, transaction: StoreTransaction)] = []
@@ -55,14 +55,14 @@ final class MemoryOperations: StoreOperations {
     private unowned let store: MemoryStore
     private(set) var fetches = 0
     private(set) var counts = 0
-    /// How many rows each call of `rows(for:)` asked for.
+    /// Number of rows requested in each call of `rows(for:)`.
     private(set) var rowRequests: [Int] = []
-    /// How many rows each call of `destinationRows` gave.
+    /// Number of rows returned by each call of `destinationRows`.
     private(set) var rowsWithLists: [Int] = []
-    /// What reading rows and contents throws, while it is set; and what saving throws.
+    /// Errors of reading rows and contents, and of saving, while set.
     var readFailure: (any Error)?
     var saveFailure: (any Error)?
-    /// Whether simple counts are answered.
+    /// True to answer simple counts.
     var countsExactly = true
 
     init(_ store: MemoryStore) { self.store = store }
@@ -149,7 +149,7 @@ final class MemoryOperations: StoreOperations {
         return read
     }
 
-    /// To be called under the lock.
+    /// Call with the lock held.
     private func paired(
         _ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription, _ owner: RowKey
     ) -> [RowKey] {
@@ -171,7 +171,7 @@ final class MemoryOperations: StoreOperations {
         }
     }
 
-    /// How often this store, and no other on the same rows, saved.
+    /// Number of saves by this store, without those of others on the same rows.
     private(set) var ownChangeCount: Int64? = 0
 
     func save(_ changes: StoreChangeSet) throws {

@@ -4,7 +4,7 @@
     import PostgreSQLCluster
 
     extension ClubStack {
-        /// The same on the tests' own server, in a schema of its own.
+        /// The same on the tests' server, in its own schema.
         static func onServer(model: NSManagedObjectModel = Club.model) throws -> ClubStack {
             guard let cluster = PostgreSQLCluster.shared else { throw CocoaError(.featureUnsupported) }
             return try ClubStack(

@@ -1,20 +1,20 @@
 import Foundation
 import Testing
 
-/// Ends the process with a line on standard error if a scene takes longer than a time. For tests of what might wait for ever, each in a
-/// process of its own.
+/// Ends the process with a line on standard error if a scene exceeds a time limit. For tests that might hang, each in
+/// its own process.
 final class Watchdog: @unchecked Sendable {
     private let lock = NSLock()
     private var name = ""
     private var number = 0
 
-    /// What is going on.
+    /// Name of the current scene.
     var scene: String {
         get { lock.withLock { name } }
         set { lock.withLock { (name, number) = (newValue, number + 1) } }
     }
 
-    /// - Parameter seconds: what a scene may take, on a machine with much else to do.
+    /// - Parameter seconds: time limit of a scene, on a busy machine.
     init(seconds: Double = 120) {
         let thread = Thread { [self] in
             var last = -1
@@ -28,7 +28,7 @@ final class Watchdog: @unchecked Sendable {
         thread.start()
     }
 
-    /// Ends the process. What it says is looked at by ``expectNothing(of:)``, which a bad status would keep from it.
+    /// Ends the process. ``expectNothing(of:)`` reads the message, which a failure status would hide.
     static func fail(_ text: String) -> Never {
         FileHandle.standardError.write(Data("SCENE \(text)\n".utf8))
         _exit(EXIT_SUCCESS)
@@ -39,7 +39,7 @@ final class Watchdog: @unchecked Sendable {
         #expect(lines.filter { $0.hasPrefix("SCENE") } == [])
     }
 
-    /// Runs `body` on a thread that may be blocked.
+    /// Runs `body` on a thread that may block.
     static func onThread(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             Thread {
