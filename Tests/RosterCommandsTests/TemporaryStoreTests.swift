@@ -4,7 +4,7 @@ import Testing
 
 @testable import RosterCommands
 
-/// Records without a store become one, whose model is made from them.
+/// Records without a store become one, with a model inferred from them.
 @Suite struct TemporaryStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
 
@@ -55,7 +55,7 @@ import Testing
         #expect(found.rows[0]["b"] as? String == "[1,2]" && found.rows[1]["c"] as? String == "{\"d\":null}")
     }
 
-    /// A number names nothing: where each line is one field, it is a record as the others are.
+    /// A number is not a heading: if each line is one field, the first one is a record, too.
     @Test(arguments: [
         ("1\n2\n3\n", ["value"], 3), ("-1.5\n2\n", ["value"], 2), ("n\n2\n3\n", ["n"], 2),
         ("1,2\n3,4\n", ["column1", "column2"], 1),

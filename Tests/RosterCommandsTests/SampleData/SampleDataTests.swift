@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The facts of the sample check each other: what one team wins another loses, and every match had a venue.
+/// The sample's facts are consistent: one team's wins are others' losses, and every match had a venue.
 @Suite struct SampleDataTests {
     private let teams: [[String: Any]]
     private let venues: [[String: Any]]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the sample stands in the package.
+/// Location of the sample in the package.
 enum SampleFiles {
     static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RosterCommands
 
-/// A copy of the World Cup sample for one test. The sample is made once, by the commands themselves.
+/// A copy of the World Cup sample for one test. The commands themselves create the sample once.
 struct SampleStore {
     let folder: TemporaryFolder
     let location: StoreLocation
@@ -34,7 +34,7 @@ struct SampleStore {
         return UncheckedFolder(folder: folder)
     }
 
-    /// A folder is only read once it is made.
+    /// SAFETY: the folder is not changed after its creation.
     private struct UncheckedFolder: @unchecked Sendable {
         let folder: TemporaryFolder
         func path(_ name: String) -> String { folder.path(name) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, gone when the test is.
+/// A temporary folder, removed with its last reference.
 final class TemporaryFolder {
     let url: URL
 

@@ -2,14 +2,14 @@ import Foundation
 
 @testable import RosterCommands
 
-/// Surroundings that remember what a command wrote, and that can ask it to stop.
+/// Surroundings that record a command's output and can request its end.
 final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
     private(set) var text = ""
     private(set) var progress: [String] = []
     private(set) var notes: [String] = []
-    /// Raises the interruption once so many progress reports were made.
+    /// Number of progress reports after which the interruption is raised.
     var raisesAfterReports: Int?
-    /// Raises the interruption once a command has asked so often whether it is raised.
+    /// Number of checks for the interruption after which it is raised.
     var raisesAfterLooks: Int?
     private var looks = 0
 
@@ -28,7 +28,7 @@ final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
 
     var lines: [String] { text.split(whereSeparator: \.isNewline).map(String.init) }
 
-    /// - Parameter columns: the width of the screen; `nil` for none.
+    /// - Parameter columns: the width of the screen; `nil` for no screen.
     func surroundings(columns: Int? = nil) -> CommandSurroundings {
         CommandSurroundings(
             output: self, progress: self, interruption: self,
@@ -36,7 +36,7 @@ final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
             note: { self.notes.append($0) })
     }
 
-    /// Enough of a measure for tests: CJK takes two cells.
+    /// An approximation for tests: CJK characters take two cells.
     static let width: @Sendable (String) -> Int = { text in
         text.unicodeScalars.reduce(0) { $0 + ((0x1100...0xD7FF).contains($1.value) ? 2 : 1) }
     }

@@ -36,7 +36,7 @@ import Testing
                 if random.number(below: 5) == 0 { return nil }
                 return (0..<random.number(below: 4)).map { _ in pieces[random.number(below: pieces.count)] }.joined()
             }
-            // A line of one NULL would be an empty line; with three fields there is always a separator.
+            // A line with a single NULL would be empty; with three fields there is always a separator.
             all.append(line)
         }
         #expect(try lines(all.map(kind.line).joined(), kind) == all, "seed 11")
@@ -46,7 +46,7 @@ import Testing
         #expect(throws: DelimitedReader.SyntaxError.self) { try lines(text, .tsv) }
     }
 
-    /// What a backslash means costs another reading of the file.
+    /// Detecting the meaning of backslashes costs another pass over the file.
     @Test func escapesAreAskedForAtTheFirstBackslash() throws {
         var count = 0
         func read(_ text: String) throws -> [String?]? {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import RosterCommands
 
-/// Records that do not end take a limited amount of memory, and are an error.
+/// Endless records use a limited amount of memory and are an error.
 @Suite struct EndlessRecordTests {
     private func failure(_ reader: ByteReader, _ body: () throws -> Void) -> String? {
-        // What is wrong with the text behind the limit is of no interest.
+        // Errors after the limit are ignored.
         do { try body() } catch {}
         do { try reader.throwIfFailed() } catch { return "\(error)" }
         return nil

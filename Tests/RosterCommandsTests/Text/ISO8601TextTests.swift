@@ -44,7 +44,7 @@ import Testing
             let text = ISO8601Text.text(of: date)
             #expect(text == date.formatted(.iso8601))
             #expect(ISO8601Text.date(from: text) == date)
-            // To the microsecond, which is finer than any value of these sizes holds.
+            // Microseconds are finer than the resolution of values of this size.
             let fine = Double(whole) + Double(random.number(below: 1_000_000)) / 1e6
             let fineDate = Date(timeIntervalSinceReferenceDate: fine)
             #expect(ISO8601Text.date(from: ISO8601Text.text(of: fineDate)) == fineDate, "\(fine) seed 7")

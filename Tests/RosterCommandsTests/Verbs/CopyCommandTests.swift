@@ -4,7 +4,7 @@ import Testing
 
 @testable import RosterCommands
 
-/// Copies of stores whose values have an order by chance, as the stores of photo libraries have.
+/// Copies of stores with values in random order, such as those of photo libraries.
 @Suite struct CopyCommandTests {
     private let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ import Testing
         #expect(ValueText.stable(Data([1, 2, 3])) == "AQID")
     }
 
-    /// A store whose one record has a dictionary of many keys in a transformable attribute.
+    /// A store with one record that has a dictionary of many keys in a transformable attribute.
     private func store() throws -> StoreLocation {
         let settings = NSAttributeDescription()
         settings.name = "settings"

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RosterCommands
 
-/// Teams that another program deletes while matches are played.
+/// Another program deletes teams while matches are played.
 @Suite struct DeletedTeamTests {
-    /// Deletes all teams but one once a first match is printed.
+    /// Deletes all teams but one after the first match was printed.
     private final class Deleting: TextOutput {
         let sample: SampleStore
         var lines: [String] = []

@@ -88,7 +88,7 @@ import Testing
         return names
     }
 
-    /// A to-many relationship takes a list of what a to-one relationship takes.
+    /// A to-many relationship accepts a list of the values that a to-one relationship accepts.
     @Test func insertsAndUpdatesWithLists() throws {
         try insert(["name=New Ground", #"teams=["Japan", "Brazil", "Japan"]"#], into: "Venue")
         #expect(try teams(of: "New Ground") == ["Japan", "Brazil"])
@@ -133,7 +133,7 @@ import Testing
         #expect(try sample.count("Team") == 80)
     }
 
-    /// What another program changed between reading and saving is named.
+    /// The error names the record that another program changed between reading and saving.
     @Test func aConflictNamesTheRecord() throws {
         let session = try StoreSession(sample.location, for: .writing, in: surroundings.surroundings())
         let error = #expect(throws: (any Error).self) {
@@ -154,7 +154,7 @@ import Testing
         #expect(line.wholeMatch(of: form) != nil, "\(line)")
     }
 
-    /// A record without attributes is a record too.
+    /// Records without attributes can be edited, too.
     @Test func entitiesWithoutAttributesAreEdited() throws {
         let folder = try TemporaryFolder()
         let model = """
@@ -180,18 +180,18 @@ import Testing
         #expect(surroundings.lines.suffix(2).allSatisfy { $0.hasPrefix("{\"last\":\"x-coredata://") })
         try DeleteCommand(store: store, entity: "Mark", predicate: "TRUEPREDICATE").run(in: surroundings.surroundings())
         #expect(surroundings.lines.last == "deleted 2")
-        // A new record stands in a list as what it is until it has an ID.
+        // A new record is shown in a list as `new Entity` until it has an ID.
         try InsertCommand(store: store, entity: "Team", assignments: [Assignment(#"marks=[{"next":null}]"#)])
             .run(in: surroundings.surroundings())
         #expect(surroundings.lines.last == #"inserted Team Team/p1: marks [] → ["new Mark"]"#)
-        // What has nothing to show shows itself.
+        // A record without columns is shown by its URI.
         try ListCommand(store: store, entity: "Team").run(in: surroundings.surroundings())
         #expect(surroundings.lines.last?.hasPrefix("x-coredata://") == true)
     }
 
     // MARK: update
 
-    /// Another program saves between the reading and the saving, twice.
+    /// Another program saves between reading and saving, twice.
     @Test(arguments: [0, 1, 2]) func conflictsAreTriedAgain(retries: Int) throws {
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(

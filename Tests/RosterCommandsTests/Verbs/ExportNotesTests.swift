@@ -5,12 +5,12 @@ import Testing
 
 @testable import RosterCommands
 
-/// `export` says that values are missing where they would be in what it writes, and not where they are of another entity.
+/// `export` reports missing values if they would be in its output, and not those of other entities.
 @Suite struct ExportNotesTests {
     private let folder: TemporaryFolder
     private let store: StoreLocation
 
-    /// Owners with things, and a table of things without the column `size`.
+    /// Owners with things, and a table of things that lacks the column `size`.
     init() throws {
         folder = try TemporaryFolder()
         let model = folder.path("Things.xcdatamodel")

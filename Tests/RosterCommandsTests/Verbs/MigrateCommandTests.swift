@@ -5,14 +5,14 @@ import Testing
 
 @testable import RosterCommands
 
-/// `migrate` goes through the versions of a model, or leaves the store as it was.
+/// `migrate` migrates through the versions of a model, or leaves the store unchanged.
 @Suite struct MigrateCommandTests {
     private let folder: TemporaryFolder
     private var store: String { folder.path("App.sqlite") }
     private var bundle: String { folder.path("App.xcdatamodeld") }
 
-    /// A model of three versions and a store of the first one with three records. The second version renames and adds; the
-    /// third one changes a text to a number, which needs a mapping model.
+    /// A model with three versions, and a store of the first one with three records. The second version renames and
+    /// adds attributes; the third one changes a text to a number, which needs a mapping model.
     init() throws {
         folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
@@ -74,7 +74,7 @@ import Testing
         ])
     }
 
-    /// Reads the number of a text.
+    /// Writes a mapping model that converts the text to a number.
     private func writeMapping() throws {
         let mapping = NSEntityMapping()
         mapping.name = "Person"
@@ -130,7 +130,7 @@ import Testing
                 .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") })
     }
 
-    /// Each file of the folder with its contents, but for the log's index, which readers write.
+    /// Each file of the folder with its contents, except the log's index, which readers write.
     private func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
@@ -175,7 +175,7 @@ import Testing
         #expect(table["change"] as? String == "altered" && table["rows"] as? Int == 3)
         #expect(
             (table["columns"] as? [[String: Any]])?.compactMap { $0["column"] as? String } == ["ZBORN", "ZFULLNAME"])
-        // The records go on being counted, and the new file is made by statements too.
+        // The second step counts the records, too, and creates the new file by statements.
         #expect((steps[1]["entities"] as? [[String: Any]])?.first?["records"] as? Int == 3)
         #expect((steps[1]["sql"] as? [String])?.contains { $0.hasPrefix("CREATE TABLE ZPERSON") } == true)
         let real = try migrate(bundle, format: .json)
@@ -196,7 +196,7 @@ import Testing
         #expect(try rows(Self.first()).count == 3)
     }
 
-    /// The dry run ends as the migration does.
+    /// The dry run has the same result as the migration.
     @Test func aDryRunFindsValuesThatShallBeUnique() throws {
         for (number, names) in [["size"], ["title", "size"], ["title"]].enumerated() {
             let model = Self.model([("title", .stringAttributeType, "name"), ("size", .stringAttributeType, nil)])
@@ -231,7 +231,7 @@ import Testing
         #expect(error.message.contains("1 value of Person"), "\(error.message)")
     }
 
-    /// Renaming identifiers that outlive the name they stood for: the plan tells what the migration does.
+    /// For renaming identifiers whose name is used again, the plan matches the migration.
     @Test func aPlanFollowsRenamingIdentifiersAsTheMigrationDoes() throws {
         let titled = Self.model([("title", .stringAttributeType, "name"), ("size", .stringAttributeType, nil)])
         let headed = Self.model([("headline", .stringAttributeType, "name"), ("size", .stringAttributeType, nil)])
@@ -242,7 +242,7 @@ import Testing
         ])
         let told = [
             (titled, "   ~ Person (3 records): name → title"), (headed, "   ~ Person (3 records): title → headline"),
-            // No property was called “length”: the sizes are gone.
+            // No property was named “length”, so the sizes are lost.
             (fresh, "   ~ Person (3 records): + born, ~ headline, + size, − size"),
         ]
         for (number, (model, line)) in told.enumerated() {
@@ -257,7 +257,7 @@ import Testing
         #expect(migrated.count == 3 && migrated.allSatisfy { $0["size"] == nil })
     }
 
-    /// The models of a source mapping model may be those of another program, which are not here.
+    /// The models of a source mapping model may be in another program.
     @Test func aSourceMappingModelOfAnotherProgramIsNoHindrance() throws {
         let url = URL(fileURLWithPath: folder.path("Other.xcmappingmodel"))
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -273,7 +273,7 @@ import Testing
         #expect(try migrate("\(bundle):App 2").last == "\(store) is of version App 2 now")
     }
 
-    /// The records of each entity, and those without a value for each attribute, are counted with a look at the interruption.
+    /// Counting records and missing values checks for the interruption.
     @Test(arguments: [0, 1]) func aDryRunCanBeInterrupted(looks: Int) throws {
         let path = folder.path("Strict.mom")
         let model = Self.second()
@@ -289,7 +289,7 @@ import Testing
         #expect(surroundings.lines.isEmpty)
     }
 
-    /// Inferring the step instead would lose what the mapping model keeps.
+    /// An inferred step would lose values that the mapping model keeps.
     @Test(arguments: [0, 200]) func aMappingModelThatCannotBeReadIsAnError(length: Int) throws {
         try writeMapping()
         let url = URL(fileURLWithPath: folder.path("TwoToThree.cdm"))
@@ -315,7 +315,8 @@ import Testing
         #expect(try rows(Self.first()).count == 3)
     }
 
-    /// A migration through a manager tells how far it is, and an interruption leaves the store as it was, with nothing beside it.
+    /// A migration through a manager reports progress, and an interruption leaves the store unchanged without other
+    /// files.
     @Test func longWorkIsToldAndCanBeInterrupted() throws {
         try writeMapping()
         let container = try NSPersistentContainer.open("App", model: Self.first(), at: URL(fileURLWithPath: store))
@@ -351,7 +352,7 @@ import Testing
         #expect(try rows(Self.third()).count == 6_003)
     }
 
-    /// As stores of old frameworks: they are made anew, and keep a model from then on.
+    /// As in stores of old frameworks: they are written again and contain a model from then on.
     @Test func aStoreThatKeepsNoModelGoesByItsVersion() throws {
         let connection = try Connection(path: store, access: .readWrite)
         try connection.execute("DELETE FROM Z_MODELCACHE")
@@ -400,7 +401,7 @@ import Testing
         #expect(try migrate("\(bundle):App 2") == ["\(store) is of version App 2 already"])
     }
 
-    /// The store is of the version, but cannot be opened to remove what a killed migration left.
+    /// The store has the wanted version but cannot be opened to remove files of a killed migration.
     @Test func aStoreOfTheVersionThatCannotBeOpenedIsSaid() throws {
         try Connection(path: store, access: .readWrite).execute("DROP TABLE ZPERSON")
         let surroundings = TestSurroundings()

@@ -4,13 +4,13 @@ import Testing
 
 @testable import RosterCommands
 
-/// Values whose files are gone are named, and backups are as private as their store.
+/// Values whose files are missing are reported, and backups have the permissions of their store.
 @Suite struct MissingFilesTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store of three pictures with big data.
+    /// A store with three pictures with large data.
     private func store() throws -> StoreLocation {
         let (name, data) = (NSAttributeDescription(), NSAttributeDescription())
         name.name = "name"
@@ -68,7 +68,7 @@ import Testing
         unlink(files[1].path)
         try FileManager.default.createSymbolicLink(at: files[1], withDestinationURL: files[2])
         #expect(try #require(try export(store).missing).hasPrefix("2 values are missing"))
-        // Only of what is written.
+        // Only for exported values.
         #expect(try export(store, columns: ["name"]).missing == nil)
         #expect(try export(store, RecordQuery(predicate: "name == \"empty\"")).missing == nil)
     }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Who deletes a backup may leave its external values, which are hidden.
+    /// A deleted backup may leave its external values, which are hidden files.
     @Test func aBackupThatWasDeletedIsNotInTheWay() throws {
         let url = URL(fileURLWithPath: try store().store)
         let first = try StoreCopies.keepCopy(of: url, suffix: "before-repair")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RosterCommands
 
-/// Models printed, written and compiled.
+/// Printing, writing and compiling models.
 @Suite struct ModelCommandTests {
     private let sample: SampleStore
     private let folder: TemporaryFolder
@@ -21,7 +21,7 @@ import Testing
         return surroundings.lines
     }
 
-    /// A store's model becomes a source, the source is compiled, and all three are one.
+    /// A store's model is written as source and compiled; all three are equal.
     @Test func aStoreBecomesASourceAndThatIsCompiled() throws {
         let source = folder.path("World.xcdatamodeld")
         try ModelCommand(path: sample.location.store, output: source).run(in: surroundings.surroundings())
@@ -83,7 +83,7 @@ import Testing
         #expect(mermaid.contains("    A_B <|-- C") && mermaid.contains("        <<abstract>>"))
     }
 
-    /// Names that Mermaid cannot write stay apart.
+    /// Names that Mermaid does not support stay different.
     @Test func namesThatAreNoWordsOfADiagram() throws {
         let path = try folder.file(
             "contents",
@@ -127,7 +127,7 @@ import Testing
         #expect(stands?.code == .fileWriteUnknown)
     }
 
-    /// A store of an old framework: the model is inferred, and that is said.
+    /// For a store of an old framework, the model is inferred, with a note.
     @Test(.enabled(if: OldStore.url != nil, "no corpus: set ROSTER_CORPUS"))
     func aModelThatIsInferredIsSaidToBe() throws {
         let path = try #require(OldStore.url).path
@@ -148,7 +148,7 @@ import Testing
     }
 }
 
-/// A store without a model, where this machine has the corpus.
+/// A store without a model, if this machine has the corpus.
 private enum OldStore {
     static let url: URL? = {
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RosterCommands
 
-/// Values that are rare: of another type than their column, early and far dates, infinite numbers, files of other programs.
+/// Rare values: of another type than their column, early and late dates, infinite numbers, files of other programs.
 @Suite struct OddValueTests {
     private let folder: TemporaryFolder
 
@@ -212,7 +212,7 @@ import Testing
         #expect(names == (0..<9000).map { "🏟\($0)" })
     }
 
-    /// Another program's TSV has no escapes.
+    /// TSV of another program has no escapes.
     @Test func backslashesOfWindowsArePartOfAPipesText() throws {
         let file = try folder.file("a.tsv", "path\tcount\nC:\\Users\\new\t1\n")
         let made = try TemporaryStore(reading: file, below: folder.url, in: TestSurroundings().surroundings())
@@ -224,7 +224,7 @@ import Testing
         #expect(surroundings.lines.last == "C:\\Users\\new")
     }
 
-    /// The same in a file; where all backslashes begin escapes, as in what is exported, they are read as such.
+    /// The same in a file. If all backslashes begin escapes, as in exports, they are read as escapes.
     @Test(arguments: [
         ("C:\\Users\\new", "C:\\Users\\new"), ("a\\tb\\\\c", "a\tb\\c"), ("C:\\Users\\\\x", "C:\\Users\\\\x"),
     ]) func backslashesOfWindowsArePartOfAFilesText(cell: String, value: String) throws {
@@ -233,7 +233,7 @@ import Testing
         #expect(try list(store, columns: ["name"]) == ["name", value])
     }
 
-    /// A file that has `\N` for nothing writes escapes: one that is none is a mistake.
+    /// A file with `\N` for NULL has escapes, so an invalid one is an error.
     @Test func aFileOfEscapesIsNotTakenForText() throws {
         let store = try store("Samples.sqlite")
         let file = try folder.file("a.tsv", "name\tcount\n\\N\t1\na\\bc\t2\n")

@@ -81,7 +81,7 @@ import Testing
 
     // MARK: A store that lacks a column
 
-    /// `list` says once what it does not show, `check` tells what is wrong, and a filter by it is an error.
+    /// `list` reports once what it does not show, `check` reports the error, and filtering by such a property fails.
     @Test func whatCannotBeReadIsSaid() throws {
         let connection = try Connection(path: sample.location.store, access: .readWrite)
         try connection.execute("ALTER TABLE ZTEAM RENAME COLUMN ZTITLES TO ZOLD")

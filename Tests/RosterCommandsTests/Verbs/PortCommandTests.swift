@@ -3,7 +3,7 @@ import Testing
 
 @testable import RosterCommands
 
-/// `port` over folders: what is printed, what is changed, and what is left alone.
+/// `port` on folders: its output, the changed files, and the unchanged ones.
 @Suite struct PortCommandTests {
     private let folder: TemporaryFolder
     private static let before = "import CoreData\n\nextension Note {\n    @NSManaged var title: String?\n}\n"
@@ -17,7 +17,7 @@ import Testing
         try Data(text.utf8).write(to: url)
     }
 
-    /// - Returns: The text printed, the remarks, and the number of places left.
+    /// - Returns: the printed text, the remarks, and the number of remaining places.
     private func port(
         _ path: String = "", inPlace: Bool = false
     ) throws -> (text: String, remarks: [String], left: Int) {
@@ -98,7 +98,7 @@ import Testing
         #expect(try elsewhere.contents("Away.swift") == Self.before)
         #expect(
             try manager.destinationOfSymbolicLink(atPath: folder.path("Link.swift")) == elsewhere.path("Away.swift"))
-        // The folder itself may be named by a link.
+        // A link may be the path of the folder itself.
         try write("Real/Note.swift", Self.before)
         try manager.createSymbolicLink(atPath: folder.path("Named"), withDestinationPath: "Real")
         _ = try port("Named", inPlace: true)
@@ -117,7 +117,7 @@ import Testing
         #expect(printed.remarks[2] == "0 files, 0 edits, 2 places left: 1 unread files, 1 selectors")
     }
 
-    /// Each sentence once, as text and as JSON.
+    /// Prints each sentence once, as text and as JSON.
     @Test func placesOfOneSentenceAreOnOneLine() throws {
         for name in ["A", "B"] { try write("\(name).swift", "import CoreData\n\nlet s = #selector(A.b)\n") }
         let printed = try port()

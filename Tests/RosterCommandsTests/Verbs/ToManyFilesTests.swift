@@ -8,7 +8,7 @@ import Testing
     private let folder: TemporaryFolder
     private let model: String
 
-    /// Songs with tags (many-to-many), and lists of songs, which have an order.
+    /// Songs with tags (many-to-many), and ordered lists of songs.
     private static let contents = """
         <model><entity name="Song"><attribute name="title" attributeType="String"/>
         <relationship name="tags" optional="YES" toMany="YES" destinationEntity="Tag" inverseName="songs" inverseEntity="Tag"/>
@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: [OutputFormat.json, .csv, .tsv]) func whatIsExportedIsReadBack(_ format: OutputFormat) throws {
         let store = try filled("first.sqlite")
         let other = try self.store("second.sqlite")
-        // The side that names the other comes last.
+        // The side that names the other is imported last.
         for entity in ["Tag", "Song", "List"] {
             let text = try export(entity, of: store, format)
             let count = entity == "List" ? 1 : 3
@@ -119,7 +119,7 @@ import Testing
             #"[{"track": {"name": "One"}, "tags": [{"name": "loud"}]}, {"title": "Two", "tags": ["loud"]}]"#, "m.json",
             into: "Song", of: store)
         #expect(lines == ["imported 2 records: 2 new, 0 changed, 0 unchanged"])
-        // A CSV file has the path as its column.
+        // In CSV, the path is the name of a column.
         let again = try importText("track.name,tags\nOne,\"[]\"\n", "m.csv", into: "Song", of: store)
         #expect(again == ["imported 1 record: 0 new, 1 changed, 0 unchanged"])
         #expect(try export("Tag", of: store, .json).contains("loud"))

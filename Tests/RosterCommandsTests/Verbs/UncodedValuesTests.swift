@@ -5,7 +5,7 @@ import Testing
 
 @testable import RosterCommands
 
-/// Transformable values of which no object can be made here: copies keep their bytes, exports say that they are missing.
+/// Transformable values that cannot be decoded: copies keep their bytes, and exports report them as missing.
 @Suite struct UncodedValuesTests {
     private let folder: TemporaryFolder
     private static let bytes: [UInt8] = [1, 2, 3, 250]
@@ -42,7 +42,7 @@ import Testing
         try coordinator.remove(store)
     }
 
-    /// Three things: two with values that cannot be read here, one without.
+    /// Three things: two with undecodable values, one without.
     private func store() throws -> StoreLocation {
         let place = try StorePlace(folder.path("things.sqlite"))
         try save(place) { context in
@@ -58,11 +58,11 @@ import Testing
     }
 
     private func values(_ path: String) throws -> [[SQLiteValue]] {
-        // Nobody has the store open: the framework reads it so, too.
+        // No program has the store open, so it can be read as immutable.
         try Connection(path: path, access: .immutable).rows("SELECT ZNAME, ZOWN, ZPLAIN FROM ZTHING ORDER BY ZNAME")
     }
 
-    /// The number of findings of a coordinator that only reads.
+    /// Number of findings of a read-only coordinator.
     private func count(_ path: String) throws -> Int {
         let coordinator = try NSPersistentStoreCoordinator(managedObjectModel: StoreModel.model(atPath: modelPath))
         let store = try coordinator.addPersistentStore(
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: ["copy.xml", "copy.binary"]) func copiesKeepTheirBytes(name: String) throws {
         let original = try store()
         let copied = try copy(original, to: name)
-        // A save writes the file anew, with values that its program does not know.
+        // A save writes the file again, including unknown values.
         try save(StorePlace(copied.store)) { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
             request.predicate = NSPredicate(format: "name == 'c'")

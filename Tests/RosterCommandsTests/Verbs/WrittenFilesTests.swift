@@ -4,7 +4,7 @@ import Testing
 
 @testable import RosterCommands
 
-/// Files that verbs are asked to write: stores and the verbs' own input stay as they are.
+/// Output files of verbs: stores and the verbs' own input are never overwritten.
 @Suite struct WrittenFilesTests {
     private let sample: SampleStore
     private var folder: TemporaryFolder { sample.folder }
@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    /// Every verb that writes a file, at a path.
+    /// Every verb that writes a file, with a path.
     private func writers(_ path: String) -> [(verb: String, run: () throws -> Void)] {
         let surroundings = TestSurroundings().surroundings()
         return [
