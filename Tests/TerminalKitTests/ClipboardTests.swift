@@ -3,7 +3,7 @@ import Testing
 
 @testable import TerminalKit
 
-/// The bytes that put text on a clipboard.
+/// Escape sequences that set the clipboard.
 @Suite struct ClipboardTests {
     @Test func aTerminalGetsThePlainSequence() {
         #expect(

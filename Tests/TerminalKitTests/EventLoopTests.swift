@@ -3,10 +3,10 @@ import Testing
 
 @testable import TerminalKit
 
-/// The order in which keys are taken up.
+/// The order in which keys are handled.
 @MainActor
 @Suite struct EventLoopTests {
-    /// A screen whose keys came with one read.
+    /// A screen whose keys arrive in one read.
     private final class OneRead: Screen {
         private let pipe = Pipe()
         private var events: [Event]
@@ -30,7 +30,7 @@ import Testing
         func suspend() {}
     }
 
-    /// A program that does long work on `s`, and looks at the keys meanwhile.
+    /// A program that does long work on `s` and checks the keys during it.
     private final class Worker: TerminalProgram {
         var log: [String] = []
         var attend: () -> Void = {}

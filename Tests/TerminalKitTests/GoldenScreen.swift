@@ -2,7 +2,7 @@ import Foundation
 import TerminalKit
 import Testing
 
-/// Compares a frame with the one kept in `Golden/`. With `ROSTER_UPDATE_GOLDEN=1` the kept one is written anew.
+/// Compares a frame with the stored one in `Golden/`. `ROSTER_UPDATE_GOLDEN=1` overwrites the stored one.
 func expectGolden(_ screen: ScriptedScreen, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Golden/\(name).txt")
     let dump = screen.dump()

@@ -2,7 +2,7 @@ import TerminalKit
 import Testing
 
 @Suite struct KeyTests {
-    /// Feeds characters as they come from the terminal and flushes at the end.
+    /// Feeds characters as sent by the terminal, and flushes at the end.
     private func read(_ text: String) -> [KeyReader.Output] {
         var reader = KeyReader()
         return text.unicodeScalars.flatMap { reader.read(.scalar($0.value)) } + reader.flush()
@@ -34,7 +34,7 @@ import Testing
         #expect(read("\u{1B}[200~dd\rq\u{1B}[201~j") == [.event(.paste("dd\nq")), .event(.key(Key(.character("j"))))])
     }
 
-    /// Whatever follows an escape in pasted text is text; line breaks are those of the text.
+    /// Text after an escape in pasted text is text. Line breaks are kept.
     @Test func escapesInPastedTextAreNoCommands() {
         #expect(read("\u{1B}[200~a\u{1B}Dd\u{1B}]0;x\u{1B}\u{1B}q\u{1B}[201~j").first == .event(.paste("aDd]0;xq")))
         #expect(read("\u{1B}[200~a\u{1B}") == [])
@@ -47,7 +47,7 @@ import Testing
         #expect(read("\u{1B}]11;rgb:0000/0000/0000\u{1B}\\j") == [.event(.key(Key(.character("j"))))])
     }
 
-    /// Terminals send what another terminal's description says: tmux sends `ESC [ 1 ~` for Home, whatever TERM is.
+    /// Terminals may send keys of another terminal's description: tmux sends `ESC [ 1 ~` for Home, whatever TERM is.
     @Test func keysThatCursesDoesNotKnowAreUnderstood() {
         #expect(keys("\u{1B}[1~\u{1B}[4~\u{1B}[7~\u{1B}[8~") == [Key(.home), Key(.end), Key(.home), Key(.end)])
         #expect(keys("\u{1B}[H\u{1B}[F\u{1B}[A") == [Key(.home), Key(.end), Key(.up)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TerminalKit
 
-/// Pictures in terminals that know kitty's protocol.
+/// Pictures in terminals that support kitty's protocol.
 @Suite struct KittyGraphicsTests {
     @Test func picturesAreSentOnceAndTakenAway() {
         var graphics = KittyGraphics()

@@ -1,7 +1,7 @@
 import TerminalKit
 import Testing
 
-/// Sections of numbered rows; counts what is asked for.
+/// Sections of numbered rows. Counts the requests.
 private final class Numbers: ListSource {
     var sections: [(title: String, rows: [String])]
     var marks: [String: RowMark] = [:]
@@ -48,7 +48,7 @@ private final class Numbers: ListSource {
         return screen
     }
 
-    /// Wherever columns are left out, the titles say how many.
+    /// If columns are left out, the titles show their number.
     @Test func columnsThatAreLeftOutAreCounted() {
         let wide = (0..<12).map { ListColumn(id: "\($0)", title: "Column \($0)", priority: $0, isFlexible: false) }
         for width in 40...130 {
@@ -116,7 +116,7 @@ private final class Numbers: ListSource {
         #expect(list.cursor == .row(ListPath(section: 0, row: 0)))
     }
 
-    /// What names the record and the cell with the focus, so that a step changes little; or the whole line.
+    /// The bar covers the record's name and the focused cell, so that a step changes few cells, or the whole line.
     @Test func theBarCoversTheNameAndTheCellWithTheFocusOrTheLine() {
         let list = SectionedList(source: teams(), columns: columns)
         list.reset()
@@ -229,7 +229,7 @@ private final class Numbers: ListSource {
         }
         #expect(source.textsAsked <= 100 * 9 * columns.count)
         #expect(list.rowCount == 100_000)
-        // Each reload goes over the sections once; frames and steps ask for the counts of those that they show.
+        // Each reload reads all sections once; frames and steps read only the counts of visible sections.
         #expect(source.countsAsked <= 51 * 5000 + 200 * 9, "\(source.countsAsked)")
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TerminalKit
 
-/// Pictures in terminals that draw sixels: their files decoded, their colours and lines encoded.
+/// Pictures in terminals that support sixels: decoding of files, encoding of colours and lines.
 @Suite struct SixelGraphicsTests {
     private static func file(_ base64: String) throws -> Data { try #require(Data(base64Encoded: base64)) }
 
@@ -12,12 +12,12 @@ import Testing
         "iVBORw0KGgoAAAANSUhEUgAAAAkAAAAHCAIAAABV+fA3AAAAR0lEQVR42mNkYGCQYeDHipgYVPhxIWYGM3E+"
         + "IX6siAWkhAEXmmAjM8HbYkJUyITMggkVPRPaV0yYdmTC0gcTtjAybPEmxy0ANDAW+3HMD5gAAAAASUVORK5C"
         + "YII="
-    /// The same with opacities, in the seven passes of Adam7.
+    /// The same with alpha, in the seven passes of Adam7.
     private static let interlaced =
         "iVBORw0KGgoAAAANSUhEUgAAAAkAAAAHCAYAAAGtnFf2AAAAU0lEQVR42mNhYGD4/4ChgoGlgMHmPwvDBJv/"
         + "QAYDCLNYMMiBOSBRoDIQw0PuP1CUARlDZeVQMIsMA/9/VFUeaCqIEFDh/w80hwEfhurix4uJUgQALAYXGkWg"
         + "EcYAAAAASUVORK5CYII="
-    /// 5×2 pixels of two bits in a palette whose first colour is transparent.
+    /// 5×2 pixels of two bits with a palette whose first colour is transparent.
     private static let palette =
         "iVBORw0KGgoAAAANSUhEUgAAAAUAAAACAgMAAADtBP7OAAAADFBMVEUBAgMKFB4oMjxGUFqI2BSPAAAAAXRS"
         + "TlMAQObYZgAAAA5JREFUeNpjkGZgyHEAAAGlAMjSDFW8AAAAAElFTkSuQmCC"
@@ -48,7 +48,7 @@ import Testing
         for place in 8..<file.count {
             var damaged = file
             damaged[place] ^= UInt8(truncatingIfNeeded: 1 + place * 37)
-            // Whatever comes of it, it has as many pixels as it says.
+            // A decoded image has the size that it declares.
             if let image = PNGImage(damaged) { #expect(image.pixels.count == image.width * image.height * 4) }
         }
     }
@@ -57,10 +57,10 @@ import Testing
         let image = try #require(PNGImage(try Self.file(Self.red)))
         let code = SixelGraphics.code(of: image, width: 4, height: 6)
         #expect(code == "\u{1B}P0;1q\"1;1;4;6#180;2;100;0;0#180!4~-\u{1B}\\", "\(code.debugDescription)")
-        // Twice as large keeps its proportions, in three bands of six lines at most.
+        // Twice the size keeps the proportions, in at most three bands of six lines.
         let large = SixelGraphics.code(of: image, width: 100, height: 12)
         #expect(large.contains("\"1;1;8;12#180") && large.split(separator: "-").count == 3)
-        // What is transparent is not drawn.
+        // Transparent pixels are not drawn.
         let holes = SixelGraphics.code(of: try #require(PNGImage(try Self.file(Self.palette))), width: 5, height: 2)
         #expect(!holes.contains("~") && holes.contains("\"1;1;5;2"))
     }

@@ -45,7 +45,7 @@ import Testing
     @Test func paddingFillsExactly() {
         #expect(text.padded("東京", to: 6) == "東京  ")
         #expect(text.padded("12", to: 5, alignment: .right) == "   12")
-        // A wide glyph that would be cut in half leaves a space.
+        // A wide glyph that does not fit is replaced by a space.
         #expect(text.padded("東京都", to: 4) == "東… ")
         #expect(text.width(text.padded("日本代表チーム", to: 7)) == 7)
     }
@@ -70,7 +70,7 @@ import Testing
         #expect(text.wrapped("an unbreakable word", to: 5) == ["an", "unbre", "akabl", "e", "word"])
     }
 
-    /// A line is made when it is asked for, of the characters that it shows.
+    /// A line is computed on request, from its visible characters only.
     @Test func aLongTextCostsTheLinesThatAreAskedFor() {
         let long = String(repeating: "né ", count: 400_000)
         var lines = WrappedLines(long, to: 8, text)
@@ -103,7 +103,7 @@ import Testing
         #expect(grid.line(0).map(\.text) == [" ", "x", "京", "", " ", " "])
         canvas.write("y", x: 2, y: 0)
         #expect(grid.line(0).map(\.text) == [" ", "x", "y", " ", " ", " "])
-        // There is no room for a wide glyph in the last column.
+        // A wide glyph does not fit in the last column.
         #expect(canvas.write("東", x: 5, y: 0) == 1)
         #expect(grid[5, 0].text == "…")
     }

@@ -22,7 +22,7 @@ import Testing
             let looks = [Role.text, .error, .warning, .inserted, .edited, .heading].map { theme[$0] }
             #expect(Set(looks).count == looks.count, "\(theme.name)")
         }
-        // The terminal's own colours stay where the theme says so.
+        // The theme `terminal` uses the terminal's own colours.
         #expect(Theme.terminal[.text] == Theme.Look())
         for role in Role.allCases { #expect(Theme.dark[role].background != nil && Theme.light[role].background != nil) }
     }

@@ -60,7 +60,7 @@ import Testing
         #expect(form.fields[3].value == nil)
         send("<Tab>zzz", to: form)
         #expect(form.fields[4].value == "p1")
-        // No value and empty text are two things.
+        // No value is different from an empty text.
         send("<Tab><C-u>", to: form)
         #expect(form.fields[0].value == "")
         send("<Backspace>", to: form)
@@ -132,7 +132,7 @@ import Testing
         #expect(untouched.isFinished)
     }
 
-    /// A question that Escape asks is not answered by the key that came with it.
+    /// Escape opens a question; the key that arrived with it must not answer it.
     @Test func altWithAKeyAnswersNoQuestion() {
         final class Asking: Layer {
             let ask: () -> Void
@@ -156,7 +156,7 @@ import Testing
         #expect(!isDropped && stack.layers.count == 2)
     }
 
-    /// A long text is cut and edited as a short one.
+    /// A long text is truncated and edited like a short one.
     @Test(arguments: [TextWidth.Repertoire.unicode, .ascii]) func longTextsAreMeasuredAsFarAsTheyAreSeen(
         _ repertoire: TextWidth.Repertoire
     ) {
@@ -224,7 +224,7 @@ import Testing
         #expect(screen.lines[3] == "filter: teamName == and more")
         #expect(screen.lines[4] == String(repeating: " ", count: 20) + "^")
         #expect(screen.lines[5...].joined(separator: " ").trimmingCharacters(in: .whitespaces) == text)
-        // Where the text is scrolled, the caret goes with it.
+        // If the text is scrolled, the caret scrolls with it.
         prompt.onAccept = { _ in Prompt.Problem("here", at: 50) }
         send("<C-u>aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd eeeeeeeee fffff<Enter>", to: prompt)
         paint(screen) { prompt.draw(in: $0) }
@@ -243,7 +243,7 @@ import Testing
         prompt.complete = { text, cursor in
             Prompt.Completion(range: 0..<cursor, candidates: text == "draw" || text == "dra" ? ["draws", "drawn"] : [])
         }
-        // First what the candidates have in common, then one after the other.
+        // First the common prefix of the candidates, then each candidate.
         send("<Tab>", to: prompt)
         #expect(prompt.editor.text == "draw")
         send("<Tab>", to: prompt)
@@ -256,7 +256,7 @@ import Testing
         #expect(cancelled && prompt.isFinished)
     }
 
-    /// Where candidates have no more in common than what is typed, they are shown first, for as long as the text stays.
+    /// If the candidates have no longer common prefix, they are shown first, until the text changes.
     @Test func candidatesAreShownBeforeOneIsTaken() {
         let prompt = Prompt(label: ":", hint: "a command")
         prompt.complete = { text, cursor in

@@ -1,18 +1,19 @@
 import Foundation
 import Testing
 
-/// Something that a test needs beyond its own process. `Scripts/test` leaves such tests out, `--all` runs them, `--only TOPIC` runs one kind.
+/// A requirement of a test beyond its own process. `Scripts/test` skips such tests, `--all` runs them, `--only TOPIC`
+/// runs one kind.
 public enum TestTopic: String, CaseIterable, Sendable {
-    /// Programs are started: the terminal program, the test program once more, `sqlite3`; some are killed.
+    /// Starts programs: `roster`, the test program itself, `sqlite3`; some are killed.
     case process
-    /// The terminal program runs in a terminal.
+    /// Runs `roster` in a terminal.
     case terminal
-    /// A PostgreSQL server runs.
+    /// Uses a PostgreSQL server.
     case server
-    /// Thousands of random cases.
+    /// Runs thousands of random cases.
     case campaign
 
-    /// The topics that `ROSTER_TESTS` names, with spaces between them; all where it is not set.
+    /// The topics in `ROSTER_TESTS`, separated by spaces; all if it is not set.
     public static let chosen: Set<TestTopic> = {
         guard let names = ProcessInfo.processInfo.environment["ROSTER_TESTS"] else { return Set(allCases) }
         return Set(names.split(separator: " ").compactMap { TestTopic(rawValue: String($0)) })
@@ -22,7 +23,7 @@ public enum TestTopic: String, CaseIterable, Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs the test or suite only where this topic was chosen. `Scripts/test --only` finds tests by this text.
+    /// Runs the test or suite only if this topic is chosen. `Scripts/test --only` finds tests by this text.
     public static func needs(_ topic: TestTopic) -> Self {
         .enabled(if: topic.isChosen, "needs Scripts/test --only \(topic.rawValue)")
     }

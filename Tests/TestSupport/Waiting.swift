@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// Waits until a condition holds, and records an issue that names it where it does not within the time. Asks every 5 ms.
+/// Waits until a condition is true, checking every 5 ms. If that does not happen in time, records an issue that names
+/// the condition.
 ///
 /// - Parameters:
-///   - what: What should happen, as in "the controller hears of the commit".
-///   - seconds: Far more than it takes on a busy machine.
-/// - Returns: `false` if it did not hold in time.
+///   - what: The expected event, as in "the controller hears of the commit".
+///   - seconds: Time limit, far more than needed on a busy machine.
+/// - Returns: `false` if the condition was not true in time.
 @discardableResult
 public func eventually(
     _ what: String, within seconds: TimeInterval = 60, sourceLocation: SourceLocation = #_sourceLocation,
@@ -23,7 +24,7 @@ public func eventually(
     return true
 }
 
-/// The same, for tests that are asynchronous: other tasks may use the thread while it waits.
+/// The same for asynchronous tests: other tasks may use the thread during the wait.
 @discardableResult
 public func eventuallyAsync(
     _ what: String, within seconds: TimeInterval = 60, isolation: isolated (any Actor)? = #isolation,
