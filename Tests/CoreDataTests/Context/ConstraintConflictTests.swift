@@ -228,7 +228,7 @@ import Testing
         #expect(try register.saved("Person", "email", "points") == expected)
     }
 
-    @Test func twoSavedObjectsAreLeftToAPerson() throws {
+    @Test func conflictsBetweenTwoSavedObjectsAreAnError() throws {
         let register = try Register()
         let ids = try register.save("Person", [["email": "a@x"], ["email": "b@x"]])
         try register.context(.mergeByPropertyObjectTrump).use { context in
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test(arguments: [NSMergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump])
-    func whatRefersToADuplicateRefersToTheRow(policy: NSMergePolicy) throws {
+    func referencesToADuplicateAreMovedToTheRow(policy: NSMergePolicy) throws {
         let register = try Register()
         let club = try register.save("Club", [["name": "Rovers"]])[0]
         try register.context(policy).use { context in

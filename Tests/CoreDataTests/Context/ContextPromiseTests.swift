@@ -29,7 +29,7 @@ import Testing
         withExtendedLifetime(stack) {}
     }
 
-    @Test func backgroundContextsStandOnTheCoordinatorAndMergeNothing() async throws {
+    @Test func backgroundContextsUseTheCoordinatorAndMergeNothing() async throws {
         let container = NSPersistentContainer(name: "Promise", managedObjectModel: Club.model)
         let background = container.newBackgroundContext()
         #expect(background.concurrencyType == .privateQueueConcurrencyType && background.parent == nil)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func immediateWorkRunsInPlaceAndEnqueuedWorkGoesToTheEnd() async throws {
+    @Test func immediateBlocksRunInPlaceAndEnqueuedOnesLast() async throws {
         let context = try ClubStack().contextKeepingStack()
         let order = Order()
         enqueue(in: context) { order.note("first") }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func existingObjectThrowsWhereInaccessibleFaultsAreNotDeletedToo() throws {
+    @Test func existingObjectThrowsForInaccessibleFaults() throws {
         let stack = try ClubStack()
         let id = try stack.savedTeam(of: "Ada")
         try stack.context().use { context in

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func whatChangesWhenWillSaveIsPostedIsSaved() throws {
+    @Test func changesInWillSaveObserversAreSaved() throws {
         let stack = try ClubStack()
         try stack.contextKeepingStack().use { context in
             let clean = context.team("Clean")
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func whoeverHearsOfASaveMaySaveAgain() throws {
+    @Test func didSaveObserversMaySaveAgain() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
             let observer = Observer(context, .NSManagedObjectContextDidSave) { _ in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func whoIsNamedTwiceGetsOnePermanentID() throws {
+    @Test func anObjectListedTwiceGetsOnePermanentID() throws {
         let stack = try ClubStack()
         try stack.context().use { context in
             let (other, team) = (context.team(), context.team())

@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Rollback
 
-    @Test func rollbackLetsGoWhatWasDeletedBeforeItWasSaved() throws {
+    @Test func rollbackReleasesUnsavedDeletedObjects() throws {
         try withContext { context in
             let team = context.team()
             context.processPendingChanges()
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func whoeverHearsOfAnEventMayChangeObjectsAndSave() throws {
+    @Test func objectsDidChangeObserversMayChangeObjectsAndSave() throws {
         let stack = try ClubStack()
         try stack.context().use { context in
             let team = context.team()
@@ -292,7 +292,7 @@ import Testing
 
     // MARK: Merging
 
-    @Test func aMergedInsertIsToldThoughTheObjectWasReadBefore() throws {
+    @Test func aMergedInsertIsPostedThoughTheObjectWasReadBefore() throws {
         let stack = try ClubStack()
         let (writer, reader) = (stack.context(), stack.context())
         let saved = Notices(writer, [.NSManagedObjectContextDidSave])

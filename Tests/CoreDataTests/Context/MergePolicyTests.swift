@@ -50,7 +50,7 @@ import Testing
     /// After a team was deleted here, with all its known related objects, another context adds a player, a fan and a
     /// coach to it.
     @Test(arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite], [false, true])
-    func deleteRulesReachWhatCameMeanwhile(policy: NSMergePolicy, addsCoach: Bool) throws {
+    func deleteRulesApplyToObjectsAddedByOthers(policy: NSMergePolicy, addsCoach: Bool) throws {
         let pair = try Pair(policy)
         try pair.mine.use { context in
             _ = context.make("Player", ["name": "known", "team": pair.team])

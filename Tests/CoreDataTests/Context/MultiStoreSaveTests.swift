@@ -70,7 +70,7 @@ import Testing
         #expect(try pair.count(in: pair.first) == 1 && pair.count(in: pair.second) == 1)
     }
 
-    @Test func whatTheSecondRefusesTheFirstDoesNotKeep() throws {
+    @Test func aRefusalByTheSecondStoreRollsBackTheFirst() throws {
         let pair = try Pair()
         let context = League.context(pair.coordinator)
         try context.use { context in
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func whoHearsOfASaveInPartMaySaveTheRest() throws {
+    @Test func observersOfAPartialSaveMaySaveTheRest() throws {
         let pair = try Pair(options: [NSSQLitePragmasOption: ["foreign_keys": "1"]])
         try pair.breakCommits(of: pair.second)
         try League.context(pair.coordinator).use { context in

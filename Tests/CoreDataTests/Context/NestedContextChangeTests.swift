@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aDeletionTakenBackInTheChildComesBackInTheParent() throws {
+    @Test func aDeletionUndoneInTheChildIsUndoneInTheParent() throws {
         let family = try ContextFamily()
         try family.root.use { root in
             let team = root.team()
@@ -71,7 +71,7 @@ import Testing
         #expect(try family.saved() == ["Rovers"])
     }
 
-    @Test func rollbackResetAndRefreshGoBackToTheParent() throws {
+    @Test func rollbackResetAndRefreshReadTheParent() throws {
         let family = try ContextFamily()
         try family.root.use { root in
             let team = root.team()

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func theParentTellsWhatItTookOver() throws {
+    @Test func theParentPostsTheChildsChanges() throws {
         let family = try ContextFamily()
         let (inRoot, inChild) = (
             Notices(family.root, [.NSManagedObjectContextObjectsDidChange, .NSManagedObjectContextDidSave]),
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func whatOthersSavedIsStillNoticedThroughAChild() throws {
+    @Test func conflictsAreDetectedForObjectsSavedByAChild() throws {
         let family = try ContextFamily()
         let id = try family.root.use { root in
             let team = root.team()

@@ -8,7 +8,7 @@ import Testing
 /// fails by name.
 @Suite struct QueueCircleTests {
     /// Issue 18, point 3: a working context waits for its child, grandchild or ancestor, which is working, too.
-    @Test(.needs(.process)) func p3_noOrderOfQueuesClosesACircle() async {
+    @Test(.needs(.process)) func noOrderOfQueuesDeadlocks() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog()
             // Runs every seventh scene, which covers every kind of work, pair and layout; the long form runs all.
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The scene of the issue: the parent saves, the child begins to merge, and the main thread waits for the child.
-    @Test(.needs(.process)) func p3_aChildThatMergesIsWaitedForOnTheMainThread() async {
+    @Test(.needs(.process)) func theMainThreadMayWaitForAChildThatMerges() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog()
             watchdog.scene = "the parent saves, the main thread waits for the child"

@@ -67,7 +67,7 @@ import Testing
         #expect(text.contains("A debug build tells this once."), "\(text)")
     }
 
-    @Test(.needs(.process)) func aDebugBuildIsQuietWhereItIsAskedTo() async {
+    @Test(.needs(.process)) func aDebugBuildReportsNothingIfSwitchedOff() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("CoreDataConcurrencyDebug", "0", 1)
             try Self.useOffQueue()
@@ -76,7 +76,7 @@ import Testing
         #expect(!output(result).contains("CoreData: "), "\(output(result))")
     }
 
-    @Test(.needs(.process)) func rightUseIsToldNothingAbout() async {
+    @Test(.needs(.process)) func correctUseIsNotReported() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             unsetenv("CoreDataConcurrencyDebug")
             let stack = try ClubStack()

@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func whatOneStoreRefusesNoStoreKeeps() throws {
+    @Test func aRefusalByOneStoreRollsBackAll() throws {
         let stack = try ClubStack()
         NSPersistentStoreCoordinator.registerStoreClass(RefusingStore.self, forStoreType: "Refusing")
         let refusing = try stack.coordinator.addPersistentStore(

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func aDateThatIsNoneIsRefused() throws {
+    @Test func anInvalidDateIsRefused() throws {
         let harness = try StoreHarness(
             StoreModels.model([StoreModels.entity("Team", [StoreModels.attribute("founded", .dateAttributeType)])]))
         let open = try harness.open()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func tablesThatDoNotFitTheModelAreSaidSo() throws {
+    @Test func tablesThatDoNotFitTheModelAreReported() throws {
         let harness = try StoreHarness(StoreModels.league())
         let open = try harness.open()
         try open.insert("Team", ["name": .text("Ghana")])
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: Reading
 
-    @Test func aRowThatIsGoneIsAnErrorOfWhoeverAsksForTheObject() throws {
+    @Test func existingObjectThrowsForADeletedRow() throws {
         let harness = try StoreHarness(StoreModels.league())
         let open = try harness.open()
         let id = try open.insert("Team", ["name": .text("Ghana")])

@@ -45,7 +45,7 @@ import Testing
         return try context.count(for: request)
     }
 
-    @Test func itTellsHowFarItIsAndShowsTheStateBefore() throws {
+    @Test func progressIsReportedAndThePreviousStateShown() throws {
         let harness = try StoreHarness(StoreModels.league())
         let context = try change(harness)
         try context.use { context in
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 0.2, 0.35, 0.85]) func whatStopsItLeavesAllAsItWas(_ limit: Double) throws {
+    @Test(arguments: [0, 0.2, 0.35, 0.85]) func aStoppedSaveChangesNothing(_ limit: Double) throws {
         let harness = try StoreHarness(StoreModels.league())
         let context = try change(harness)
         try context.use { context in
@@ -183,7 +183,7 @@ import Testing
     }
 
     /// An observer of did-save may save, and that save reports no progress.
-    @Test func aSaveFromWhatHearsOfTheEndTellsNothing() throws {
+    @Test func aSaveInADidSaveObserverReportsNoProgress() throws {
         let harness = try StoreHarness(StoreModels.league())
         let context = try change(harness)
         let hasSaved = Flag()

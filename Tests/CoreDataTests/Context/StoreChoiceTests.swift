@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func aNewObjectGoesWhereWhatItIsRelatedToLies() throws {
+    @Test func aNewObjectGoesToTheStoreOfItsRelatedObjects() throws {
         let world = try World()
         try world.context.use { context in
             let alone = context.make("Player", ["name": "Alone"])

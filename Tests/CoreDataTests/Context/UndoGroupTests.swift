@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func whatWasEditedBeforeAGroupIsNotInIt() throws {
+    @Test func editsBeforeAGroupAreNotInIt() throws {
         try withUndo { context, manager, team in
             team.wins = 1
             manager.beginUndoGrouping()
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotRegisteredIsInNoGroup() throws {
+    @Test func unregisteredEditsAreInNoGroup() throws {
         try withUndo { context, manager, team in
             manager.disableUndoRegistration()
             manager.beginUndoGrouping()
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func aContextMayGoBeforeItsManagerOrLeaveIt() throws {
+    @Test func aContextMayBeReleasedBeforeItsUndoManager() throws {
         let stack = try ClubStack()
         let manager = UndoManager()
         weak var lost: NSManagedObjectContext?

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func itGivesUpWhatNobodyElseHolds() throws {
+    @Test func unusedObjectsAreRemoved() throws {
         try ClubStack().contextKeepingStack().use { context in
             let entity = context.team("Team").entity
             let table = UniquingTable()
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// The caller removes unused objects before the table grows; otherwise it would keep all objects of a long list.
-    @Test func itTellsBeforeItGrows() throws {
+    @Test func growthIsAnnounced() throws {
         try ClubStack().contextKeepingStack().use { context in
             let object = context.team("Team")
             let table = UniquingTable()
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// A released object may have held the last reference to another one, whose `deinit` uses the table.
-    @Test func anObjectThatGoesAwayMayAskTheTable() throws {
+    @Test func aReleasedObjectMayUseTheTable() throws {
         final class Farewell: NSManagedObject {
             var onEnd: () -> Void = {}
             deinit { onEnd() }

@@ -8,7 +8,7 @@ import Testing
 /// Code of a program that runs within a request (comparators, transformers, blocks, equality of its types) and waits
 /// for another working context of the coordinator. Issue 19, sound 4.
 @Suite struct CodeInRequestsTests {
-    @Test(.needs(.process)) func p4_codeWithinARequestMayWaitForTheCoordinator() async {
+    @Test(.needs(.process)) func codeWithinARequestMayWaitForTheCoordinator() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog()
             for type in [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType] {
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Values of a program's types are released and compared without a context's lock.
-    @Test(.needs(.process)) func p4_settingsLetGoOutsideOfTheirLock() async {
+    @Test(.needs(.process)) func settingsAreReleasedOutsideTheirLock() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let watchdog = Watchdog()
             let context = NSManagedObjectContext(.privateQueue)

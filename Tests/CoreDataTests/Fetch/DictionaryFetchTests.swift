@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeFetchedIsSaid() throws {
+    @Test func unfetchablePropertiesAreReported() throws {
         let context = try filled()
         try context.performAndWait { () throws in
             for property in ["rivals", "nothing"] {

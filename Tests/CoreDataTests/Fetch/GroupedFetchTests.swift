@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func whatSQLiteCannotReckonExactlyIsReckonedInMemory() throws {
+    @Test func inexactAggregatesOfSQLiteAreComputedInMemory() throws {
         try withStaff { context throws in
             let fetch = request([
                 expression("sum", "sum:", "salary", .decimalAttributeType),
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func whatDoesNotFitTogetherIsRefused() throws {
+    @Test func invalidGroupingsAreRefused() throws {
         try withStaff { context throws in
             func refusal(_ change: (NSFetchRequest<NSDictionary>) -> Void) throws -> NSError {
                 let fetch = request(["department.name", expression("n", "count:", "name")])

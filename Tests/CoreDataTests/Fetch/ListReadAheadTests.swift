@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func listsThatAreAskedForInOrderComeMoreAndMoreTogether() throws {
+    @Test func listsReadInOrderAreFetchedInGrowingBatches() throws {
         let walk = try Walk(Array(repeating: 2, count: 20))
         walk.context.performAndWait {
             #expect((0..<20).map { walk.teams($0) } == Array(repeating: 2, count: 20))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func aListThatIsLeftOutNowAndThenBreaksNothing() throws {
+    @Test func skippedListsDoNotStopPrefetching() throws {
         let walk = try Walk((0..<40).map { $0 % 5 })
         walk.context.performAndWait {
             for number in 0..<40 where number % 3 > 0 { #expect(walk.teams(number) == number % 5) }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func whatWasReadAheadShowsNowhere() throws {
+    @Test func prefetchedListsAreNotVisible() throws {
         let walk = try Walk(Array(repeating: 2, count: 10))
         walk.context.performAndWait {
             for number in 0..<3 { walk.teams(number) }
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func whatWasReadAheadIsSoonForgotten() throws {
+    @Test func prefetchedListsExpire() throws {
         let walk = try Walk(Array(repeating: 2, count: 8))
         try walk.context.performAndWait { () throws in
             for number in 0..<3 { walk.teams(number) }
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func whereNothingCanBeReadAheadTheListIsReadAlone() throws {
+    @Test func aFailedPrefetchDoesNotLoseLists() throws {
         let walk = try Walk(Array(repeating: 2, count: 8))
         walk.context.performAndWait {
             for number in 0..<3 { walk.teams(number) }

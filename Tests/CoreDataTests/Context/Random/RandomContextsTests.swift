@@ -13,7 +13,7 @@ import Testing
     ///
     /// Three seeds for SQLite and one for each other type; three for each in the long form.
     @Test(arguments: cases)
-    func everyContextSaysWhatThePlainModelSays(kind: StoreKind, seed: UInt64) throws {
+    func everyContextAgreesWithThePlainModel(kind: StoreKind, seed: UInt64) throws {
         let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
         let stack = try ClubStack(type: kind.type)
         var walk = try ContextWalk(stack: stack, seed: seed)

@@ -11,7 +11,7 @@ import Testing
 
     /// 150 steps for each seed, 500 with `ROSTER_LONG_TESTS`.
     @Test(arguments: [1, 14, 42, 47, 52] as [UInt64])
-    func theGraphIsWhatThePlainModelSays(seed: UInt64) throws { try walk(ClubStack(), seed) }
+    func theGraphAgreesWithThePlainModel(seed: UInt64) throws { try walk(ClubStack(), seed) }
 
     #if PostgreSQL
         /// Runs 10,000 steps in total with `ROSTER_LONG_TESTS`.
