@@ -5,7 +5,7 @@ import class CoreData.NSExpression
 
 /// A file that imports the two classes by name in addition to Foundation (issue 18, point 22).
 @Suite struct ExpressionImportTests {
-    @Test func p22_theClassesCanBeImportedByName() {
+    @Test func theClassesCanBeImportedByName() {
         let left: NSExpression = NSExpression(forKeyPath: "n")
         let predicate: NSComparisonPredicate = NSComparisonPredicate(
             leftExpression: left, rightExpression: NSExpression(forConstantValue: 1), modifier: .direct, type: .equalTo)

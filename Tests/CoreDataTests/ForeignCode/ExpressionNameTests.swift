@@ -11,7 +11,7 @@ import XCTest
 
     private func comparison(_ predicate: NSPredicate) -> NSComparisonPredicate? { predicate as? NSComparisonPredicate }
 
-    @Test func p22_expressionsAreThoseOfCoreDataBesideFoundation() throws {
+    @Test func expressionsAreCoreDatasWithFoundationImported() throws {
         let parts: [NSExpression] = [keyPath, NSExpression(forConstantValue: 3)]
         let sum = NSExpression(forFunction: "sum:", arguments: [NSExpression(forAggregate: [1, 2] as [Any])])
         #expect(parts.map(\.expressionType) == [kind, .constantValue])
@@ -23,7 +23,7 @@ import XCTest
         #expect(qualified.isEqual(try NSExpression.parse(format: "name")) && qualified.hash == keyPath.hash)
     }
 
-    @Test func p22_comparisonsAreThoseOfCoreDataBesideFoundation() throws {
+    @Test func comparisonsAreCoreDatasWithFoundationImported() throws {
         let read = try #require(comparison(NSPredicate(format: "name BEGINSWITH[c] 'a'")))
         let type: NSComparisonPredicate.Operator = read.predicateOperatorType
         #expect(type == .beginsWith && read.options == NSComparisonPredicate.Options.caseInsensitive)
@@ -37,14 +37,14 @@ import XCTest
         #expect(made is NSComparisonPredicate && !(made is Own))
     }
 
-    @Test func p22_aSubclassOfComparisonsHasAWayOfItsOwn() {
+    @Test func aSubclassOfComparisonsCanOverrideEvaluation() {
         let own = Own(leftExpression: keyPath, rightExpression: keyPath, modifier: .direct, type: .equalTo)
         #expect(!own.evaluate(with: ["name": "Ada"]) && (own as NSComparisonPredicate).predicateFormat == "own")
         #expect(!NSCompoundPredicate(orPredicateWithSubpredicates: [own]).evaluate(with: ["name": "Ada"]))
     }
 
     /// Archives contain the class name of this platform. Stores also accept the name with the former module.
-    @Test(arguments: [nil, "CoreData.NSExpression"]) func p22_expressionsComeBackFromArchives(_ name: String?) throws {
+    @Test(arguments: [nil, "CoreData.NSExpression"]) func expressionsAreDecodedFromArchives(_ name: String?) throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         if let name { archiver.setClassName(name, for: NSExpression.self) }
         archiver.encode(keyPath, forKey: NSKeyedArchiveRootObjectKey)

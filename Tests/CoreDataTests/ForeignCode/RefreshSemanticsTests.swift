@@ -39,7 +39,7 @@ final class DraftFolder: NSManagedObject {
         try NSPersistentContainer.open("Drafts", model: Self.model(), at: URL(fileURLWithPath: "/dev/null")).viewContext
     }
 
-    @Test func p13_refreshWithoutMergingMakesInsertedObjectsFaultsToo() throws {
+    @Test func refreshWithoutMergingTurnsInsertedObjectsIntoFaults() throws {
         let context = try open()
         let note = DraftNote(context: context)
         note.title = "a"
@@ -48,7 +48,7 @@ final class DraftFolder: NSManagedObject {
         #expect(note.changedValues().isEmpty)
     }
 
-    @Test func p13_refreshWithoutMergingDropsChanges() throws {
+    @Test func refreshWithoutMergingDropsChanges() throws {
         let context = try open()
         let note = DraftNote(context: context)
         note.title = "a"
@@ -60,7 +60,7 @@ final class DraftFolder: NSManagedObject {
         #expect(note.title == "a" && note.scratch == nil)
     }
 
-    @Test func p13_objectsHeldAcrossResetAreFaultsWithoutValues() throws {
+    @Test func objectsHeldAcrossResetAreFaultsWithoutValues() throws {
         let context = try open()
         let note = DraftNote(context: context)
         note.title = "a"
@@ -71,7 +71,7 @@ final class DraftFolder: NSManagedObject {
         #expect(note.title == nil)
     }
 
-    @Test func p13_transientValuesAcrossRefreshes() throws {
+    @Test func transientValuesAcrossRefreshes() throws {
         let context = try open()
         let note = DraftNote(context: context)
         note.title = "a"
@@ -84,7 +84,7 @@ final class DraftFolder: NSManagedObject {
         #expect(note.title == "a")
     }
 
-    @Test func p13_aChildDoesNotReadItsParentsTransientValues() throws {
+    @Test func aChildDoesNotReadItsParentsTransientValues() throws {
         let context = try open()
         let note = DraftNote(context: context)
         note.title = "a"
@@ -98,7 +98,7 @@ final class DraftFolder: NSManagedObject {
         #expect(own.scratch == nil)
     }
 
-    @Test func p14_changedValuesHoldPrimitiveValuesOfAwakening() throws {
+    @Test func changedValuesIncludePrimitiveValuesOfAwakening() throws {
         DraftNote.setsPrimitives = true
         defer { DraftNote.setsPrimitives = false }
         let context = try open()
@@ -114,7 +114,7 @@ final class DraftFolder: NSManagedObject {
         #expect(note.committedValues(forKeys: ["title"])["title"] as? String == "born")
     }
 
-    @Test func p11_modelsEntitiesAndPropertiesCompareByValue() throws {
+    @Test func modelsEntitiesAndPropertiesCompareByValue() throws {
         let (one, other) = (Self.model(), Self.model())
         #expect(one == other)
         #expect(one.hash == other.hash)

@@ -55,7 +55,7 @@ final class ShopCustomer: NSManagedObject {
         NSSortDescriptor(keyPath: keyPath, ascending: true).key
     }
 
-    @Test func p17_keyPathsStandForTheWholePath() throws {
+    @Test func keyPathsAreConvertedToTheWholePath() throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())
         #expect(key(\ShopLine.price) == "price")
@@ -91,7 +91,7 @@ final class ShopCustomer: NSManagedObject {
 
     /// Computed properties that equal a stored one for some values, read several ones, or count some members: many
     /// sample values tell them apart.
-    @Test func p17_whatLooksLikeAPropertyStandsForNoKey() throws {
+    @Test func computedPropertiesThatResembleStoredOnesHaveNoKey() throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())
         for (number, computed) in [
@@ -105,7 +105,7 @@ final class ShopCustomer: NSManagedObject {
     }
 
     /// A key path to a computed value has no key: a fetch throws, and an expression traps with a message.
-    @Test(.needs(.process)) func p17_computedPropertiesStandForNoKey() async throws {
+    @Test(.needs(.process)) func computedPropertiesHaveNoKey() async throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())
         for computed in [

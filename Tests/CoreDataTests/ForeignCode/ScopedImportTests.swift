@@ -6,7 +6,7 @@ import Testing
 
 /// A file that imports single names of the framework (issue 18, point 23).
 @Suite struct ScopedImportTests {
-    @Test func p23_singleClassesCanBeImported() {
+    @Test func singleClassesCanBeImported() {
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Team")
         #expect(request.entityName == "Team" && NSManagedObjectModel().entities.isEmpty)
         #expect(NSFetchRequest<NSManagedObject>(entityName: "Team").fetchLimit == 0)

@@ -15,7 +15,7 @@ import Testing
         return MigrationDesk.model([album, song])
     }
 
-    @Test(arguments: [false, true]) func p10_aRequiredToManyWithoutAMinimumMayBeEmpty(ordered: Bool) throws {
+    @Test(arguments: [false, true]) func aRequiredToManyWithoutAMinimumMayBeEmpty(ordered: Bool) throws {
         let model = Self.model(ordered: ordered)
         model.entitiesByName["Album"]?.relationshipsByName["songs"]?.isOptional = false
         let container = try desk.open(model)
@@ -25,7 +25,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p10_aMinimumStillHolds() throws {
+    @Test func aMinimumIsStillValidated() throws {
         let model = Self.model()
         let songs = try #require(model.entitiesByName["Album"]?.relationshipsByName["songs"])
         songs.isOptional = false
@@ -38,7 +38,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p12_aSaveWithoutChangesIsAnnounced() throws {
+    @Test func aSaveWithoutChangesIsPosted() throws {
         let container = try desk.open(Self.model())
         let context = container.viewContext
         nonisolated(unsafe) var seen: [String] = []
@@ -60,7 +60,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p12_theNewsOfAMergeTellsWhatWasRefreshed() throws {
+    @Test func aMergePostsRefreshedObjects() throws {
         let container = try desk.open(Self.model())
         let context = container.viewContext
         let album = desk.insert("Album", ["title": "one"], context)
@@ -87,7 +87,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p19_anInsertIntoAReadOnlyStoreIsNoPermission() throws {
+    @Test func anInsertIntoAReadOnlyStoreIsAPermissionError() throws {
         try desk.make(Self.model()) { desk.insert("Album", ["title": "one"], $0) }
         let container = try desk.open(Self.model(), options: [NSReadOnlyPersistentStoreOption: true as NSNumber])
         desk.insert("Album", ["title": "two"], container.viewContext)
@@ -97,7 +97,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p19_aTransformerThatGivesNilStoresNothing() throws {
+    @Test func aTransformerThatReturnsNilStoresNothing() throws {
         let name = NSValueTransformerName("SemanticsTestsNothing")
         ValueTransformer.setValueTransformer(NothingTransformer(), forName: name)
         defer { ValueTransformer.setValueTransformer(nil, forName: name) }
@@ -118,13 +118,13 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p19_theEntityOfAClassWithoutOneHasNoName() {
+    @Test func theEntityOfAClassWithoutOneHasNoName() {
         #expect(ClassWithoutEntity.entity().name == nil)
         let request: NSFetchRequest<NSFetchRequestResult> = ClassWithoutEntity.fetchRequest()
         #expect(request.entity?.name == nil)
     }
 
-    @Test func p19_aClassThatObjectsWereMadeOfIsKnownByItsBareName() throws {
+    @Test func aClassIsFoundByItsNameWithoutModule() throws {
         let model = Self.model()
         model.entitiesByName["Album"]?.managedObjectClassName = "BareAlbum"
         let container = try desk.open(model)
@@ -142,7 +142,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p19_userInfoOfADescriptionInUseCanBeSet() throws {
+    @Test func userInfoOfADescriptionInUseCanBeSet() throws {
         let container = try desk.open(Self.model())
         let album = try #require(container.managedObjectModel.entitiesByName["Album"])
         album.userInfo = ["seen": true]

@@ -15,7 +15,7 @@ extension SpellingTests {
         return context
     }
 
-    @Test func p21_controllersAndAsynchronousRequestsTakeErasedAndTypedOnes() async throws {
+    @Test func controllersAndAsynchronousRequestsTakeErasedAndTypedOnes() async throws {
         let context = try open()
         let request = NSFetchRequest<SpelledCustomer>(entityName: "ShopCustomer")
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]

@@ -12,7 +12,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         #expect(coordinator is OwnCoordinator)
     }
 
-    @Test func p23_optionsThatMeanNothingHereAreTaken() throws {
+    @Test func optionsWithoutMeaningOnLinuxAreAccepted() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Spelling-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -31,7 +31,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         }
     }
 
-    @Test func p23_sortDescriptorsOfSwiftSortFetches() throws {
+    @Test func sortDescriptorsOfSwiftSortFetches() throws {
         let desk = try MigrationDesk()
         let order = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
         order.managedObjectClassName = "CoreDataTests.SpelledCustomer"
@@ -50,7 +50,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         #expect(PrefixTransformer(prefix: "a").transformedValue("b") as? String == "ab")
     }
 
-    @Test func p22_comparisonsCanBeSubclassed() {
+    @Test func comparisonsCanBeSubclassed() {
         let one = NSExpression(forConstantValue: 1)
         let loose = LooseComparison(
             leftExpression: one, rightExpression: NSExpression(forConstantValue: 2), modifier: .direct, type: .equalTo)
@@ -58,7 +58,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         #expect(NSCompoundPredicate(notPredicateWithSubpredicate: loose).evaluate(with: nil) == false)
     }
 
-    @Test func p21_protocolsRefineTheResultsOfRequests() throws {
+    @Test func protocolsRefineTheResultsOfRequests() throws {
         let desk = try MigrationDesk()
         let entity = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
         entity.managedObjectClassName = "CoreDataTests.SpelledCustomer"
@@ -77,7 +77,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         return try context.fetch(request).filter { $0.name != nil }
     }
 
-    @Test func p21_requestsAreErasedAndTyped() throws {
+    @Test func requestsAreErasedAndTyped() throws {
         let desk = try MigrationDesk()
         let entity = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
         entity.managedObjectClassName = "CoreDataTests.SpelledCustomer"

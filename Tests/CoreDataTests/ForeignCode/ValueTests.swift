@@ -5,7 +5,7 @@ import Testing
 /// Casts of values and key-value coding, as programs use them (issue 18, points 16 and 18). Uses only the public
 /// interface.
 @MainActor @Suite struct ValueTests {
-    @Test func p16_constantsCastAsNumbersDo() throws {
+    @Test func constantsCastAsNumbersDo() throws {
         let predicate = try #require(NSPredicate(format: "n == 3") as? NSComparisonPredicate)
         let three = predicate.rightExpression.constantValue
         #expect(three as? Int == 3 && three as? Int32 == 3 && three as? Int64 == 3 && three as? Double == 3)
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// A number of type `Any` can be cast as with Apple's framework.
-    @Test func p16_valuesThatAreHandedOutCastAsNumbersDo() throws {
+    @Test func returnedValuesCastAsNumbersDo() throws {
         let desk = try MigrationDesk()
         let model = Self.model()
         let plays = try #require(model.entitiesByName["Song"]?.attributesByName["plays"])
@@ -67,7 +67,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p16_keyPathsOfVariablesWorkInASubquery() throws {
+    @Test func keyPathsOfVariablesWorkInASubquery() throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())
         let context = container.viewContext
@@ -89,7 +89,7 @@ import Testing
         try desk.close(container)
     }
 
-    @Test func p18_keysAreFoundWithACapitalAndCollectionsHaveOperators() throws {
+    @Test func capitalisedKeysAndCollectionOperatorsWork() throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())
         let context = container.viewContext
