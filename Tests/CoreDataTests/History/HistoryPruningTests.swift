@@ -133,7 +133,7 @@ import Testing
         func note(_ error: any Error) { lock.withLock { errors.append("\(error)") } }
     }
 
-    @Test func aWatcherThatMissedRemovedHistoryReadsTheStoreAnew() throws {
+    @Test func aWatcherThatMissedRemovedHistoryReadsTheStoreAgain() throws {
         let desk = try Desk()
         let here = try desk.container()
         let there = try desk.container()

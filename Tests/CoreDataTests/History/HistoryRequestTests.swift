@@ -210,7 +210,7 @@ import Testing
 
     // MARK: Removing
 
-    @Test func whatLiesBeforeATokenIsRemovedAndOlderTokensAreExpired() throws {
+    @Test func historyBeforeATokenIsRemovedAndOlderTokensExpire() throws {
         let desk = try Desk()
         let container = try filled(desk)
         let all = try Self.all(container)

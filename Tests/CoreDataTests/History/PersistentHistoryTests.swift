@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(arguments: League.StoreKind.allCases) func resultTypesSayWhatComes(on kind: League.StoreKind) throws {
+    @Test(arguments: League.StoreKind.allCases) func resultTypesDetermineTheResult(on kind: League.StoreKind) throws {
         let context = try filled(kind)
         try context.performAndWait { () throws in
             func result(_ type: NSPersistentHistoryResultType) throws -> Any? {

@@ -94,7 +94,7 @@ import Testing
 
     /// While no program writes to the store, its files are watched: the system reports each commit and the removal of
     /// the file, even with an hour between two polls.
-    @Test func aStoreAtRestIsHeardOfWithoutAsking() throws {
+    @Test func aStoreAtRestIsWatchedWithoutPolling() throws {
         #expect(RemoteChangeWatcher.Pace().interval == .milliseconds(100), "how soon all others hear of a commit")
         let pair = try Pair(
             .sqlite, pace: .init(interval: .milliseconds(10), quietInterval: .seconds(3600), quietLooks: 3))

@@ -60,7 +60,7 @@ import Testing
         #expect(ada.value(forKey: "active") as? Bool == true)
     }
 
-    @Test func aDefaultStandsInForWhatIsMissing() throws {
+    @Test func missingValuesGetTheDefault() throws {
         try world.take(#"[{"id": 1, "level": 9}]"#)
         #expect(try world.take(#"[{"id": 1}]"#).outcomes == [.updated])
         #expect(try person(1).value(forKey: "level") as? Int == 3)
@@ -141,7 +141,7 @@ import Testing
         #expect(try world.all("Address", by: "street").map { $0.value(forKey: "street") as? String } == ["D", "E"])
     }
 
-    @Test func whatIsNamedAndNotThereIsRefusedMadeOrLeftOut() throws {
+    @Test func missingDestinationsAreRefusedCreatedOrIgnored() throws {
         let json = #"[{"id": 1}, {"id": 2, "company": "Nowhere"}]"#
         let error = #expect(throws: RecordImportError.self) { try world.take(json) }
         #expect(error?.record == 1 && error?.keyPath == "employer" && error?.value == .string("Nowhere"))
@@ -205,7 +205,7 @@ import Testing
         #expect(try world.all("Person", by: "personID").isEmpty)
     }
 
-    @Test func unknownKeysAreRefusedWhereThatIsAskedFor() throws {
+    @Test func unknownKeysAreRefusedOnRequest() throws {
         let error = #expect(throws: RecordImportError.self) {
             try world.take(#"[{"id": 1, "Active": true}]"#) { $0.refusesUnknownKeys = true }
         }
@@ -255,7 +255,7 @@ import Testing
         ("Person", "score", .number("123456789012345678901234567890123456789.5"), "38 digits"),
         ("Person", "score", .number("1e300"), "38 digits"),
     ])
-    func whatANumberCannotHoldIsRefused(
+    func numbersOutOfRangeAreRefused(
         _ entity: String, _ key: String, _ value: ImportValue, _ reason: String
     ) throws {
         let error = #expect(throws: (any Error).self) {
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test func textsThatLookTheSameAreTakenOver() throws {
+    @Test func canonicallyEqualTextsAreStillUpdated() throws {
         try world.take(#"[{"id": 1, "full_name": "e\u0301"}]"#)
         try world.context.save()
         #expect(try world.take(#"[{"id": 1, "full_name": "\u00e9"}]"#).outcomes == [.updated])

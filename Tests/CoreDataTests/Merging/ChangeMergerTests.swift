@@ -106,7 +106,7 @@ import Testing
         #expect(pair.store.asked.rowRequests == [], "the save's own rows are handed over")
     }
 
-    @Test func whileAMergeIsToldObjectsSayWhatItChanged() throws {
+    @Test func objectsReportTheirChangesWhileAMergeIsPosted() throws {
         let pair = try Pair(automatic: true)
         let ghana = try pair.reader.performAndWait { () throws in
             let ghana = try pair.team("Ghana", in: pair.reader)
@@ -281,7 +281,7 @@ import Testing
         #expect((merged.last?.userInfo?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID>) == [ids[1]])
     }
 
-    @Test func objectsAreToldBeforeIDsAndADeletedObjectStaysRegistered() throws {
+    @Test func objectsArePostedBeforeIDsAndADeletedObjectStaysRegistered() throws {
         let pair = try Pair()
         let togo = try pair.reader.use { context in
             let togo = try pair.team("Togo", in: context)
@@ -302,7 +302,7 @@ import Testing
         }
     }
 
-    @Test func aChangeThatComesTwiceIsToldOnce() throws {
+    @Test func aRepeatedChangeIsPostedOnce() throws {
         let pair = try Pair()
         let saved = Heard(NSManagedObjectContext.didSaveObjectIDsNotification, from: pair.writer)
         try pair.reader.performAndWait { _ = try pair.team("Ghana", in: pair.reader).value(forKey: "wins") }

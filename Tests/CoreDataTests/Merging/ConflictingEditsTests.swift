@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRolledBackIsWhereTheOthersPutIt() throws {
+    @Test func rollbackTakesTheValuesOfOthers() throws {
         let world = try World()
         try world.mine.use { mine in
             let ada = try world.object("Ada", mine)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aMovePassesTheOneThatTheParentMadeMeanwhile() throws {
+    @Test func aChildsMoveWinsOverTheParentsMove() throws {
         let world = try World(nested: true)
         try world.mine.use { child in
             let ada = try world.object("Ada", child)
@@ -207,7 +207,7 @@ import Testing
 
     // MARK: Deletions
 
-    @Test func anUnsavedReferenceToWhatOthersDeletedLeadsNowhere() throws {
+    @Test func anUnsavedReferenceToADeletedObjectIsNil() throws {
         let world = try World()
         try world.mine.use { mine in
             let (ada, skill, team) = (
@@ -307,7 +307,7 @@ import Testing
 
     // MARK: Deleted here
 
-    @Test func whatWasDeletedHereIsNoDestinationOfWhatOthersDoWithIt() throws {
+    @Test func anObjectDeletedHereIsNotADestinationOfMergedEdits() throws {
         let world = try World()
         try world.mine.use { mine in
             let (ada, skill) = (try world.object("Ada", mine), try world.object("pace", mine))
@@ -332,7 +332,7 @@ import Testing
         }
     }
 
-    @Test func aNewObjectThatTheParentTookBackIsNoDestination() throws {
+    @Test func aNewObjectThatTheParentRolledBackIsNotADestination() throws {
         let stack = try ClubStack()
         let root = stack.context()
         let child = root.child()

@@ -57,7 +57,7 @@ import Testing
         #expect(try container.persistentStoreCoordinator.findings(in: store) == [])
     }
 
-    @Test func whatCameGoesOrIsLetGo() throws {
+    @Test func cascadeAndNullifyApplyToAddedObjects() throws {
         let codes = try deleteTeam { team in
             desk.insert("Player", ["name": "late", "team": team], other)
             desk.insert("Coach", ["name": "late", "team": team], other)
@@ -69,7 +69,7 @@ import Testing
         try check()
     }
 
-    @Test func aRuleThatForbidsItStandsBehindWhatCame() throws {
+    @Test func aDenyRuleAppliesToAddedObjects() throws {
         let codes = try deleteTeam { team in
             let player = desk.insert("Player", ["name": "late", "team": team], other)
             desk.insert("Award", ["name": "cup", "player": player], other)
@@ -79,7 +79,7 @@ import Testing
         try check()
     }
 
-    @Test func whatCannotBeWithoutItKeepsIt() throws {
+    @Test func anAddedObjectThatRequiresTheDeletedOneKeepsIt() throws {
         let codes = try deleteTeam { team in desk.insert("Fan", ["name": "late", "team": team], other) }
         #expect(codes == [.validationMissingMandatoryProperty])
         #expect(try desk.all("Team", other, by: "name").count == 1)

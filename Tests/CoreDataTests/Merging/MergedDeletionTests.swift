@@ -52,7 +52,7 @@ import Testing
         return Pair(context: container.newBackgroundContext(), sibling: sibling, ids: ids)
     }
 
-    @Test func p12_mergedDeletionsArePendingUntilTheEventIsProcessed() throws {
+    @Test func mergedDeletionsArePendingUntilTheEventIsProcessed() throws {
         let pair = try pair()
         let (context, sibling) = (pair.context, pair.sibling)
         try context.performAndWait {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func thereIsNothingToSaveOfThem() throws {
+    @Test func mergedDeletionsAreNotSaved() throws {
         let pair = try pair()
         let (context, sibling) = (pair.context, pair.sibling)
         try context.performAndWait {
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// The deletion of a merged insertion is not posted if nothing holds the object.
-    @Test(arguments: [true, false]) func aMergedInsertionThatNobodyHoldsIsDeletedWithoutAWord(isHeld: Bool) throws {
+    @Test(arguments: [true, false]) func theDeletionOfAnUnheldMergedInsertionIsNotPosted(isHeld: Bool) throws {
         let pair = try pair()
         let context = pair.context
         try context.performAndWait {
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// An object that is inserted and deleted by merges before the next save is not posted.
-    @Test func whatComesAndGoesInMergesIsNotTold() throws {
+    @Test func anInsertionDeletedByALaterMergeIsNotPosted() throws {
         let pair = try pair()
         let context = pair.context
         context.performAndWait {

@@ -8,7 +8,7 @@ import Testing
     // MARK: Rollback
 
     @Test(arguments: [false, true])
-    func whatWasDeletedHereComesBackAsOthersLeftIt(nested: Bool) throws {
+    func aRolledBackDeletionHasTheValuesOfOthers(nested: Bool) throws {
         let world = try TakenBackWorld(nested: nested)
         try world.mine.use { mine in
             let team = try #require(try world.object("Albion", mine) as? ClubTeam)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func whatWasDeletedHereAndElsewhereDoesNotComeBack() throws {
+    @Test func anObjectDeletedHereAndElsewhereIsNotRestored() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             let (skill, ada) = (try world.object("pace", mine), try world.object("Ada", mine))

@@ -5,7 +5,7 @@ import Testing
 
 /// Undo after others changed the same objects, and rows that others restore by undo.
 @Suite struct UndoneEditsTests {
-    @Test func anInsertionThatIsUndoneLeavesWhatTheParentDidWithIt() throws {
+    @Test func undoingAnInsertionRemovesTheParentsReferences() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             let (venue, skill) = (mine.make("Venue", ["name": "New"]), mine.make("Skill", ["name": "wit"]))
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func anEditThatIsUndoneLeavesThePartnerThatTheParentChose() throws {
+    @Test func anUndoneEditKeepsTheDestinationThatTheParentSet() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             let (team, ada) = (try world.object("Borough", mine), try world.object("Ada", mine))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aDeletionThatIsUndoneAfterItsSaveComesBackAtBothEnds() throws {
+    @Test func aDeletionUndoneAfterItsSaveIsRestoredAtBothEnds() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             let (ada, skill) = (try world.object("Ada", mine), try world.object("pace", mine))
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func whatTheParentBroughtBackIsNotBroughtBackByUndo() throws {
+    @Test func anObjectRestoredByTheParentIsNotRestoredByUndo() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             mine.delete(try world.object("Albion", mine))
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func whatTheParentBringsBackLaterIsTheSameObject() throws {
+    @Test func anObjectRestoredByTheParentLaterIsTheSameInstance() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             mine.delete(try world.object("Albion", mine))
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func whatTheParentDeletedDoesNotComeBackByUndo() throws {
+    @Test func anObjectDeletedByTheParentIsNotRestoredByUndo() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             let (ada, skill) = (try world.object("Ada", mine), try world.object("pace", mine))
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func whatUndoBringsBackDoesNotReferToWhatIsDeleted() throws {
+    @Test func restoredObjectsDoNotReferToDeletedOnes() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             let (rival, ada) = (try world.object("Borough", mine), try world.object("Ada", mine))
@@ -184,7 +184,7 @@ import Testing
     // MARK: Rows that come back
 
     @Test(arguments: [false, true])
-    func aRowThatOthersBringBackIsSeenAsTheyLeftIt(merging: Bool) throws {
+    func aRowRestoredByOthersHasTheirValues(merging: Bool) throws {
         let world = try TakenBackWorld(nested: false)
         let ada = try world.mine.use { try world.object("Ada", $0) }
         try world.editElsewhere { $0.delete(try world.object("Ada", $0)) }
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func aRowThatOthersBringBackIsNotTheOneThatWasRead() throws {
+    @Test func aRowRestoredByOthersIsNotTheOneThatWasRead() throws {
         let world = try TakenBackWorld(nested: false)
         try world.editElsewhere(merging: false) { $0.delete(try world.object("pace", $0)) }
         try world.editElsewhere(merging: false) { $0.undo() }
