@@ -193,7 +193,7 @@ import Testing
 
     // MARK: Rows that come later
 
-    @Test func aValueThatIsTakenAwayBeforeTheFirstSaveStaysAway() throws {
+    @Test func aDefaultRemovedBeforeTheFirstSaveIsNil() throws {
         try desk.make(team([attribute("name")])) { desk.insert("Team", ["name": "old"], $0) }
         let next = team([attribute("name"), attribute("city", value: "Montevideo")])
         var container = try desk.open(next)
@@ -229,7 +229,7 @@ import Testing
 
     // MARK: Entities that share a table
 
-    @Test func whatIsPushedDownIsNotInOtherRows() throws {
+    @Test func attributesMovedToASubentityAreRemovedFromOtherRows() throws {
         try desk.make(animals([], dog: [])) { context in
             for (number, name) in ["Animal", "Cat", "Dog"].enumerated() { desk.insert(name, ["tag": number], context) }
         }
@@ -270,7 +270,7 @@ import Testing
 
     // MARK: What others made
 
-    @Test func whatOthersMadeStays() throws {
+    @Test func objectsOfOtherProgramsAreKept() throws {
         try desk.make(team([attribute("name"), attribute("city"), attribute("land")])) { context in
             for number in 0..<3 { desk.insert("Team", ["name": "Team \(number)", "city": "City \(number)"], context) }
         }
@@ -304,7 +304,7 @@ import Testing
         "ALTER TABLE ZTEAM ADD COLUMN THEIR VARCHAR CHECK (THEIR <> ZCITY)",
         "CREATE INDEX MINE ON ZTEAM (ZLAND, ZNAME)",
     ])
-    func whatIsInTheWayIsNoHindrance(statement: String) throws {
+    func conflictingSchemasAreMigratedByCopying(statement: String) throws {
         try desk.make(team([attribute("name"), attribute("city"), attribute("land")])) { context in
             for number in 0..<3 { desk.insert("Team", ["name": "Team \(number)", "city": "City \(number)"], context) }
         }

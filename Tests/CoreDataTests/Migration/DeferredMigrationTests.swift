@@ -109,7 +109,7 @@ import Testing
                 Self.key] == nil)
     }
 
-    @Test func whatWaitsWaitsUntilItIsFinished() throws {
+    @Test func deferredStepsWaitUntilTheyAreFinished() throws {
         try desk.make(model(), fill)
         let next = model(city: false, players: false, label: "title", indexed: true)
         var container = try deferred(next)
@@ -128,7 +128,7 @@ import Testing
         try expectSchemaOfANewStore(next)
     }
 
-    @Test(arguments: [false, true]) func theNextVersionFindsWhatWaits(defers: Bool) throws {
+    @Test(arguments: [false, true]) func theNextVersionFindsDeferredSteps(defers: Bool) throws {
         try desk.make(model(), fill)
         try desk.close(try deferred(model(city: false)))
         try desk.close(try deferred(model(city: false, players: false)))
@@ -166,7 +166,7 @@ import Testing
         #expect(try waits(container))
     }
 
-    @Test func whatOthersAddedStays() throws {
+    @Test func indexesAndColumnsOfOthersAreKept() throws {
         try desk.make(model(), fill)
         let connection = try Connection(path: desk.url.path, access: .readWrite)
         try connection.execute("CREATE INDEX THEIRS ON ZTEAM (ZCITY)")
@@ -180,7 +180,7 @@ import Testing
         #expect(try rows("SELECT name FROM sqlite_master WHERE name = 'THEIRS'") == ["THEIRS"])
     }
 
-    @Test func aStoreOfAnotherTypeThatIsMadeOfItHasNothingThatWaits() throws {
+    @Test func aCopyOfAnotherTypeHasNoDeferredSteps() throws {
         try desk.make(model(), fill)
         let container = try deferred(model(city: false))
         let coordinator = container.persistentStoreCoordinator

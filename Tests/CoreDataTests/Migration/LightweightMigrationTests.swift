@@ -130,7 +130,7 @@ import Testing
 
     // MARK: Attributes
 
-    @Test func attributesComeGoAndAreRenamed() throws {
+    @Test func attributesAreAddedRemovedAndRenamed() throws {
         let first = model([
             entity(
                 "Team",
@@ -173,7 +173,7 @@ import Testing
         #expect(try again.viewContext.count(for: NSFetchRequest<NSManagedObject>(entityName: "Team")) == 3)
     }
 
-    @Test func whatIsRequiredAndHasNoValueIsAnErrorAndChangesNothing() throws {
+    @Test func aRequiredAttributeWithoutAValueIsAnErrorAndChangesNothing() throws {
         let first = model([entity("Team", [attribute("name")])])
         try make(first) { context in
             insert("Team", ["name": "Ajax"], context)
@@ -206,7 +206,7 @@ import Testing
         #expect(coordinator.persistentStores.count == 1)
     }
 
-    @Test func whatCannotBeInferredIsSaid() throws {
+    @Test func migrationsThatCannotBeInferredAreReported() throws {
         try make(model([entity("Team", [attribute("name"), attribute("wins")])])) { _ in }
         let typed = model([entity("Team", [attribute("name"), attribute("wins", .integer32AttributeType)])])
         let error = #expect(throws: CocoaError.self) { try open(typed) }
@@ -216,7 +216,7 @@ import Testing
 
     // MARK: Entities
 
-    @Test func entitiesComeGoAndAreRenamedAndNumbersFollow() throws {
+    @Test func entitiesAreAddedRemovedRenamedAndRenumbered() throws {
         let city = entity("City", [attribute("name")])
         let team = entity("Team", [attribute("name")])
         let extra = entity("Zone", [attribute("name")])

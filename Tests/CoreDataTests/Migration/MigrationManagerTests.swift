@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func theManagerMakesWhatMigrationInPlaceMakes() throws {
+    @Test func theManagerHasTheResultOfAMigrationInPlace() throws {
         let next = Self.firstVersion()
         next.entitiesByName["Book"]?.properties.append(
             MigrationDesk.attribute("pageCount", .integer32AttributeType, was: "pages"))

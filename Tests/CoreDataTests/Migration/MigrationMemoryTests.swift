@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Several objects of several entities for one source object, created in another order than that of the keys.
-    @Test func whatBecameOfWhatIsFoundInAnyOrder() throws {
+    @Test func destinationsAreFoundInAnyOrder() throws {
         let models = [Self.model(1), Self.model(2)]
         try fill(models[0], count: 1_300)
         let made = desk.folder.appendingPathComponent("Made.sqlite")

@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Indexes that are tables, and triggers and views of other programs.
-    @Test func whatElseStandsInTheFileIsNoHindrance() throws {
+    @Test func otherContentsOfTheFileAreAccepted() throws {
         func model(_ name: String) -> NSManagedObjectModel {
             let places = ["latitude", "longitude"].map { attribute($0, .doubleAttributeType) }
             let team = MigrationDesk.entity("Team", [attribute(name, was: "name")] + places)
@@ -144,7 +144,7 @@ import Testing
         #expect(last.statements.contains("ALTER TABLE ZTEAM RENAME COLUMN ZNAME TO ZNUMBER"))
     }
 
-    @Test func whatIsNoStoreIsSaid() throws {
+    @Test func aFileThatIsNotAStoreIsReported() throws {
         let model = MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name")])])
         #expect(#expect(throws: NSError.self) { try rehearsal(model) }?.code == 260)
         try Data("no database at all, but a text".utf8).write(to: desk.url)

@@ -77,7 +77,7 @@ import Testing
         try desk.close(try open([splitting()]))
     }
 
-    @Test func aHandlerThatThrowsStopsAndTheNextAttemptGoesOn() throws {
+    @Test func aThrowingHandlerStopsAndTheNextAttemptContinues() throws {
         struct Trouble: Error {}
         try fill()
         let stages: () -> [NSMigrationStage] = {
@@ -129,7 +129,7 @@ import Testing
         return 0
     }
 
-    @Test func whatCannotBeStagedIsSaid() throws {
+    @Test func invalidStagesAreReported() throws {
         try fill()
         let unknown = NSManagedObjectModelReference(name: "Nothing", in: nil, versionChecksum: "abc")
         #expect(code([splitting()]) == NSManagedObjectModelReferenceNotFoundError)

@@ -20,7 +20,7 @@ import Testing
         return model
     }
 
-    @Test func everythingComesAlong() throws {
+    @Test func allPartsOfTheModelsAreMerged() throws {
         let (library, shop) = (TestModel.library(), shop())
         library.setEntities([try #require(library.entitiesByName["Author"])], forConfigurationName: "Local")
         shop.setEntities(shop.entities, forConfigurationName: "Local")
@@ -185,7 +185,7 @@ import Testing
     }
 
     /// An object assigned to a store of another coordinator is not saved to any other store.
-    @Test func aStoreThatIsGoneTakesNothing() throws {
+    @Test func aRemovedStoreReceivesNoObjects() throws {
         try withTwoStores { context, stores in
             let coordinator = try #require(context.persistentStoreCoordinator)
             let venue = context.make("Venue", ["name": "Accra"])

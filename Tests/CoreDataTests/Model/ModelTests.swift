@@ -63,7 +63,7 @@ import Testing
         #expect(book.superentity == nil && book.attributesByName["code"] == nil)
     }
 
-    @Test func copiesStandAlone() throws {
+    @Test func copiesAreIndependent() throws {
         let model = TestModel.library()
         model.setEntities([try #require(model.entitiesByName["Author"])], forConfigurationName: "People")
         model.freeze()
@@ -163,7 +163,7 @@ import Testing
         #expect(NSManagedObjectModel(byMerging: [TestModel.library()], forStoreMetadata: metadata) == nil)
     }
 
-    @Test func whatCannotBeReadSaysWhy() throws {
+    @Test func unreadableModelsReportTheReason() throws {
         let missing = URL(fileURLWithPath: "/nowhere/x.xcdatamodeld")
         #expect(NSManagedObjectModel(contentsOf: missing) == nil)
         let error = try #require(throws: CocoaError.self) { try NSManagedObjectModel(validContentsOf: missing) }
