@@ -157,7 +157,7 @@ extension NeverHarmTests {
     }
 
     /// Foundation traps at a set whose member is a class description of the archive or is inline in the set.
-    @Test func membersOfSetsThatAreNoObjects() throws {
+    @Test func invalidMembersOfSets() throws {
         let world = try World()
         let members: [Any] = [["CF$UID": 2] as [String: Any], ["$classname": "NSSet"] as [String: Any]]
         for member in members {
@@ -171,7 +171,7 @@ extension NeverHarmTests {
     }
 
     /// Foundation expects a reference for each member of a collection. The invalid member follows a valid one.
-    @Test(arguments: ["NSArray", "NSDictionary", "NSSet"]) func membersThatAreNoReferences(name: String) throws {
+    @Test(arguments: ["NSArray", "NSDictionary", "NSSet"]) func membersThatAreNotReferences(name: String) throws {
         let world = try World()
         let text: [String: Any] = ["CF$UID": 3]
         let members: [Any] = [["CF$UID": 4] as [String: Any], Data("ateX".utf8)]
@@ -184,7 +184,7 @@ extension NeverHarmTests {
     }
 
     /// A URL that is its own base, unreachable from the root, in an archive that is too deep to be read.
-    @Test func anAddressThatIsItsOwnBase() throws {
+    @Test func aURLThatIsItsOwnBase() throws {
         let world = try World()
         func reference(_ number: Int) -> Any { ["CF$UID": number] as [String: Any] }
         let count = 70
@@ -201,7 +201,7 @@ extension NeverHarmTests {
     }
 
     /// Foundation makes an `NSURL` of these texts and traps when it is bridged to `URL`.
-    @Test(arguments: ["", "1://"]) func addressesThatAreNoURLs(text: String) throws {
+    @Test(arguments: ["", "1://"]) func invalidURLs(text: String) throws {
         let world = try World()
         let (_, context) = try store(
             world, Self.archive("NSURL", ["NS.relative": text, "NS.base": ["CF$UID": 0] as [String: Any]]))

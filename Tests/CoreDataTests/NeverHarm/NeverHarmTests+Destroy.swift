@@ -33,7 +33,7 @@ extension NeverHarmTests {
     }
 
     @Test(arguments: [false, true])
-    func p1_destroyLeavesFoldersLinksPipesAndSocketsAlone(isForced: Bool) throws {
+    func destroyKeepsFoldersLinksPipesAndSockets(isForced: Bool) throws {
         let world = try World()
         let options = [NSPersistentStoreForceDestroyOption: isForced]
         let (store, link, folder) = (world.url("a.sqlite"), world.url("link.sqlite"), world.url("folder.sqlite"))
@@ -54,11 +54,11 @@ extension NeverHarmTests {
 
     /// Uses a device node created for the test, with the numbers of `/dev/null`: as root it could be removed.
     @Test(arguments: [false, true])
-    func p1_destroyLeavesADeviceNodeAlone(isForced: Bool) throws {
+    func destroyKeepsADeviceNode(isForced: Bool) throws {
         let world = try World()
         let node = world.url("null.sqlite")
         guard mknod(node.path, S_IFCHR | 0o666, 1 << 8 | 3) == 0 else {
-            print("p1_destroyLeavesADeviceNodeAlone: skipped, mknod is not permitted here")
+            print("destroyKeepsADeviceNode: skipped, mknod is not permitted here")
             return
         }
         let before = facts(node.path)
@@ -91,7 +91,7 @@ extension NeverHarmTests {
         #expect(facts("/dev/null") == null && !null.isEmpty)
     }
 
-    @Test func p1_destroyLeavesAnotherProgramsDatabaseAlone() throws {
+    @Test func destroyKeepsAnotherProgramsDatabase() throws {
         let world = try World()
         let url = world.url("other.sqlite")
         let making = [url.path, "CREATE TABLE precious (x); INSERT INTO precious VALUES ('y')"]
@@ -104,7 +104,7 @@ extension NeverHarmTests {
         #expect(try Data(contentsOf: url) == before)
     }
 
-    @Test func p1_whatStaysBehindIsAValidEmptyFile() throws {
+    @Test func destroyLeavesAValidEmptyFile() throws {
         let world = try World()
         let url = world.url("数据 📦.sqlite")
         try world.fill(url, "gone", pictureSize: 300_000)
@@ -123,7 +123,7 @@ extension NeverHarmTests {
     }
 
     /// Stores whose names differ only in their extension share the folder of their external data.
-    @Test func p1_theExternalDataOfAStoreBesideStay() throws {
+    @Test func destroyKeepsTheExternalDataOfAnotherStore() throws {
         let world = try World()
         try world.fill(world.url("a.sqlite"), "gone", pictureSize: 300_000)
         try world.fill(world.url("a.db"), "kept", pictureSize: 200_000)
@@ -138,7 +138,7 @@ extension NeverHarmTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: data.path).count == 1)
     }
 
-    @Test func p1_aStoreThatThisProcessHasOpenIsDestroyed() throws {
+    @Test func aStoreThatThisProcessHasOpenIsDestroyed() throws {
         let world = try World()
         let url = world.url("a.sqlite")
         let other = try world.coordinator(url)
@@ -150,7 +150,7 @@ extension NeverHarmTests {
         #expect(try world.names(url).isEmpty)
     }
 
-    @Test func p1_aDamagedStoreIsDestroyedWhenForced() throws {
+    @Test func aDamagedStoreIsDestroyedWhenForced() throws {
         let world = try World()
         let url = world.url("a.sqlite")
         try world.fill(url, "gone")
@@ -163,7 +163,7 @@ extension NeverHarmTests {
         #expect(try world.names(url).isEmpty)
     }
 
-    @Test func p2_destroyingAnOpenStoreTakesItOutFirst() throws {
+    @Test func destroyingAnOpenStoreRemovesItFirst() throws {
         let world = try World()
         let url = world.url("a.sqlite")
         let coordinator = try world.coordinator(url)
@@ -186,7 +186,7 @@ extension NeverHarmTests {
         #expect(try context.names() == ["again"])
     }
 
-    @Test func p2_whatWasChangedBeforeIsNotReportedAsSaved() throws {
+    @Test func changesBeforeTheDestructionAreNotReportedAsSaved() throws {
         let world = try World()
         let url = world.url("a.sqlite")
         let coordinator = try world.coordinator(url)
@@ -216,7 +216,7 @@ extension NeverHarmTests {
         _ = held
     }
 
-    @Test func p2_aStoreThatIsOpenAsAnotherTypeStays() throws {
+    @Test func aStoreThatIsOpenAsAnotherTypeIsKept() throws {
         let world = try World()
         let url = world.url("a.sqlite")
         let coordinator = try world.coordinator(url)

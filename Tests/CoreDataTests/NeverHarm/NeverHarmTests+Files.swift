@@ -43,7 +43,7 @@ extension NeverHarmTests {
         return model
     }
 
-    @Test func p5_columnsOfJoinTablesAreReadFromTheStore() throws {
+    @Test func columnsOfJoinTablesAreReadFromTheStore() throws {
         let world = try World()
         let url = world.url("albums.sqlite")
         func withContext(_ body: (NSManagedObjectContext) throws -> Void) throws {
@@ -95,7 +95,7 @@ extension NeverHarmTests {
         }
     }
 
-    @Test func p6_countersOfTheHistoryAreAdded() throws {
+    @Test func missingHistoryCountersAreAdded() throws {
         let world = try World()
         let url = world.url("history.sqlite")
         let options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
@@ -131,7 +131,7 @@ extension NeverHarmTests {
             ])
     }
 
-    @Test func p7_defaultsOfAnotherTypeAreReadAsFarAsTheyCanBe() throws {
+    @Test func defaultsOfAnotherTypeAreReadIfPossible() throws {
         let world = try World()
         let attributes = [
             ("no", "Integer 64", "NO"), ("yes", "Integer 16", "YES"), ("half", "Double", "YES"),
@@ -160,7 +160,7 @@ extension NeverHarmTests {
     }
 
     /// Only the models that a store needs are read; other unreadable versions are ignored.
-    @Test func p9_theVersionOfAStoreIsChosenBeforeModelsAreRead() throws {
+    @Test func theVersionOfAStoreIsChosenBeforeModelsAreRead() throws {
         let world = try World()
         let url = world.url("a.sqlite")
         try world.fill(url, "a")
@@ -184,7 +184,7 @@ extension NeverHarmTests {
     }
 
     /// Models without a separate list of hashes are read if they contain an entity name of the store, in any script.
-    @Test(arguments: ["Item", "Überweisung", "注文"]) func p9_modelsWithoutHashesAreFoundByTheirEntities(name: String)
+    @Test(arguments: ["Item", "Überweisung", "注文"]) func modelsWithoutHashesAreFoundByTheirEntities(name: String)
         throws
     {
         let world = try World()

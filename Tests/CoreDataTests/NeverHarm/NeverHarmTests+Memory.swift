@@ -17,7 +17,7 @@ extension NeverHarmTests {
         return container
     }
 
-    @Test func p4_aFreshDescriptionIsOfAStoreInMemory() throws {
+    @Test func aNewDescriptionIsOfAStoreInMemory() throws {
         let description = NSPersistentStoreDescription()
         #expect(description.url == Self.null && description.type == NSSQLiteStoreType)
         let container = NSPersistentContainer(name: "Memory", managedObjectModel: World.model())
@@ -29,7 +29,7 @@ extension NeverHarmTests {
             container.persistentStoreCoordinator.metadata(for: store)[NSStoreUUIDKey] as? String == store.identifier)
     }
 
-    @Test func p4_allContextsOfACoordinatorShareIt() async throws {
+    @Test func allContextsOfACoordinatorShareIt() async throws {
         let container = try container()
         let first = container.newBackgroundContext()
         try first.fill("a")
@@ -44,7 +44,7 @@ extension NeverHarmTests {
         }
     }
 
-    @Test func p4_severalSideBySideAreOthers() throws {
+    @Test func severalInMemoryStoresAreIndependent() throws {
         let (one, two) = (try container(), try container())
         try one.newBackgroundContext().fill("one")
         try two.newBackgroundContext().fill("two")
@@ -73,7 +73,7 @@ extension NeverHarmTests {
         #expect(try context.names().isEmpty)
     }
 
-    @Test func p4_itHasConstraintsAndRelationships() throws {
+    @Test func itHasConstraintsAndRelationships() throws {
         let container = try container()
         let context = container.newBackgroundContext()
         try context.fill("a")
@@ -102,7 +102,7 @@ extension NeverHarmTests {
         #expect(try container.newBackgroundContext().names("folder = nil") == ["a"])
     }
 
-    @Test func p4_itTakesAllRequests() async throws {
+    @Test func itSupportsAllRequests() async throws {
         let context = try container().newBackgroundContext()
         try await context.perform {
             try context.execute(
@@ -141,7 +141,7 @@ extension NeverHarmTests {
         #expect(found == 3)
     }
 
-    @Test func p4_itHasAHistory() throws {
+    @Test func itHasAHistory() throws {
         let container = try container([
             NSPersistentHistoryTrackingKey: true as NSNumber,
             NSPersistentStoreRemoteChangeNotificationPostOptionKey: true as NSNumber,
@@ -161,7 +161,7 @@ extension NeverHarmTests {
         }
     }
 
-    @Test func p4_aPinnedContextKeepsItsState() throws {
+    @Test func aPinnedContextKeepsItsState() throws {
         let container = try container()
         let (reader, writer) = (container.newBackgroundContext(), container.newBackgroundContext())
         let id = try writer.fill("a")
@@ -178,7 +178,7 @@ extension NeverHarmTests {
         #expect(try reader.names() == ["b", "changed"])
     }
 
-    @Test func p4_bigValuesStandInMemoryToo() throws {
+    @Test func largeValuesAreInMemoryToo() throws {
         let before = try FileManager.default.contentsOfDirectory(atPath: "/dev").sorted()
         let container = try container()
         let id = try container.newBackgroundContext().fill("a", pictureSize: 1_000_000)
@@ -190,7 +190,7 @@ extension NeverHarmTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "/dev").sorted() == before)
     }
 
-    @Test func p4_itCanBeSavedAsAFileAndAFileAsIt() throws {
+    @Test func itCanBeMigratedToAFileAndBack() throws {
         let world = try World()
         let container = try container([NSPersistentHistoryTrackingKey: true as NSNumber])
         let coordinator = container.persistentStoreCoordinator
@@ -207,7 +207,7 @@ extension NeverHarmTests {
         #expect(try world.names(url) == ["a"])
     }
 
-    @Test func p4_destroyingItTakesItOut() throws {
+    @Test func destroyingItRemovesIt() throws {
         let container = try container()
         let coordinator = container.persistentStoreCoordinator
         try coordinator.context().fill("a")
@@ -219,7 +219,7 @@ extension NeverHarmTests {
                 == 260)
     }
 
-    @Test func p4_aListFollowsIt() throws {
+    @Test func aListFollowsIt() throws {
         let container = try container()
         let context = container.newBackgroundContext()
         try context.fill("a")
@@ -233,7 +233,7 @@ extension NeverHarmTests {
         }
     }
 
-    @Test func p4_aReadOnlyOneIsEmptyAndRefusesSaves() throws {
+    @Test func aReadOnlyOneIsEmptyAndRefusesSaves() throws {
         let container = try container([NSReadOnlyPersistentStoreOption: true as NSNumber])
         let context = container.newBackgroundContext()
         #expect(try context.names().isEmpty)

@@ -6,7 +6,7 @@ import Testing
 
 /// Links in the place of values, and folders that the framework creates.
 extension NeverHarmTests {
-    @Test func aLinkIsNoExternalValue() throws {
+    @Test func aLinkIsNotAnExternalValue() throws {
         let world = try World()
         let url = world.url("Store.sqlite")
         try world.fill(url, "picture", pictureSize: 300_000)
@@ -23,7 +23,7 @@ extension NeverHarmTests {
         }
     }
 
-    @Test(.needs(.process)) func cachesStandInTheHomeOfTheEnvironment() async {
+    @Test(.needs(.process)) func cachesAreInTheHomeFolderOfTheEnvironment() async {
         await #expect(processExitsWith: .success) {
             let world = try NeverHarmTests.World()
             unsetenv("XDG_CACHE_HOME")

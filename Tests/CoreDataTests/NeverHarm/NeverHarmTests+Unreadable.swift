@@ -272,7 +272,7 @@ extension NeverHarmTests {
 
     /// A relationship is unreadable together with its inverse, and its other columns are not changed.
     @Test(arguments: ["ZBOX", "Z_FOK_BOX"])
-    func p5_aToOneWithoutItsColumnStaysAsItIs(column: String) throws {
+    func aToOneWithoutItsColumnIsNotChanged(column: String) throws {
         let depot = try Depot()
         _ = try depot.rows("ALTER TABLE ZITEM RENAME COLUMN \(column) TO ZOTHER")
         let other = column == "ZBOX" ? "Z_FOK_BOX" : "ZBOX"
@@ -300,7 +300,7 @@ extension NeverHarmTests {
         try depot.close(coordinator)
     }
 
-    @Test func p5_batchesLeaveUnreadablePropertiesAlone() throws {
+    @Test func batchesDoNotChangeUnreadableProperties() throws {
         let depot = try Depot()
         _ = try depot.rows("ALTER TABLE ZITEM DROP COLUMN ZSIZE")
         let (coordinator, context) = try depot.open()
@@ -332,7 +332,7 @@ extension NeverHarmTests {
     }
 
     /// Migrating to a new store would lose the unreadable values. A copy of the file keeps them.
-    @Test func p5_whatIsNotReadIsNotMigratedAway() throws {
+    @Test func unreadablePropertiesAreNotLostByMigrations() throws {
         let depot = try Depot()
         _ = try depot.rows("ALTER TABLE Z_2TAGS RENAME TO Z_PAIRS")
         let newer = Depot.model(version: "2")
@@ -391,7 +391,7 @@ extension NeverHarmTests {
     }
 
     /// A derived value whose source is unreadable keeps the value that its triggers maintain.
-    @Test func p5_aDerivedValueOfAnUnreadableOneStays() throws {
+    @Test func aDerivedValueOfAnUnreadableOneIsKept() throws {
         let depot = try Depot()
         let url = depot.world.url("derived.sqlite")
         let model = Depot.model()
