@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aRowThatIsGoneIsAnObjectWithoutValues() throws {
+    @Test func anObjectOfADeletedRowHasNoValues() throws {
         try withSavedTeam { stack, context, id in
             let team = try #require(context.object(with: id) as? ClubTeam)
             try stack.context().use { other in

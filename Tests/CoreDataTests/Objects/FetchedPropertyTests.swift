@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theSourceAndThePropertyStandInThePredicate() throws {
+    @Test func predicateVariablesForTheSourceAndTheProperty() throws {
         try withCity { context, city in
             #expect(city.clubs.compactMap { $0.value(forKey: "name") as? String } == ["City", "Rovers"])
             let found = try #require(city.value(forKey: "clubs") as? [NSManagedObject])

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// IDs that another thread reads while a save assigns new ones are valid after the save, too.
-    @Test func othersAskForIDsWhileASaveGivesNewOnes() throws {
+    @Test func idsAreReadWhileASaveAssignsNewOnes() throws {
         let context = League.context(try filled(0))
         for round in 0..<20 {
             let teams = context.performAndWait {
@@ -128,7 +128,7 @@ import Testing
     }
 
     /// An object that another one replaced in its context is still notified of the context's release.
-    @Test func anObjectWhosePlaceAnotherTookOutlivesTheContext() throws {
+    @Test func aReplacedObjectOutlivesTheContext() throws {
         var context: NSManagedObjectContext? = League.context(try filled(1))
         let objects = try context?.performAndWait { () throws -> UncheckedSendable<[NSManagedObject]> in
             let context = try #require(context)
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// Data shared by a context's objects is released with the context and the last object.
-    @Test func whatObjectsShareGoesAwayWithThem() throws {
+    @Test func sharedDataOfObjectsIsReleasedWithThem() throws {
         struct Homes {
             weak var shared: ObjectHome?
             weak var own: ObjectHome?
@@ -175,7 +175,7 @@ import Testing
     }
 
     /// A reset does not post an object that is only referenced weakly, and releases it.
-    @Test func aResetTellsOfWhatIsHeldOrChanged() throws {
+    @Test func aResetPostsHeldAndChangedObjects() throws {
         let context = League.context(try filled(3))
         try context.performAndWait { () throws in
             var teams = try context.fetch(League.request("Team", by: "name"))
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func aTemporaryIDThatNobodyAskedForIsNotMissed() throws {
+    @Test func anUnreadTemporaryIDIsNotNeeded() throws {
         let context = League.context(try filled(0))
         try context.performAndWait {
             let quiet = context.addTeam("Quiet")

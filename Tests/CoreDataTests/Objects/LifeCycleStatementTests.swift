@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func snapshotEventsSayWhatIsTakenBack() throws {
+    @Test func snapshotEventsDistinguishUndoneChanges() throws {
         try withUndo { context in
             let team = context.team()
             team.log = []
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func whatDidSaveSetsCanBeUndone() throws {
+    @Test func changesInDidSaveCanBeUndone() throws {
         try withUndo { context in
             let team = context.team()
             team.onDidSave = { $0.wins = 3 }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func whatWasDeletedUnsavedIsInNoNotification() throws {
+    @Test func unsavedDeletedObjectsAreNotPosted() throws {
         try withUndo { context in
             let notices = Notices(context, [.NSManagedObjectContextDidSave])
             let (gone, kept) = (context.team("Gone"), context.team("Kept"))

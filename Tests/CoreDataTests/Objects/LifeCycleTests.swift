@@ -6,7 +6,7 @@ import Testing
 @Suite struct LifeCycleTests {
     /// A context is released while its queue is busy, and one of its objects is inserted into another context before it
     /// has left the first one.
-    @Test func anObjectOfAGoneContextGoesElsewhereBeforeItsQueueIsFree() throws {
+    @Test func anObjectOfAReleasedContextMovesBeforeItsQueueIsFree() throws {
         let stack = try League.memoryStack()
         var first: NSManagedObjectContext? = League.context(stack.coordinator)
         let queue = try #require(first).queue
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func whatAValidationChangesIsValidatedAgain() throws {
+    @Test func changesByAValidationAreValidated() throws {
         try ClubStack().contextKeepingStack().use { context in
             let checkedBefore = context.team("Before")
             let team = context.team()

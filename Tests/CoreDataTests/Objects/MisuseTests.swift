@@ -161,7 +161,7 @@ import Testing
     }
 
     /// Correct use of the queue does not stop the program: accessors, relationships, saves, a child and a merge.
-    @Test(.needs(.process)) func useOnTheQueueGoesOnWhileItIsChecked() async {
+    @Test(.needs(.process)) func correctUseOfTheQueueDoesNotStopTheProgram() async {
         await #expect(processExitsWith: .success) {
             let team = try Self.checkedTeam()
             let context = try #require(team.managedObjectContext)

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A property that was read before is read without a lookup, while others in the context may be observed already.
-    @Test func readsOfWhatWasReadBeforeAreTracked() throws {
+    @Test func repeatedReadsAreTracked() throws {
         let ways: [(read: (ClubTeam) -> Void, set: (ClubTeam) -> Void)] = [
             ({ _ = $0.wins }, { $0.wins += 1 }), ({ _ = $0.name }, { $0.name += "!" }),
             ({ _ = $0.rating }, { $0.rating += 1 }), ({ _ = $0.founded }, { $0.founded = Date() }),
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func everyWayToSetIsHeard() throws {
+    @Test func everyWayToSetIsObserved() throws {
         try withTeam { context, team in
             context.undoManager = UndoManager()
             let ways: [(String, () -> Void)] = [
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func theOldValueIsThereWhenItIsTold() throws {
+    @Test func observersAreNotifiedBeforeTheChange() throws {
         try withTeam { _, team in
             let seen = Mutex<[Int16]>([])
             nonisolated(unsafe) let object = team
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func bothEndsOfARelationshipAreHeard() throws {
+    @Test func bothEndsOfARelationshipAreObserved() throws {
         try withTeam { context, team in
             let player = context.make("Player", ["name": "Ada"])
             let fan = context.make("Fan", ["name": "Dot"])
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func mergesAndRefreshesAreHeard() throws {
+    @Test func mergesAndRefreshesAreObserved() throws {
         let stack = try ClubStack()
         let (mine, other) = (stack.context(), stack.context())
         let team = try mine.use { context in

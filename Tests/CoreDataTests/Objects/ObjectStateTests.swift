@@ -6,7 +6,7 @@ import Testing
 /// State properties of an object: inserted, updated, deleted, fault, changed.
 @Suite struct ObjectStateTests {
     /// An object that is inserted into another context keeps no state of the first one.
-    @Test func whatAContextLetGoAnotherMayTake() throws {
+    @Test func anotherContextMayInsertADeletedNewObject() throws {
         let stack = try ClubStack()
         let other = stack.context()
         let venue = try stack.context().use { context in
@@ -32,7 +32,7 @@ import Testing
         #expect(names == ["Moved"])
     }
 
-    @Test func whatAContextLeftBehindAnotherMayTake() throws {
+    @Test func anotherContextMayInsertAnObjectOfAReleasedContext() throws {
         let stack = try ClubStack()
         let venue = try stack.context().use { $0.make("Venue", ["name": "Orphan"]) }
         #expect(venue.managedObjectContext == nil && !venue.isInserted)
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// An object moves from one context to another and back, while the lists of both are in use.
-    @Test func whatWentToAnotherContextMayComeBack() throws {
+    @Test func anObjectMayMoveToAnotherContextAndBack() throws {
         let stack = try ClubStack()
         let (one, other) = (stack.context(), stack.context())
         func letGo(_ venue: NSManagedObject, by context: NSManagedObjectContext) {
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// A deleted object that is inserted again is saved with the changes of the same event.
-    @Test func whatComesBackIsChangedLikeAnyOther() throws {
+    @Test func aReinsertedObjectIsSavedWithItsChanges() throws {
         let stack = try ClubStack()
         let id = try stack.context().use { context in
             let venue = context.make("Venue", ["name": "Old"])
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// The same if a child context deleted it, inserted it again and changed it.
-    @Test func whatAChildBringsBackIsChangedInTheParent() throws {
+    @Test func anObjectReinsertedByAChildIsChangedInTheParent() throws {
         let stack = try ClubStack()
         try stack.context().use { parent in
             let venue = parent.make("Venue", ["name": "Old"])

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func charactersThatAreTheSameInOtherBytesAreNot() throws {
+    @Test func equalCharactersWithDifferentBytesDiffer() throws {
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)
         try context.performAndWait {
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// One predicate for objects of several entities and classes, and for values that are not objects.
-    @Test func whateverComes() throws {
+    @Test func objectsOfSeveralClassesAndOtherValues() throws {
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)
         context.performAndWait {

@@ -9,7 +9,7 @@ import Testing
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
 
     @Test(arguments: 1...(factor.map { 4 * $0 } ?? 2))
-    func everyShapeIsWhatThePlainModelSays(seed: Int) throws {
+    func everyShapeAgreesWithThePlainModel(seed: Int) throws {
         let stack = try ShapeModel.stack()
         try stack.context().use { context in
             var walk = ShapeWalk(context: context, seed: UInt64(seed))

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func valuesOfAnotherKindGoTheLongWay() throws {
+    @Test func valuesOfAnotherKindNeedALookup() throws {
         try withSavedTeam { _, team in
             expectRead(team, "wins", 7.0, isReady: false)
             expectRead(team, "wins", Decimal(7), isReady: false)

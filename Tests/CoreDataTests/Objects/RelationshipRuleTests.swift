@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func denyLooksAtWhatIsLeftInTheSave() throws {
+    @Test func denyConsidersTheRelationshipAtTheSave() throws {
         try withContext { context in
             let team = context.make("Guild", ["name": "Guild"])
             let member = context.make("Person", ["guild": team])

@@ -32,7 +32,7 @@ import Testing
         return model
     }
 
-    @Test func eachPropertyIsAskedForAndMayBeReplaced() throws {
+    @Test func eachPropertyIsValidatedAndMayBeReplaced() throws {
         let stack = try ClubStack(model: Self.model())
         try stack.context().use { context in
             let parts = ["a", "b"].map { context.make("Part", ["name": $0]) }
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func anErrorOfTooManyTellsTheMembers() throws {
+    @Test func aMaximumCountErrorContainsTheMembers() throws {
         let stack = try ClubStack(model: Self.model(maximum: 2))
         try stack.context().use { context in
             let parts = (0..<3).map { context.make("Part", ["name": "\($0)"]) }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func errorsOfOnesOwnComeOutAsTheyAre() throws {
+    @Test func errorsOfTheProgramAreThrownUnchanged() throws {
         struct Mine: Error, Equatable { let number: Int }
         let stack = try ClubStack()
         try stack.context().use { context in

@@ -14,7 +14,7 @@ import Testing
     ]
 
     @Test(arguments: [0, 1, 2, 4, 5, 6, 12, 13, 14, 20, 21, 22, 200, 3000])
-    func everyValueComesOutAsItWentIn(count: Int) {
+    func everyValueIsReadBackUnchanged(count: Int) {
         for shift in 0..<Self.values.count {
             let values = (0..<count).map { Self.values[($0 * 7 + shift) % Self.values.count] }
             let row = RowSnapshot.make(values, version: Int64(shift), isUnsaved: shift % 2 == 1)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func whatARowHoldsGoesWithIt() {
+    @Test func valuesAreReleasedWithTheirRow() {
         final class Held: NSObject {}
         weak var first: Held?
         weak var second: Held?
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Sizes that the memory limits in `performance.md` rely on.
-    @Test func aRowTakesWhatItsValuesTake() {
+    @Test func theSizeOfARowIsThatOfItsValues() {
         #expect(MemoryLayout<String>.size == 16 && MemoryLayout<Data>.size <= 16 && MemoryLayout<UUID>.size == 16)
         let values: [SlotValue] = [.integer(1), .real(2), .text("a name"), .null, .text("a zone")]
         let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: PackedValues.greatestWordCount(values.count))

@@ -103,7 +103,7 @@ import Testing
     }
 
     /// An override can validate another object or the same one again: each call has its own value.
-    @Test func validationsMayLieWithinEachOther() throws {
+    @Test func validationsMayBeNested() throws {
         try withOwner { context, owner in
             let other = try #require(context.make("Owner", ["name": "two", "size": 2]) as? Strict)
             var seen: [String] = []

@@ -25,7 +25,7 @@ import Testing
         return object
     }
 
-    @Test func theModelsRulesComeBeforeOnesOwn() throws {
+    @Test func theModelsRulesAreCheckedBeforeTheProgramsOwn() throws {
         try withContext { context in
             let object = make(context)
             object.checksNumber = true
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func onesOwnCheckIsNotReachedWhereTheModelsFails() throws {
+    @Test func theProgramsCheckIsSkippedIfTheModelsFails() throws {
         try withContext { context in
             let object = make(context)
             object.checksNumber = true

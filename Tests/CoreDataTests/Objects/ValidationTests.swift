@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func severalErrorsComeTogether() throws {
+    @Test func severalErrorsAreCombined() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team("x")
             team.setValue(500, forKey: "wins")

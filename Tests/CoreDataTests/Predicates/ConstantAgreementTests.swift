@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotInACollectionIsDeleted() throws {
+    @Test func aBatchDeletesObjectsOutsideACollection() throws {
         let world = try ConstantWorld()
         try world.context.performAndWait { () throws in
             let kept = [world.teams[0], world.teams[1]]

@@ -173,7 +173,7 @@ import Testing
         ("(rank - (", "))"),
         ("((", ") + 0)"),
     ])
-    func nestedFunctionsEndInAnAnswer(_ before: String, _ after: String) throws {
+    func nestedFunctionsCanBeEvaluated(_ before: String, _ after: String) throws {
         let context = try container("Thing", ["text"]).viewContext
         try fill(context, "Thing", "text")
         let isText = before.contains("case")
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// A list with columns as members repeats its left side for each member.
-    @Test func nestedListsEndInAnAnswer() throws {
+    @Test func nestedListsCanBeEvaluated() throws {
         let context = try container("Thing", ["text"]).viewContext
         try fill(context, "Thing", "text")
         for depth in [1, 3, 5, 8, 11] {

@@ -20,7 +20,7 @@ import Testing
         #expect(NSExpression(forKeyPath: \ClubTeam.rating).keyPath == "rating")
     }
 
-    @Test func whatStandsForNoKeyIsSortedByCode() throws {
+    @Test func keyPathsWithoutAKeyAreSortedInMemory() throws {
         let club = try ClubStack()
         let context = club.context()
         defer { withExtendedLifetime((club, context)) {} }

@@ -70,7 +70,7 @@ import Testing
                 == [nil, "B", "a\u{0}", "b", "e\u{301}", "é", "中", "\u{10FFFF}"].map { $0.map { Array($0.utf8) } })
     }
 
-    @Test func whatNoStoreCanSortIsLeftToMemory() throws {
+    @Test func sortsThatSQLDoesNotSupportAreLeftToMemory() throws {
         let world = try PredicateWorld(seed: 2, teamCount: 5)
         let byCode = NSSortDescriptor(
             key: "name", ascending: true,

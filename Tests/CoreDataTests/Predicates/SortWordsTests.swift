@@ -72,7 +72,7 @@ import Testing
         check([([], true)], count: 0, told: 1, "no rows")
     }
 
-    @Test func textsThatAreFilledUpAreNotTaken() {
+    @Test func ambiguousTextsEndTheNumber() {
         let texts = ["", "\u{0}", "a", "a\u{0}", "a\u{0}\u{0}", "a\u{1}", "aa"].map(SlotValue.text)
         check([(texts, true), (texts, false)], count: 7, told: 0, "with zeros")
         check([(texts + [.null], true)], count: 8, told: 0, "empty or nothing")

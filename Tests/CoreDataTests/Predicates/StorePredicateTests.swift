@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [61, 62] as [UInt64])
-    func fetchesFindWhatTheObjectsAnswer(seed: UInt64) throws { try compare(Copy(seed: seed), seed) }
+    func fetchesFindTheObjectsThatMatchInMemory(seed: UInt64) throws { try compare(Copy(seed: seed), seed) }
 
     #if PostgreSQL
         /// `ROSTER_LONG_TESTS=10` runs 10,000 predicates and as many sorts, a thousand for each seed.

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoNumberIsNone() {
+    @Test func invalidNumbersAreNil() {
         #expect(VariadicArguments.real("") == nil && VariadicArguments.real("0x1,8,1p+0") == nil)
         #expect(VariadicArguments.real("nan")?.isNaN == true && VariadicArguments.real("-inf") == -.infinity)
     }

@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
-    func whatTheRequestDeletesAnywayHindersNothing(_ type: String) throws {
+    func objectsDeletedByTheSameRequestDenyNothing(_ type: String) throws {
         let context = try Self.context(type)
         try context.performAndWait {
             let folder = Self.add("Folder", 0, context)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
-    func cascadesOfAnEarlierStepCountAsGone(_ type: String) throws {
+    func cascadesOfAnEarlierStepCountAsDeleted(_ type: String) throws {
         let context = try Self.context(type)
         try context.performAndWait {
             let folder = Self.add("Folder", 0, context)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func whatStaysStillForbids() throws {
+    @Test func remainingObjectsStillDenyTheDeletion() throws {
         let context = try Self.context(NSSQLiteStoreType)
         try context.performAndWait {
             let folder = Self.add("Folder", 0, context)

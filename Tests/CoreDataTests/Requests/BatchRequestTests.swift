@@ -384,7 +384,7 @@ import Testing
         }
     }
 
-    @Test func pendingChangesAreNoAffairOfABatch() throws {
+    @Test func aBatchIgnoresPendingChanges() throws {
         let stack = try Stack()
         try stack.use { context in
             try context.execute(NSBatchInsertRequest(entityName: "Dog", objects: [["name": "Rex"], ["name": "Bo"]]))
@@ -427,7 +427,7 @@ import Testing
         }
     }
 
-    @Test func theWorldHearsAndAControllerAfterMerging() async throws {
+    @Test func batchesArePostedAndControllersFollowAfterMerging() async throws {
         let stack = try Stack(history: true)
         let coordinator = stack.container.persistentStoreCoordinator
         try await confirmation { heard in

@@ -65,7 +65,7 @@ import Testing
         #expect(ends.all.count > times / 2 && ends.all.allSatisfy(\.self), "\(ends.all)")
     }
 
-    @Test func whoLetsGoDoesNotWaitForTheQueue() throws {
+    @Test func releasingAContextDoesNotWaitForItsQueue() throws {
         let stack = try ClubStack()
         let ends = Ends()
         let holder = Holder()

@@ -115,7 +115,7 @@ import Testing
         #expect(try dropped(place) { try place.insert(9_000) } == 0)
     }
 
-    @Test func whatAnalyzeCountedIsKept() throws {
+    @Test func statisticsOfAnalyzeAreKept() throws {
         let place = try Place()
         try place.insert(10)
         try place.look { try $0.execute("ANALYZE") }
