@@ -55,7 +55,7 @@ import Testing
     }
 
     /// If a turn takes long regardless of its size, as over a network, small turns would never catch up.
-    @Test func turnsAreNotCutBelowWhatTheyCostWithoutTheirRows() throws {
+    @Test func turnsAreNotShortenedBelowTheirFixedCost() throws {
         var commits = ForeignCommits()
         var rows = [Int]()
         for _ in 0..<60 {
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// If more rows arrive than short turns can merge, turns become longer; they become short again afterwards.
-    @Test func turnsGrowWithTheDelayOfWhatWaits() throws {
+    @Test func turnsGrowWithTheDelayOfWaitingCommits() throws {
         var commits = ForeignCommits()
         var (longestTurn, longestDelay) = (0.0, 0.0)
         _ = try followForAMinute(&commits, turnTaking: { rows, _ in 0.02 + 0.0005 * Double(rows) }) {
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// Placing a row takes longer the more rows of a list wait, so a list that fell behind would not catch up.
-    @Test func whatIsFarBehindIsMergedAtOnce() throws {
+    @Test func aLargeBacklogIsMergedAtOnce() throws {
         var commits = ForeignCommits()
         var longestDelay = 0.0
         let end = try followForAMinute(
@@ -130,7 +130,7 @@ import Testing
         #expect(longestDelay < 8 && end.time < 70, "\(longestDelay), \(end.time)")
     }
 
-    @Test func whatWaitsIsKnownByItsRows() throws {
+    @Test func waitingCommitsAreFoundByTheirRows() throws {
         let ids = try ids(30)
         var commits = ForeignCommits()
         for part in 0..<3 { _ = commits.add(changes(\.updated, Array(ids[part * 10..<part * 10 + 10]) + [ids[0]])) }
@@ -147,7 +147,7 @@ import Testing
         #expect(waiting() == Array(repeating: false, count: 30))
     }
 
-    @Test func partsPutTogetherNameEachRowOnceByWhatBecameOfIt() throws {
+    @Test func combinedPartsListEachRowOnceByItsFinalState() throws {
         let ids = try ids(4)
         var last = changes(\.updated, [ids[0], ids[1]])
         last.completeSince = .now()
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// A complete merge of one store does not mean that another one is merged completely.
-    @Test func onlyTheHistoryOfASingleStoreTellsThatAllIsMerged() throws {
+    @Test func onlyASingleStoresHistoryShowsThatAllIsMerged() throws {
         let staff = try Staff(watches: true)
         let heard = HeardCommits()
         staff.coordinator.addCommitObserver(heard)

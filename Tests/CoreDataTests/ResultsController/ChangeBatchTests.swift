@@ -64,7 +64,7 @@ import Testing
                 ])
     }
 
-    @Test func sectionsThatChangePlacesGoAndCome() {
+    @Test func swappedSectionsAreDeletedAndInserted() {
         // Sections cannot move: one of them stays, the other is deleted and inserted, and its row moves.
         #expect(
             events([section(1, 1), section(2, 2)], [section(2, 2), section(1, 1)], touched: [1, 2])

@@ -150,7 +150,7 @@ import Testing
         #expect(controller.aggregate(.sum("capacity")) == .integer(17))
     }
 
-    @Test func whatIsNoNumberIsRefused() throws {
+    @Test func sumsOfOtherValuesThanNumbersAreRefused() throws {
         let stadiums = try Stadiums()
         for aggregate in [SectionAggregate.sum("name"), .average("opened"), .sum("nothing"), .minimum("owner")] {
             let error = #expect(throws: CocoaError.self) { try list(stadiums, [aggregate]) }
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func whatHasNoOrderIsRefused() throws {
+    @Test func minimaOfUnorderedValuesAreRefused() throws {
         let stadiums = try Stadiums()
         for aggregate in [SectionAggregate.minimum("code"), .maximum("plan"), .count("plan")] {
             let error = #expect(throws: CocoaError.self) { try list(stadiums, [aggregate]) }
@@ -168,7 +168,7 @@ import Testing
         #expect(try list(stadiums, [.count("code")]).aggregate(.count("code")) == .integer(1))
     }
 
-    @Test func whatIsNoNumberGoesAgain() throws {
+    @Test func aggregatesRecoverFromNaN() throws {
         let stadiums = try Stadiums()
         let odd = stadiums.add("A", ["city": "x", "rating": Double.nan, "cost": NSDecimalNumber.notANumber])
         let low = stadiums.add("B", ["city": "x", "rating": 1.5, "cost": Decimal(2)])
@@ -192,7 +192,7 @@ import Testing
         #expect(controller.sections?[0].aggregate(.sum("cost")) == .decimal(8))
     }
 
-    @Test func sumsComeBackFromRounding() throws {
+    @Test func sumsRecoverFromRounding() throws {
         let stadiums = try Stadiums()
         let small = try #require(Decimal(string: "0.01"))
         let large = try #require(Decimal(string: "1e38"))
@@ -225,7 +225,7 @@ import Testing
         #expect(counts == Array(repeating: 300, count: 8))
     }
 
-    @Test func rowsThatAreGoneAreNotAsked() throws {
+    @Test func deletedRowsAreNotAggregated() throws {
         let stadiums = try Stadiums()
         for name in ["A", "B"] { stadiums.add(name, ["capacity": 10]) }
         try stadiums.context.save()
@@ -246,7 +246,7 @@ import Testing
         #expect(controller.aggregate(.sum("capacity")) == .integer(10))
     }
 
-    @Test func whatChangedUnseenIsTold() async throws {
+    @Test func observersAreNotifiedOfUnfollowedChanges() async throws {
         let stadiums = try Stadiums()
         let a = stadiums.add("A", ["city": "x", "capacity": 10])
         try stadiums.context.save()

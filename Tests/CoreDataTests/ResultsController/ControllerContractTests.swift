@@ -14,7 +14,7 @@ import Testing
         return stadiums
     }
 
-    @Test func p15_rollbackOfAnInsertionIsOneDeleteAtOnce() throws {
+    @Test func rollbackOfAnInsertionIsOneImmediateDelete() throws {
         let stadiums = try three()
         let (controller, log) = try stadiums.list(stadiums.request())
         stadiums.add("Aa")
@@ -42,7 +42,7 @@ import Testing
         #expect(stadiums.context.registeredObjects.contains(added) == false)
     }
 
-    @Test func rollbackOfAnInsertionNobodyHeardOfIsSilent() throws {
+    @Test func rollbackOfAnUnreportedInsertionIsNotReported() throws {
         let stadiums = try three()
         let (controller, log) = try stadiums.list(stadiums.request())
         stadiums.add("Aa")
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Changes in a context that is not merged appear when their IDs are merged, like those of batch requests.
-    @Test func changesBesideTheContextShowWhenTheirIDsAreMerged() throws {
+    @Test func changesElsewhereAppearWhenTheirIDsAreMerged() throws {
         let stadiums = try three()
         let (controller, log) = try stadiums.list(stadiums.request())
         let other = stadiums.container.newBackgroundContext()

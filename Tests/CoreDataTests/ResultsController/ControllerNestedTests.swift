@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aFetchSeesWhatIsNotSavedOfRelatedObjects() throws {
+    @Test func aFetchIncludesUnsavedChangesOfRelatedObjects() throws {
         let staff = try Staff()
         try staff.context.performAndWait {
             let (alice, bob, sam) = try staff.savedThree()

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aRollbackOfInsertedRowsShowsTheirObjectsUntilTheyAreTold() throws {
+    @Test func rolledBackRowsShowTheirObjectsUntilReported() throws {
         let stadiums = try Stadiums()
         let saved = stadiums.add("B")
         try stadiums.context.save()
@@ -66,7 +66,7 @@ import Testing
         #expect(stadiums.context.registeredObjects == [saved], "no object was made for rows that never were")
     }
 
-    @Test func aMergedDeletionShowsTheSameObjectsUntilItIsTold() throws {
+    @Test func mergedDeletionsShowTheSameObjectsUntilReported() throws {
         let stadiums = try Stadiums()
         for name in ["A", "B", "C"] { stadiums.add(name) }
         try stadiums.context.save()
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// The change reads in the background, where it almost certainly is when the fetch begins.
-    @Test(arguments: 0..<6) func aFetchTakesThePlaceOfAChangeOfRequest(turns: Int) async throws {
+    @Test(arguments: 0..<6) func aFetchReplacesAChangeOfRequest(turns: Int) async throws {
         let stadiums = try Stadiums()
         for number in 0..<300 { stadiums.add("\(1_000 + number)", ["capacity": number]) }
         try stadiums.context.save()

@@ -87,7 +87,7 @@ import Testing
         #expect(try stadiums.context.fetch(controller.fetchRequest) == controller.fetchedObjects)
     }
 
-    @Test func whatHappensMeanwhileIsNotLost() async throws {
+    @Test func changesDuringARefetchAreNotLost() async throws {
         let stadiums = try saved()
         let (controller, log) = try stadiums.list(stadiums.request(["name"]))
         controller.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
@@ -193,7 +193,7 @@ import Testing
 
     /// New objects that are saved while the difference is computed get other IDs.
     @Test(arguments: 0..<5)
-    func differencesNameObjectsAsTheyAreKnownThen(turnsBeforeTheSave: Int) async throws {
+    func differencesUseTheCurrentIDs(turnsBeforeTheSave: Int) async throws {
         let stadiums = try saved()
         let (controller, _) = try stadiums.list(stadiums.request(["name"]))
         let differences = DifferenceLog()
@@ -237,7 +237,7 @@ import Testing
         #expect(controller.fetchedObjects?.first?.value(forKey: "capacity") as? Int64 == 0)
     }
 
-    @Test func sectionsOfOneNameAreToldEach() async throws {
+    @Test func sectionsWithTheSameNameAreReportedSeparately() async throws {
         let stadiums = try Stadiums()
         for (name, capacity) in [("A", 1), ("B", 2)] { stadiums.add(name, ["city": "x", "capacity": capacity]) }
         try stadiums.context.save()

@@ -248,7 +248,7 @@ import Testing
         #expect(titles(again) == ["none 0", "c1 1", " 1", "c0 2"])
     }
 
-    @Test func whatDoesNotFitIsRefused() throws {
+    @Test func invalidSectionKindsAreRefused() throws {
         let stadiums = try Stadiums()
         let wrong: [(SectionBy, String)] = [
             (.year("name"), "date"), (.bucket("name", size: 1), "number"), (.firstLetter("capacity"), "text"),
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func sectionsAreGoneOverToAnew() async throws {
+    @Test func aRefetchChangesTheSections() async throws {
         let stadiums = try Stadiums()
         for number in 0..<9 { stadiums.add("N\(number)", ["city": "c\(number % 3)", "capacity": number * 100]) }
         try stadiums.context.save()

@@ -33,7 +33,7 @@ import Testing
         return try #require(try context.fetch(request).first)
     }
 
-    @Test func aListOfSeveralStoresSeesWhatIsNotSavedOfRelatedObjects() throws {
+    @Test func aListOfSeveralStoresIncludesUnsavedRelatedChanges() throws {
         try Staff.run { staff in
             let second = try staff.coordinator.addPersistentStore(
                 type: .sqlite, at: staff.folder.appendingPathComponent("Second.sqlite"))
@@ -245,7 +245,7 @@ import Testing
     @Test(arguments: [
         "ANY department.employees.salary > 15", "ANY department.employees.department.employees.salary > 15",
     ])
-    func colleaguesThatTheStoreKnowsElsewhereAreLookedAt(format: String) throws {
+    func unsavedMovesOfRelatedObjectsAreEvaluated(format: String) throws {
         try Staff.run { staff in
             let (art, sales) = (staff.department("Art"), staff.department("Sales"))
             for name in ["Ann", "Bob"] { staff.employee(name, "E", 1).setValue(art, forKey: "department") }
@@ -443,7 +443,7 @@ import Testing
         }
     }
 
-    @Test func readingADeletedRowThatTheContextHoldsNoObjectForIsNoDeletionToSave() throws {
+    @Test func readingAnUnheldDeletedRowIsNotAPendingDeletion() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")

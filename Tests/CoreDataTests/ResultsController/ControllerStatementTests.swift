@@ -199,7 +199,7 @@ import Testing
 
     /// The store's positions are based on saved values. Rows with unsaved, equal or missing values are placed
     /// correctly, too.
-    @Test func rowsAreRightlyPlacedWhereTheStoreKnowsOnlyHalf() throws {
+    @Test func rowsWithUnsavedValuesArePlacedCorrectly() throws {
         var random = SeededGenerator(seed: 22)
         let rows = (0..<900).map { _ in
             [

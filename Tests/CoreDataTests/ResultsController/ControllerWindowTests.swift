@@ -52,7 +52,7 @@ import Testing
 
     /// Related objects count as they are in the context, not as in the store.
     @Test(arguments: [false, true])
-    nonisolated func unsavedRelatedObjectsDecideWhatIsSeen(hasOwnChanges: Bool) throws {
+    nonisolated func unsavedRelatedObjectsDetermineTheWindow(hasOwnChanges: Bool) throws {
         try Staff.run { staff in
             let departments = ["A", "B"].map { staff.department($0) }
             for number in 0..<100 {

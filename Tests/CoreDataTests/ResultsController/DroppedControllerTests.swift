@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func theBatchIsToldToItsEndAndTheControllerGoesAwayAfterIt() throws {
+    @Test func theControllerIsReleasedAfterTheBatch() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             let owner = Owner()

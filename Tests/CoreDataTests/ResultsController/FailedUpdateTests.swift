@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func theDelegateHearsOfIt() throws {
+    @Test func theDelegateIsNotified() throws {
         let stack = try ClubStack()
         try stack.context().use { context in
             _ = context.team("Rovers")

@@ -67,7 +67,7 @@ import Testing
     ]
 
     @Test(arguments: sections.indices)
-    func groupsSayWhatRowsSay(place: Int) throws {
+    func groupedAggregatesEqualThoseOfRows(place: Int) throws {
         let stadiums = try Stadiums()
         try fill(stadiums)
         let by = Self.sections[place]
@@ -96,7 +96,7 @@ import Testing
         SectionAggregate.sum("cost"), .minimum("cost"), .sum("rating"), .average("rating"), .minimum("name"),
         .count("name"),
     ])
-    func whatIsNotExactInSQLIsReadFromRows(aggregate: SectionAggregate) throws {
+    func inexactAggregatesAreComputedFromRows(aggregate: SectionAggregate) throws {
         let stadiums = try Stadiums()
         try fill(stadiums, withEmptyTexts: true)
         let asked = try list(stadiums, [aggregate], by: .value("country"), asksStore: true)

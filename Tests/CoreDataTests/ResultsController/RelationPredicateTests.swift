@@ -54,7 +54,7 @@ import Testing
     }
 
     /// Every fifth case; all with `ROSTER_LONG_TESTS`.
-    @Test func everyRowIsToldOfWhoseRelationshipChanged() throws {
+    @Test func rowsWithChangedRelationshipsAreReported() throws {
         var wrong: [String] = []
         let step = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] == nil ? 5 : 1
         for test in stride(from: 0, to: Case.all.count, by: step).map({ Case.all[$0] }) {

@@ -55,7 +55,7 @@ import Testing
     }
 
     /// A pipe or a device at its path is ignored and replaced; a folder is kept.
-    @Test(arguments: ["pipe", "device", "folder"]) func whatIsNoFileIsPassedOver(_ kind: String) throws {
+    @Test(arguments: ["pipe", "device", "folder"]) func cachesThatAreNotFilesAreIgnored(_ kind: String) throws {
         try onStaff { staff in
             try FileManager.default.removeItem(atPath: path)
             switch kind {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func whatAPinnedContextReadsIsNotKept() throws {
+    @Test func listsOfPinnedContextsAreNotCached() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             try staff.context.setQueryGenerationFrom(.current)

@@ -14,7 +14,7 @@ import Testing
         ) { self.snapshot = snapshot }
     }
 
-    @Test(arguments: 1...12) func identifiersOfUnsavedObjectsGoOnNamingThem(seed: Int) throws {
+    @Test(arguments: 1...12) func identifiersOfUnsavedObjectsStayValid(seed: Int) throws {
         let stack = try ClubStack()
         let isNested = seed % 3 == 0
         let root = stack.context()
