@@ -197,7 +197,7 @@ import Testing
         #expect(try count(limit: 0, offset: 4) == 8)
     }
 
-    @Test func theValueToGroupByStandsBesideTheKey() throws {
+    @Test func theGroupingValueFollowsTheKey() throws {
         let path = ["homeVenue", "label"]
         let sorted = try query(
             world.team, "name != 'x'", sort: [NSSortDescriptor(key: "homeVenue.label", ascending: false)])
@@ -215,7 +215,7 @@ import Testing
         #expect(try places.keys(groupedBy: ["label"]).group?.column == 2)
     }
 
-    @Test func whatIsSortedByTheCallerHasItsValuesBehindTheRest() throws {
+    @Test func valuesForSortingInMemoryAreLastColumns() throws {
         let sort = [
             NSSortDescriptor(key: "wins", ascending: false), NSSortDescriptor(key: "homeVenue.label", ascending: true),
         ]
@@ -266,7 +266,7 @@ import Testing
         #expect(SQLName.quoted("") == "\"\"")
     }
 
-    @Test func thePrefixRangeEndsBehindEveryTextThatBeginsWithIt() {
+    @Test func thePrefixRangeEndsAfterAllTextsWithThePrefix() {
         #expect(PredicateToSQL.successor(of: "ab") == "ac")
         #expect(PredicateToSQL.successor(of: "a\u{10FFFF}") == "b")
         #expect(PredicateToSQL.successor(of: "\u{10FFFF}") == nil)

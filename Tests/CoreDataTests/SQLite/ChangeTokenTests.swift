@@ -61,7 +61,7 @@ import Testing
 
     /// A killed program may leave complete frames that were not committed, or commits that were rolled back. Frames
     /// written over them later have another content.
-    @Test func framesThatAKilledProgramLeftAreNoCommits() throws {
+    @Test func framesLeftByAKilledProgramAreNotCommits() throws {
         let open = try harness.open()
         try open.insert("Team", ["name": .text("A")])
         let first = try open.insert("Team", ["name": .text("B")])

@@ -442,7 +442,7 @@ import Testing
         ("nothing.name", "does not lead"), ("name + name", "not a key path"),
         ("tags.firms.@count", "exactly one to-many"),
         ("city", "does not end at an attribute"), ("uppercase:(staffCount)", "needs strings"),
-    ]) func whatCannotBeDerivedIsRefused(_ expression: String, _ reason: String) throws {
+    ]) func invalidDerivationsAreRefused(_ expression: String, _ reason: String) throws {
         let model = Self.model()
         let firm = try #require(model.entitiesByName["Firm"])
         firm.properties.append(Self.derived("extra", .stringAttributeType, expression))

@@ -45,7 +45,7 @@ import Testing
         #expect(try open.value("external", of: id) == .data(value))
     }
 
-    @Test func aFileGoesWithItsValue() throws {
+    @Test func aFileIsRemovedWithItsValue() throws {
         let open = try harness.open()
         let id = try open.insert("Thing", ["external": .data(Self.big)])
         let other = try open.insert("Thing", ["external": .data(Self.big)])
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// The next process that opens the store removes the files that a killed save left, and only those.
-    @Test func whatADeadSaveLeftIsClearedUp() throws {
+    @Test func filesLeftByAKilledSaveAreRemoved() throws {
         let open = try harness.open()
         let id = try open.insert("Thing", ["external": .data(Self.big)])
         let used = files()

@@ -4,7 +4,7 @@ import Testing
 
 /// Order in which new rows are written.
 @Suite struct InsertOrderTests {
-    @Test func rowsGoByEntityAndKeyWhateverOrderTheyComeIn() throws {
+    @Test func rowsAreOrderedByEntityAndKey() throws {
         let harness = try StoreHarness(StoreModels.web())
         let open = try harness.open()
         let rows = try (0..<60).map { number in

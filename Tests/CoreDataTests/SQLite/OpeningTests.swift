@@ -45,7 +45,7 @@ import Testing
         #expect(try harness.sql("SELECT name FROM sqlite_master") == [[.text("t")]])
     }
 
-    @Test func whatIsNotThere() throws {
+    @Test func missingFilesAndFolders() throws {
         expect(260, "there is no such file", Self.readOnly)
         expect(134080, "does not exist", url: harness.folder.appendingPathComponent("no/such/Store.sqlite"))
         expect(134080, "is a folder", url: harness.folder)
@@ -144,7 +144,7 @@ import Testing
         #expect(try reader.value("name", of: id) == .text("B"))
     }
 
-    @Test func aLogThatWasJustBegunHoldsNobodyUp() throws {
+    @Test func aLogWithOnlyAHeaderBlocksNoReader() throws {
         let writer = try harness.open()
         let id = try writer.insert("Team", ["name": .text("A")])
         try writer.close()
@@ -288,7 +288,7 @@ import Testing
     }
 
     /// A rollback journal that a killed program left is applied before anything is read, even by readers.
-    @Test func aStoreInTheMiddleOfAWriteIsNotReadAsItStands() throws {
+    @Test func aStoreInTheMiddleOfAWriteIsRolledBackFirst() throws {
         let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "delete", "cache_size": "1"]]
         let open = try harness.open(options)
         for number in 0..<50 {
@@ -315,7 +315,7 @@ import Testing
     }
 
     /// The same if the writer was killed after the first page, which has a higher page count than the file.
-    @Test func aStoreThatWasGrowingIsNotReadAsItStands() throws {
+    @Test func aGrowingStoreIsRolledBackFirst() throws {
         let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "delete", "cache_size": "1"]]
         let open = try harness.open(options)
         for number in 0..<20 { try open.insert("Venue", ["name": .text("\(number)")]) }

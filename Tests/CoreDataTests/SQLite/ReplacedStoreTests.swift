@@ -7,7 +7,7 @@ import Testing
 /// Another file replaces an open store.
 @Suite struct ReplacedStoreTests {
     /// A commit in progress is in a log that is newer than the other file and does not belong to it.
-    @Test func aCommitThatWasUnderWayIsNotPlayedOverTheOtherFile() throws {
+    @Test func aCommitInProgressIsNotAppliedToTheOtherFile() throws {
         let harness = try StoreHarness(StoreModels.league())
         try harness.open().close()
         let copy = harness.folder.appendingPathComponent("Copy.sqlite")

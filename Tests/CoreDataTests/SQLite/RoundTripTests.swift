@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsNothing() throws {
+    @Test func missingValuesAreNull() throws {
         let open = try harness.open()
         let id = try open.insert("Thing", [:])
         let row = try #require(open.store.rows(for: [id])[id])

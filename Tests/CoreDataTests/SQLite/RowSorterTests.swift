@@ -63,14 +63,14 @@ import Testing
 
     private static let directions = [[true], [false], [true, false], [false, true, true], [true, true, false]]
 
-    @Test(arguments: [UInt64(1), 2, 3]) func valuesOfAllKindsStandAsSQLiteSortsThem(_ seed: UInt64) throws {
+    @Test(arguments: [UInt64(1), 2, 3]) func valuesOfAllKindsHaveSQLitesOrder(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try fill(600, &random) { Self.special.randomElement(using: &$0)! }
         for ascending in Self.directions { try expectTheOrderOfSQLite(ascending) }
     }
 
     /// Rows with equal beginnings, so that several words must be compared.
-    @Test func rowsThatAreMostlyTheSameStandAsSQLiteSortsThem() throws {
+    @Test func similarRowsHaveSQLitesOrder() throws {
         var random = SeededGenerator(seed: 4)
         try fill(400, &random) { random in
             .text(
@@ -86,7 +86,7 @@ import Testing
         try expectTheOrderOfSQLite([true, false])
     }
 
-    @Test(arguments: [true, false]) func whatStandsTogetherIsCounted(_ isAscending: Bool) throws {
+    @Test(arguments: [true, false]) func adjacentEqualValuesAreCounted(_ isAscending: Bool) throws {
         var random = SeededGenerator(seed: 6)
         let texts = ["", "a", "a\0", "a\u{1}b", "漢字", "Zone 00001", "Zone 00002"]
         try fill(200, &random) { random in

@@ -224,7 +224,7 @@ import Testing
         #expect(after[0] > 0 && after[0] < before[0])
     }
 
-    @Test func withoutRoomAllAreNumberedAnew() {
+    @Test func withoutGapsAllPositionsAreRenumbered() {
         #expect(OrderingKeys.assign([5, nil, 6]) == [2048, 3072, 4096])
     }
 

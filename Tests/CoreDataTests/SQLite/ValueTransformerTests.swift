@@ -190,7 +190,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         #expect(back.isEqual(ArchivedPoint(x: 3)))
     }
 
-    @Test func whatNobodyCanArchiveIsAnError() throws {
+    @Test func aValueThatCannotBeArchivedIsAnError() throws {
         let harness = try harness(nil)
         defer { withExtendedLifetime(harness) {} }
         let open = try harness.open()
@@ -210,7 +210,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         }
     }
 
-    @Test func whatATransformerCannotMakeIsAnError() throws {
+    @Test func aTransformerThatReturnsNilIsAnError() throws {
         let name = NSValueTransformerName("ValueTransformerTestsOneWay")
         ValueTransformer.setValueTransformer(OneWayTransformer(), forName: name)
         let harness = try harness(name.rawValue)

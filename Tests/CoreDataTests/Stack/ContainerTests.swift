@@ -34,7 +34,7 @@ import Testing
         return errors.first??.asNSError
     }
 
-    @Test func whatIsSavedIsThereAfterwards() throws {
+    @Test func savedObjectsAreReadAfterReopening() throws {
         let url = folder.appendingPathComponent("league.sqlite")
         let first = container(url)
         #expect(load(first) == nil)
@@ -151,7 +151,7 @@ import Testing
                 }) == nil)
     }
 
-    @Test func aModelThatIsNowhere() {
+    @Test func aMissingModelIsAnError() {
         let container = NSPersistentContainer(name: "NoSuchModel-\(UUID().uuidString)")
         let error = load(container)
         check(error, 260, mentions: "NoSuchModel")

@@ -106,7 +106,7 @@ import Testing
     }
 
     /// The reference is weak, and the coordinator is released while it is read.
-    @Test func aStoreTellsItsCoordinatorOnEveryThread() throws {
+    @Test func aStoresCoordinatorCanBeReadOnEveryThread() throws {
         for _ in 0..<100 {
             var pair: (coordinator: NSPersistentStoreCoordinator, store: MemoryStore)? = try League.memoryStack()
             let store = try #require(pair?.store)

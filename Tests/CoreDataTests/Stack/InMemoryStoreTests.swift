@@ -67,7 +67,7 @@ import Testing
         #expect(try second.viewContext.count(for: request) == 0)
     }
 
-    @Test func whatStandsAtTheURLIsNotTouched() throws {
+    @Test func aFileAtTheURLIsNotChanged() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("memory-\(UUID().uuidString)")
         try Data("mine".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }

@@ -194,7 +194,7 @@ import Testing
         try world.check("New")
     }
 
-    @Test func whatIsNoStoreReplacesNothing() throws {
+    @Test func aSourceThatIsNotAStoreReplacesNothing() throws {
         let world = try World()
         try world.fill(world.other, "Old")
         try Data("nothing".utf8).write(to: world.harness.url)

@@ -118,7 +118,7 @@ import Glibc
         expectError(259, "not an SQLite database", at: harness.url)
     }
 
-    @Test func whatIsNoPlainFile() throws {
+    @Test func pathsThatAreNotPlainFiles() throws {
         expectError(259, "not a plain file", at: URL(fileURLWithPath: "/dev/zero"))
         expectError(259, "not a plain file", at: URL(fileURLWithPath: "/dev/full"))
         #expect(mkfifo(harness.url.path, 0o600) == 0)
@@ -143,7 +143,7 @@ import Glibc
         expectError(259, "no table Z_METADATA", at: harness.url)
     }
 
-    @Test func metadataThatAreNone() throws {
+    @Test func invalidMetadata() throws {
         try makeStore()
         try execute("UPDATE Z_METADATA SET Z_PLIST = x'0102'")
         expectError(259, "metadata cannot be read", at: harness.url)

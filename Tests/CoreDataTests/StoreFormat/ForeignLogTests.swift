@@ -180,7 +180,7 @@ import Testing
         try open.close()
     }
 
-    @Test func aLogThatIsNoneIsPassedOver() throws {
+    @Test func anInvalidLogIsIgnored() throws {
         try fill(own, 5)
         try Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 * 7) }).write(to: log(own))
         // The first reader creates an index without a log. SQLite itself would let the second reader wait for another
@@ -221,7 +221,7 @@ import Testing
 
     /// The check reads the file without SQLite, and closing it would release this process's locks on it. So the check
     /// is skipped for a store that is open in this process.
-    @Test func aStoreThatIsOpenHereIsNotLookedAt() throws {
+    @Test func aStoreThatIsOpenHereIsNotChecked() throws {
         try fill(own, 5)
         let open = try other.open()
         try open.insert("Venue", ["name": .text("elsewhere")])

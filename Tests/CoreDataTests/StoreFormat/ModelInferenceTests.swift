@@ -43,7 +43,7 @@ import Testing
     /// For each store without its model: entities, rows and attributes are found, and relationships have the correct
     /// destinations.
     @Test(.enabled(if: ModelCorpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: ModelCorpus.stores)
-    func whatIsInferredIsTrue(_ stored: ModelCorpus.StoredModel) throws {
+    func inferredModelsAgreeWithStoredOnes(_ stored: ModelCorpus.StoredModel) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = try copyWithoutModel(stored.url)
         let known = try NSManagedObjectModel(

@@ -191,7 +191,7 @@ import Testing
 
     /// No store is created next to such a file, nor does one replace another store there.
     @Test(arguments: ["-wal", "-shm", "-journal"], [false, true])
-    func noStoreIsMadeBesideAnythingElse(_ suffix: String, isThere: Bool) throws {
+    func noStoreIsCreatedNextToForeignFiles(_ suffix: String, isThere: Bool) throws {
         let other = folder.appendingPathComponent("Other.sqlite")
         try FileManager.default.copyItem(at: url, to: other)
         let path = beside(suffix).path

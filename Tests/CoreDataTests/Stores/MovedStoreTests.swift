@@ -163,7 +163,7 @@ import Testing
 
     /// The last commit before the loss is detected may be later than the copy, so the times of file and log are not
     /// reliable.
-    @Test func theLogOfAStoreThatWasWrittenOverIsLeftBehindWhateverTheTimes() throws {
+    @Test func theLogOfAnOverwrittenStoreIsNotAppliedWhateverTheTimes() throws {
         let place = try Place()
         try place.shell("cp here/Store.sqlite Backup.sqlite && cp Backup.sqlite here/Store.sqlite")
         try place.shell("touch -d '+1 second' here/Store.sqlite-wal")
@@ -256,7 +256,7 @@ import Testing
     }
 
     /// Not errors: another program reads and writes the store and checkpoints its log; permissions and names change.
-    @Test func whatIsNoMishap() throws {
+    @Test func ordinaryChangesByOthersAreNotErrors() throws {
         let place = try Place()
         for step in 0..<3 {
             let other = try Connection(path: place.url.path, access: .readWrite)
@@ -310,7 +310,7 @@ import Testing
         #expect(try Self.rows(copy) == ["first", "second"])
     }
 
-    @Test func thoseWhoFollowAreToldOnce() async throws {
+    @Test func observersAreNotifiedOnce() async throws {
         let place = try Place()
         let count = Counter()
         let observer = NotificationCenter.default.addObserver(

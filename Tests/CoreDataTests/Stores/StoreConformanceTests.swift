@@ -33,7 +33,7 @@ import Testing
     }
 
     /// A skipped scenario is reported as such.
-    @Test func aScenarioThatIsNotRunIsToldFromOneThatPassed() throws {
+    @Test func aSkippedScenarioIsReportedAsSkipped() throws {
         let scenario = try #require(StoreConformance.scenarios.first { $0.name == "keeps constraints" })
         #expect(
             try scenario.run(on: StoreConformance(DocumentStore.type, traits: .keepsRows)) == .skipped(.constraints))

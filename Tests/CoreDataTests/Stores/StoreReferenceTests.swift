@@ -182,7 +182,7 @@ import Testing
         return (store, coordinator.makeContext())
     }
 
-    @Test func anErrorIsNoDeletion() throws {
+    @Test func anErrorIsNotADeletion() throws {
         let (store, context) = try open(["a", "b", "c"])
         try context.performAndWait {
             let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
