@@ -57,7 +57,7 @@ import Testing
         return worker.log
     }
 
-    @Test func keysBehindOneThatBeginsLongWorkAreKeysDuringTheWork() {
+    @Test func keysDuringLongWorkAreHandledDuringTheWork() {
         #expect(log(of: "jskk") == ["j", "s", "k", "k", "done"])
         #expect(log(of: "js") == ["j", "s", "done"])
     }

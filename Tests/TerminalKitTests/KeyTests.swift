@@ -57,7 +57,7 @@ import Testing
         #expect(read("\u{1B}[200~a\u{1B}[Hb\u{1B}[201~") == [.event(.paste("ab"))])
     }
 
-    @Test func answersOfTheTerminalAreTold() {
+    @Test func repliesOfTheTerminalAreEvents() {
         #expect(read("\u{1B}[?2026;2$y") == [.reply("?2026;2$y")])
     }
 

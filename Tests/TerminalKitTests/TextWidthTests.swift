@@ -16,7 +16,7 @@ import Testing
         #expect(text.glyphs(string).reduce(0) { $0 + $1.width } == width)
     }
 
-    @Test func whatWouldNotBeSeenBecomesVisible() {
+    @Test func invisibleCharactersAreMadeVisible() {
         #expect(text.glyphs("a\u{7}b").map(\.text) == ["a", "␇", "b"])
         #expect(text.glyphs("a\nb\u{1B}[2J").map(\.text).joined() == "a␊b␛[2J")
         #expect(text.glyphs("\u{202E}abc").map(\.text).joined() == "\u{FFFD}abc")

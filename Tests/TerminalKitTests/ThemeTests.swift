@@ -14,9 +14,9 @@ import Testing
     }
 
     @Test(arguments: ["", "mauve", "256", "-1", "#ff88", "#gggggg", "bright-pink"])
-    func whatIsNoColourIsRefused(text: String) { #expect(ThemeColor(text) == nil) }
+    func invalidColoursAreRefused(text: String) { #expect(ThemeColor(text) == nil) }
 
-    @Test func everyThemeTellsWhatMattersApart() {
+    @Test func everyThemeDistinguishesImportantRoles() {
         for theme in Theme.all {
             #expect(Theme.named(theme.name) == theme)
             let looks = [Role.text, .error, .warning, .inserted, .edited, .heading].map { theme[$0] }

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func whatHasNoOrderIsWrittenInOne() {
+    @Test func unorderedValuesAreSorted() {
         let dictionary: NSDictionary = [
             "b": ["x", "y"] as NSArray, "a": 1 as NSNumber, "c": NSSet(array: ["2", "10", "1"]),
             "d": ["k": Date(timeIntervalSinceReferenceDate: 0)] as NSDictionary,

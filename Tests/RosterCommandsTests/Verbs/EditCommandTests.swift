@@ -116,7 +116,7 @@ import Testing
         (#"["Japan""#, .misuse, "is not a list: a to-many relationship wants"), (#"{"a":1}"#, .misuse, "is not a list"),
         (#"["Japan"] x"#, .misuse, "something follows the value"), ("", .misuse, "is not a list"),
         (#"[["Japan"]]"#, .failure, "teams: "),
-    ]) func refusesWhatIsNoList(list: String, kind: CommandError.Kind, reason: String) throws {
+    ]) func refusesInvalidLists(list: String, kind: CommandError.Kind, reason: String) throws {
         let error = #expect(throws: CommandError.self) { try insert(["name=X", "teams=" + list], into: "Venue") }
         #expect(error?.kind == kind)
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")

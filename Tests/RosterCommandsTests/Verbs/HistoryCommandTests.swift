@@ -65,7 +65,7 @@ import Testing
         #expect(try sample.count("Team") == 80)
     }
 
-    @Test(arguments: ["yesterday", "-1", ""]) func refusesWhatIsNoPlace(text: String) {
+    @Test(arguments: ["yesterday", "-1", ""]) func refusesInvalidPositions(text: String) {
         let error = #expect(throws: CommandError.self) { try HistoryCommand.Place(text) }
         #expect(error?.kind == .misuse)
     }

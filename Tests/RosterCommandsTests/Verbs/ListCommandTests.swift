@@ -162,7 +162,7 @@ import Testing
         ("teamName:year", "not a date"), ("teamName:bucket(10)", "not a number"), ("wins:letter", "not text"),
         ("wins:bucket(0)", "greater than 0"), ("wins:bucket(x)", "greater than 0"), ("wins:weekly", "none of year"),
         ("wins/", "no key"), (":year", "no key"), ("wins/zone:year", "no property"),
-    ]) func refusesSectionsThatAreNone(section: String, reason: String) throws {
+    ]) func refusesInvalidSections(section: String, reason: String) throws {
         let error = #expect(throws: CommandError.self) {
             try sample.list("Team", RecordQuery(section: section), sectionsOnly: true)
         }

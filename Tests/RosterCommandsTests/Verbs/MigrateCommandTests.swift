@@ -159,7 +159,7 @@ import Testing
         #expect(try rows(Self.first()).count == 3)
     }
 
-    @Test func theWholeWayIsToldAsJSON() throws {
+    @Test func allStepsArePrintedAsJSON() throws {
         try writeMapping()
         let bytes = try contents()
         let lines = try migrate(bundle, dryRun: true, format: .json)
@@ -317,7 +317,7 @@ import Testing
 
     /// A migration through a manager reports progress, and an interruption leaves the store unchanged without other
     /// files.
-    @Test func longWorkIsToldAndCanBeInterrupted() throws {
+    @Test func longMigrationsReportProgressAndCanBeInterrupted() throws {
         try writeMapping()
         let container = try NSPersistentContainer.open("App", model: Self.first(), at: URL(fileURLWithPath: store))
         let context = container.newBackgroundContext()
@@ -365,7 +365,7 @@ import Testing
         #expect(try migrate("\(bundle):App", dryRun: true).first == "1. App 2 → App, inferred, in place")
     }
 
-    @Test(arguments: ["xml", "binary"]) func storesThatAreWrittenAsAWholeGoTheWayToo(ending: String) throws {
+    @Test(arguments: ["xml", "binary"]) func atomicStoresAreMigratedToo(ending: String) throws {
         try writeMapping()
         let path = folder.path("App.\(ending)")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.first())
@@ -424,7 +424,7 @@ import Testing
         #expect(try !files().contains { $0.hasPrefix(".App") }, "no file of a step stays")
     }
 
-    @Test func whatCannotBeInferredIsSaidAndLosesNothing() throws {
+    @Test func aStepThatCannotBeInferredIsReportedAndLosesNothing() throws {
         let before = try files()
         let error = try #require(throws: CommandError.self) { try migrate(bundle) }
         #expect(error.message.contains("from App 2 to App 3") || error.message.contains("from App to App 3"))

@@ -50,7 +50,7 @@ import Testing
         #expect(mermaid.count { $0.contains(" : ") } == 2)
     }
 
-    @Test func whatIsInAModelBesideEntitiesIsPrinted() throws {
+    @Test func allPartsOfAModelArePrinted() throws {
         let contents = """
             <model><entity name="A&lt;B" isAbstract="YES"><attribute name="n" attributeType="Integer 16"/>
             <attribute name="up" attributeType="String" derived="YES" derivationExpression="uppercase:(s)"/>
@@ -108,7 +108,7 @@ import Testing
         #expect(surroundings.text.isEmpty)
     }
 
-    @Test func mistakesAreSaid() throws {
+    @Test func mistakesAreReported() throws {
         var error = #expect(throws: CommandError.self) {
             try ModelCompileCommand(path: SampleFiles.model, output: folder.path("x.txt")).run(
                 in: surroundings.surroundings())

@@ -31,7 +31,7 @@ import Testing
         #expect(written.count == 6 && !written.contains { $0.hasPrefix(".") }, "\(written)")
     }
 
-    @Test func whatCannotBeGeneratedIsOneLine() throws {
+    @Test func generationErrorsAreOneLine() throws {
         let folder = try TemporaryFolder()
         func message(_ contents: String, everything: Bool = false) throws -> String {
             let model = try folder.file("contents", "<model>\n\(contents)\n</model>")

@@ -82,7 +82,7 @@ import Testing
     // MARK: A store that lacks a column
 
     /// `list` reports once what it does not show, `check` reports the error, and filtering by such a property fails.
-    @Test func whatCannotBeReadIsSaid() throws {
+    @Test func unreadablePropertiesAreReported() throws {
         let connection = try Connection(path: sample.location.store, access: .readWrite)
         try connection.execute("ALTER TABLE ZTEAM RENAME COLUMN ZTITLES TO ZOLD")
         connection.close()
@@ -105,7 +105,7 @@ import Testing
         #expect(checking.lines == ["schema: Team.titles cannot be read: \(reason)"])
     }
 
-    @Test func whatIsWrongIsSetRightAndACopyIsKept() throws {
+    @Test func errorsAreRepairedAndACopyIsKept() throws {
         var lines: [String] = []
         func check(_ location: StoreLocation, repairs: Bool = false, format: OutputFormat = .table) throws -> [String] {
             let surroundings = TestSurroundings()

@@ -105,7 +105,7 @@ import Testing
         #expect(try folder.contents("Real/Note.swift") == Self.after)
     }
 
-    @Test func whatIsLeftToDoNamesFileAndLine() throws {
+    @Test func remainingPlacesNameFileAndLine() throws {
         try write("Bad.swift", "let a = \"\n")
         try write("Watch.swift", "import CoreData\n\nlet s = #selector(A.b)\n")
         let printed = try port()

@@ -71,7 +71,7 @@ import Testing
         return store
     }
 
-    @Test(arguments: [OutputFormat.json, .csv, .tsv]) func whatIsExportedIsReadBack(_ format: OutputFormat) throws {
+    @Test(arguments: [OutputFormat.json, .csv, .tsv]) func exportsAreReadBack(_ format: OutputFormat) throws {
         let store = try filled("first.sqlite")
         let other = try self.store("second.sqlite")
         // The side that names the other is imported last.
@@ -93,7 +93,7 @@ import Testing
         #expect(try export("List", of: other, .json).contains(#"["漢字 🇧🇷","c\td\ne","One, \"two\""]"#))
     }
 
-    @Test func whatIsNoListIsRefused() throws {
+    @Test func invalidListsAreRefused() throws {
         let store = try filled("first.sqlite")
         for wrong in ["x", "[\"\"x\"\"", "{}", "3"] {
             let error = #expect(throws: CommandError.self) {
