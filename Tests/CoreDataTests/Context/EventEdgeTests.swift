@@ -49,7 +49,7 @@ import Testing
 
     // MARK: Deletion
 
-    @Test func whatWasDeletedAndLeftIsDeletedOnceMoreWithoutHarm() throws {
+    @Test func deletingADeletedObjectAgainIsHarmless() throws {
         try withContext { context in
             let team = context.team()
             context.delete(team)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func noRowLeadsToOneThatTheSameSaveDeletes() throws {
+    @Test func noRowRefersToARowThatTheSameSaveDeletes() throws {
         try withContext { context in
             let team = context.team()
             let player = context.make("Player", ["name": "Ada"])

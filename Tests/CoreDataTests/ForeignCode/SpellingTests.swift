@@ -6,7 +6,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
 
 /// Source of programs that must compile (issue 18, point 23). Uses only the public interface.
 @MainActor @Suite struct SpellingTests {
-    @Test func p23_coordinatorsAreMadeOfAMetatype() {
+    @Test func coordinatorsAreCreatedFromAMetatype() {
         let type: NSPersistentStoreCoordinator.Type = OwnCoordinator.self
         let coordinator = type.init(managedObjectModel: NSManagedObjectModel())
         #expect(coordinator is OwnCoordinator)
@@ -46,7 +46,7 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         try desk.close(container)
     }
 
-    @Test func p23_transformersHaveInitialisersOfTheirOwn() {
+    @Test func transformersHaveInitialisersOfTheirOwn() {
         #expect(PrefixTransformer(prefix: "a").transformedValue("b") as? String == "ab")
     }
 

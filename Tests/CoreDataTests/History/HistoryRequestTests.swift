@@ -237,7 +237,7 @@ import Testing
         #expect(throws: CocoaError.self) { try Self.transactions(.fetchHistory(after: all[3].token), reopened) }
     }
 
-    @Test func whatLiesBeforeADateOrATransactionIsRemoved() throws {
+    @Test func historyBeforeADateOrTransactionIsRemoved() throws {
         let desk = try Desk()
         let container = try filled(desk)
         let all = try Self.all(container)

@@ -280,7 +280,7 @@ import Testing
         return 0
     }
 
-    @Test func whatDoesNotFitIsSaid() throws {
+    @Test func invalidMappingsAreReported() throws {
         try fill()
         func book(_ model: NSMappingModel) -> NSEntityMapping? {
             model.entityMappings.first { $0.sourceEntityName == "Book" }

@@ -124,7 +124,7 @@ extension NeverHarmTests {
     }
 
     /// Foundation on Linux cannot compute the hash of errors and decimal numbers, which its archiver and sets need.
-    @Test func whatHasNoHashIsRefusedAndReadsAsNil() throws {
+    @Test func valuesWithoutAHashAreRefusedAndReadAsNil() throws {
         let world = try World()
         let (_, context) = try store(world, Self.archive("NSNull"))
         try context.performAndWait {
@@ -212,7 +212,7 @@ extension NeverHarmTests {
     }
 
     /// A value of an unknown class is nil, is reported once, can be shown as text, and is kept by saves of its row.
-    @Test func p8_valuesOfUnknownClassesStay() throws {
+    @Test func valuesOfUnknownClassesAreKept() throws {
         let world = try World()
         let bytes = try Self.archive("UIColor", ["red": 0.5, "name": "sky"])
         let (coordinator, context) = try store(world, bytes)

@@ -19,7 +19,7 @@ extension NeverHarmTests {
     }
 
     @Test(arguments: [false, true])
-    func p1_destroyLeavesATextFileAlone(isForced: Bool) throws {
+    func destroyKeepsATextFile(isForced: Bool) throws {
         let world = try World()
         let options = [NSPersistentStoreForceDestroyOption: isForced]
         for text in ["precious", String(repeating: "我的日記 مذكراتي 📓\n", count: 500), "SQLite format 3"] {

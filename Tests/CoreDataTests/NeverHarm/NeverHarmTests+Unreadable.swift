@@ -112,7 +112,7 @@ extension NeverHarmTests {
         #expect(coordinator.readingNotes.count == parts.count)
     }
 
-    @Test func p5_aPropertyWithoutItsColumnIsNilAndSaid() throws {
+    @Test func aPropertyWithoutItsColumnIsNilAndReported() throws {
         let depot = try Depot()
         _ = try depot.rows("ALTER TABLE ZITEM DROP COLUMN ZSIZE")
         let (coordinator, context) = try depot.open()
@@ -227,7 +227,7 @@ extension NeverHarmTests {
             "the table Z_2TAGS has the columns Z_ITEM, Z_3TAGS, and not"
         ),
     ])
-    func p5_aRelationshipWithoutItsTableIsEmptyAndStays(statement: String, reason: String) throws {
+    func aRelationshipWithoutItsTableIsEmptyAndKept(statement: String, reason: String) throws {
         let depot = try Depot()
         _ = try depot.rows(statement)
         let pairs = try depot.rows("SELECT name FROM sqlite_master WHERE name IN ('Z_2TAGS', 'Z_PAIRS')").first?[0]
@@ -376,7 +376,7 @@ extension NeverHarmTests {
     }
 
     /// A store without the table, or without hashes that match the model, is refused and not changed.
-    @Test func p5_aStoreOfAnotherModelIsRefused() throws {
+    @Test func aStoreOfAnotherModelIsRefused() throws {
         for (statement, options) in [
             ("DROP TABLE ZTAG", nil),
             ("ALTER TABLE ZITEM DROP COLUMN ZSIZE", [NSIgnorePersistentStoreVersioningOption: true]),

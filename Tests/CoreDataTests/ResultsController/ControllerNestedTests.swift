@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func whatTheParentSavesIsFollowedAndNewObjectsKeepTheirPlaces() throws {
+    @Test func savesOfTheParentAreFollowedAndNewObjectsKeepTheirPositions() throws {
         let staff = try Staff()
         let alice = try staff.context.performAndWait { UncheckedSendable(try staff.savedThree().alice) }
         let child = child(of: staff)

@@ -103,7 +103,7 @@ import Testing
         #expect(store.documents.values.first?.values["name"] as? String == "Ida")
     }
 
-    @Test func whatTheServiceChangedIsSeenAfterARefresh() throws {
+    @Test func changesOfTheServiceAreVisibleAfterARefresh() throws {
         let (stack, store) = try stack()
         try stack.inContext { context in
             let author = context.make("Author", named: "Ada")
@@ -172,7 +172,7 @@ import Testing
         override var type: String { Self.type.rawValue }
     }
 
-    @Test func whatAClassDoesNotOverrideIsAnError() throws {
+    @Test func missingOverridesAreErrors() throws {
         NSPersistentStoreCoordinator.registerStoreClass(BareStore.self, type: BareStore.type)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreConformance.library())
         let url = try #require(URL(string: "https://example.org/library"))
