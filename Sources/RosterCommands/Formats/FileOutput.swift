@@ -70,7 +70,7 @@ package final class FileOutput: TextOutput {
         close(descriptor)
     }
 
-    /// Removes partial files that killed exports to the same file left.
+    /// Removes partial files of killed exports to the same file.
     private static func removeLeftovers(of path: String) {
         let file = URL(fileURLWithPath: path)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)) ?? []

@@ -11,7 +11,7 @@ struct MigrationObstacles {
 
     /// One sentence for each attribute, then one for each constraint. A migration would fail at the first of them.
     ///
-    /// - Throws: ``CommandError`` after an interruption; what the store throws.
+    /// - Throws: ``CommandError`` after an interruption; errors of the store.
     func sentences() throws -> [String] {
         guard step.isInferred else { return [] }
         let pairs = (step.mapping.entityMappings ?? []).compactMap { mapping in

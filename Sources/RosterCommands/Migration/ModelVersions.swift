@@ -39,7 +39,7 @@ struct ModelVersions {
         destination = found
     }
 
-    /// A colon may be a part of the path.
+    /// Splits `MODEL:VERSION` at the last colon. The path of an existing file may contain colons.
     private static func parts(of text: String) -> (path: String, version: String?) {
         guard !FileManager.default.fileExists(atPath: text), let colon = text.lastIndex(of: ":") else {
             return (text, nil)

@@ -4,7 +4,7 @@ import Foundation
 public struct Assignment: Equatable, Sendable {
     /// The name of the property.
     public let key: String
-    /// `nil` for NULL.
+    /// The value as text; `nil` for NULL.
     public let value: String?
 
     /// Reads `key=value`. `key=NULL` is NULL; `key=\NULL` is the text `NULL`.

@@ -38,7 +38,7 @@ package enum EntityKeys {
         return attribute
     }
 
-    /// `Team has no property “winz”; it has bestFinish, draws, …`
+    /// The message for an unknown key: `Team has no property “winz”; it has bestFinish, draws, …`
     package static func unknown(_ key: String, of entity: NSEntityDescription) -> String {
         let names = entity.propertiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == key.lowercased() }

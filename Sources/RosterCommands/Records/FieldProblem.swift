@@ -5,7 +5,7 @@ struct FieldProblem: Error {
     let reason: String
     var isMalformed = false
 
-    /// `wins: “abc” is not a whole number`
+    /// The problem as text: `wins: “abc” is not a whole number`
     var sentence: String {
         guard let value else { return "\(key): \(reason)" }
         let text =

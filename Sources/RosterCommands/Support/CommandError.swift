@@ -6,7 +6,7 @@ import Translation
 public struct CommandError: LocalizedError, CustomStringConvertible {
     /// Cause of an error. It decides the program's exit status.
     public enum Kind: Sendable {
-        /// Unknown verb, flag, entity or key, or an impossible value.
+        /// Unknown verb, flag, entity or key, or an invalid value.
         case misuse
         /// A valid request that failed.
         case failure

@@ -4,7 +4,7 @@ import Glibc
 
 /// Creates a store at a path where nothing exists.
 enum NewStoreFiles {
-    /// Removes files that killed runs left while they created a store at `place`, even after its last step.
+    /// Removes files left by killed runs that created a store at `place`, even if they had finished the last step.
     ///
     /// - Throws: ``CommandError`` if `place` is not free.
     static func checkThatItIsFree(_ place: StorePlace) throws {

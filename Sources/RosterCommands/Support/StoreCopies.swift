@@ -40,8 +40,8 @@ enum StoreCopies {
             at: url, withPersistentStoreFrom: other, type: StorePlace(url: other).type)
     }
 
-    /// Removes files that killed commands left in the folder of a store, even those killed after their last step: there
-    /// may be no later command that would remove them.
+    /// Removes files left by killed commands in the folder of a store, even if these had finished the last step: there
+    /// may be no later command of that kind to remove them.
     static func removeLeft(besides store: URL) {
         StoreInMaking.removeAllLeft(for: store.path)
         _ = freeName(for: store, backupSuffix)

@@ -10,7 +10,7 @@ public struct ImportCommand {
     public var store: StoreLocation
     /// The name of the entity.
     public var entity: String
-    /// `-` is standard input.
+    /// Path of the file; `-` for standard input.
     public var file: String
     /// `nil` to detect it by the file.
     public var format: OutputFormat?

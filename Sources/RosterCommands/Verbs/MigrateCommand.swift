@@ -11,7 +11,7 @@ public struct MigrateCommand {
     public var isDryRun: Bool
     /// True to keep the copy made before the first step.
     public var keepsBackup: Bool
-    /// The form of the plan: for people, or JSON with one object for each step.
+    /// Format of the plan: a table for people, or JSON with one object for each step.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
@@ -44,7 +44,7 @@ public struct MigrateCommand {
         }
         if !isDryRun, !place.isOnServer { StoreCopies.removeLeft(besides: url) }
         if isOfStore(versions.destination.model) {
-            // Opening removes external values that a killed migration left. A failure does not change the result.
+            // Opening removes external values left by a killed migration. A failure does not change the result.
             if !isDryRun, place.type == .sqlite {
                 do { try open(url, versions.destination.model) } catch {
                     surroundings.note(

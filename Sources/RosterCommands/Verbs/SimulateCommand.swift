@@ -86,7 +86,7 @@ private final class League {
     }
 
     /// Plays and saves one match.
-    /// - Returns: `Brazil 2–1 Japan`.
+    /// - Returns: the result, such as `Brazil 2–1 Japan`.
     func playMatch() throws -> String {
         let home = random.number(below: teams.count)
         let other = random.number(below: teams.count - 1)

@@ -67,7 +67,7 @@ import Testing
         #expect(Duration.given(seconds: 0.25) == .milliseconds(250))
     }
 
-    /// Issue 24, point 3.
+    /// A number at the limit of its type is an error, not an overflow (issue 24, point 3).
     @Test(arguments: ["wins = 9223372036854775807", "goalsFor = 9223372036854775807"])
     func aSeasonOfTeamsAtTheirLimitsIsAnError(setting: String) throws {
         let connection = try Connection(path: sample.location.store, access: .readWrite)
@@ -194,7 +194,7 @@ import Testing
         #expect(error?.kind == .failure)
     }
 
-    // MARK: Stores that are none
+    // MARK: Invalid stores
 
     @Test func refusesWhatIsNoStore() throws {
         let text = StoreLocation(
