@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    // MARK: What conflicts
+    // MARK: Conflicts
 
     @Test(arguments: [(2, "(and 1 more conflict)"), (3, "(and 2 more conflicts)")])
     func furtherConflictsAreCounted(_ count: Int, _ text: String) throws {

@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    // MARK: What the event changed
+    // MARK: Changes of the event
 
     @Test func theEventsOldMembersAreWholeThoughNobodyReadThem() throws {
         let stack = try ClubStack()

@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    // MARK: What answers
+    // MARK: Results
 
     @Test func collectionsAreCountedInGroups() throws {
         try withStaff { (context) throws in

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// Semantics that programs written for Apple's framework rely on, by the points of issue 18. Uses only the public
+/// Semantics that programs written for Apple's framework rely on (issue 18, points 10, 12 and 19). Uses only the public
 /// interface.
 @MainActor @Suite struct SemanticsTests {
     private let desk: MigrationDesk

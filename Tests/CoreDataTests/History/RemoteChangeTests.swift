@@ -10,7 +10,7 @@ import Testing
         NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
     ]
 
-    /// Two coordinators on one place.
+    /// Two coordinators on one store.
     private final class Pair {
         private let place: League.Place
         let here: NSPersistentStoreCoordinator

@@ -182,7 +182,7 @@ import Testing
         #expect(try person(2).value(forKey: "active") as? Bool == true)
     }
 
-    // MARK: What does not fit
+    // MARK: Invalid values
 
     @Test(arguments: [
         (#"[{"id": "x"}]"#, "record 1: personID: “x” is not a whole number"),
@@ -245,7 +245,7 @@ import Testing
         #expect(try !importer.update(ada, from: .object([("name", .string("Countess"))])))
     }
 
-    // MARK: Nothing rounded, nothing left
+    // MARK: Exact sums
 
     @Test(arguments: [
         ("Trip", "price", ImportValue.number("1e999"), "out of range"),

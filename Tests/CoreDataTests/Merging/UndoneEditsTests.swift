@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    // MARK: Rows that come back
+    // MARK: Restored rows
 
     @Test(arguments: [false, true])
     func aRowRestoredByOthersHasTheirValues(merging: Bool) throws {

@@ -191,7 +191,7 @@ import Testing
         #expect(try sql("SELECT sql FROM sqlite_master WHERE name = 'ZTEAM'")[0].contains("DEFAULT 'new'"), "altered")
     }
 
-    // MARK: Rows that come later
+    // MARK: Later rows
 
     @Test func aDefaultRemovedBeforeTheFirstSaveIsNil() throws {
         try desk.make(team([attribute("name")])) { desk.insert("Team", ["name": "old"], $0) }
@@ -268,7 +268,7 @@ import Testing
         try expectSound(up)
     }
 
-    // MARK: What others made
+    // MARK: Contents of other programs
 
     @Test func objectsOfOtherProgramsAreKept() throws {
         try desk.make(team([attribute("name"), attribute("city"), attribute("land")])) { context in
@@ -316,7 +316,7 @@ import Testing
         try expectSound(next)
     }
 
-    // MARK: Values that are missing, or there twice
+    // MARK: Missing and repeated values
 
     @Test func valuesThatMustBeUniqueAreToldOf() throws {
         let first = team([attribute("name"), attribute("code")], unique: ["code"])

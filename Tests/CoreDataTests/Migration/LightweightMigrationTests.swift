@@ -331,7 +331,7 @@ import Testing
         #expect(error?.code.rawValue == 134_190)
     }
 
-    // MARK: What else is in the file
+    // MARK: Other contents of the file
 
     @Test func constraintsAreMadeOrRefused() throws {
         try make(model([entity("Team", [attribute("name")])])) { context in

@@ -69,7 +69,7 @@ import Testing
         return mapping
     }
 
-    // MARK: What is inferred
+    // MARK: Inference
 
     @Test func mappingsAreInferredFromNames() throws {
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)

@@ -221,7 +221,7 @@ struct ModelSpec {
     }
 }
 
-// MARK: - Making one
+// MARK: - Creation
 
 extension ModelSpec {
     private static let types: [NSAttributeType] = [
@@ -312,7 +312,7 @@ extension ModelSpec {
     }
 }
 
-// MARK: - Another version of it
+// MARK: - Another version
 
 extension ModelSpec {
     enum Edit: CaseIterable {

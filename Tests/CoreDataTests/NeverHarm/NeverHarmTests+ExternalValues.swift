@@ -213,7 +213,7 @@ extension NeverHarmTests {
         #expect(names(world.url("real/.a_SUPPORT/_EXTERNAL_DATA")).count == 1)
     }
 
-    // MARK: Who may read them
+    // MARK: Permissions
 
     @Test func copiesAndValuesAreAsPrivateAsTheirStore() throws {
         let world = try World()

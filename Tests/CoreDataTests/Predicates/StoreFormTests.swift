@@ -97,7 +97,7 @@ import Testing
                 "SUBQUERY(shop.staff, $p, SUBQUERY($p.sales, $s, $s.amount == 1).@count > 0).@count == 1",
                 ["Ada", "Émile"]
             ),
-            // Collection operators that give collections
+            // Collection operators that return collections
             ("ANY sales.@distinctUnionOfObjects.amount == 9", ["Zoë"]),
             ("sales.@unionOfObjects.amount CONTAINS 7", ["Ada"]),
             ("7 IN sales.@distinctUnionOfObjects.amount", ["Ada"]),
@@ -110,7 +110,7 @@ import Testing
             ("count:(shop.staff.sales.@unionOfArrays.amount) == 3", ["Ada", "Émile"]),
             ("max:(shop.staff.@distinctUnionOfObjects.age) == 52", ["bob"]),
 
-            // Values that are computed
+            // Computed values
             ("TERNARY(active, 1, 0) > 0", ["Ada", "bob"]),
             ("TERNARY(active, age, 0) IN {36, 0}", ["Ada", "Zoë", "Émile"]),
             ("age + 4 == 40", ["Ada"]), ("age - shop.size > 20", ["Ada", "bob"]), ("age * 2 / 4 == 26", ["bob"]),

@@ -398,7 +398,7 @@ import Testing
         #expect(try stack.names() == ["Pending"])
     }
 
-    // MARK: Who hears of it
+    // MARK: Notifications and merging
 
     @Test func theHistoryHasOneTransactionForEachBatch() throws {
         let stack = try Stack(history: true)

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    // MARK: Delegates that do something
+    // MARK: Delegates that edit
 
     /// Case 79: callbacks cannot throw in Swift, but can do anything else.
     @Test func case79_delegateThatEditsInEveryCallback() throws {

@@ -87,7 +87,7 @@ import Testing
         #expect(witness.deleted == [before[1]])
     }
 
-    // MARK: A fetch while a change of request is on its way
+    // MARK: A fetch during a change of request
 
     private func outcome(_ change: Task<Void, any Error>) async -> CocoaError.Code? {
         do {

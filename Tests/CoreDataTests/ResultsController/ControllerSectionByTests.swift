@@ -308,7 +308,7 @@ import Testing
         #expect(snapshot.sections.map(\.positions) == [0..<2, 2..<3])
     }
 
-    // MARK: Values that are hard to tell apart
+    // MARK: Similar values
 
     @Test func namesThatDifferInTheirBytesOnlyAreTwoSections() throws {
         for kind in [NSSQLiteStoreType, NSInMemoryStoreType] {

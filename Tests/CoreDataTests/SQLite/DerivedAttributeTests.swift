@@ -72,7 +72,7 @@ import Testing
         return StoreModels.model([city, tag, firm, person, manager])
     }
 
-    // MARK: What the values should be
+    // MARK: Expected values
 
     private static func expected(_ object: NSManagedObject) -> [String: NSObject] {
         func text(_ path: String) -> String? { object.value(forKeyPath: path) as? String }

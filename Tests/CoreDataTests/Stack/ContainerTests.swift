@@ -103,7 +103,7 @@ import Testing
         eventually("the task has run") { done.count == 1 }
     }
 
-    // MARK: Errors: each one line that names the file, and nothing is left open
+    // MARK: Errors: one line with the file, and nothing stays open
 
     private func check(_ error: NSError?, _ code: Int, mentions parts: String...) {
         #expect(error?.domain == NSCocoaErrorDomain)

@@ -176,7 +176,7 @@ struct CorpusEditTests {
         }
     }
 
-    // MARK: What a model forbids
+    // MARK: Constraints of a model
 
     @Test(arguments: CorpusCopy.all) func whatTheModelForbidsIsAClearError(_ stored: CorpusCopy.Source) throws {
         let copy = try CorpusCopy(stored)

@@ -55,7 +55,7 @@ struct CorpusSchemaTests {
             }
     }
 
-    // MARK: What a file holds
+    // MARK: Contents of a file
 
     /// Table → columns with their types.
     private func tables(_ store: StoreHarness) throws -> [String: [String]] {

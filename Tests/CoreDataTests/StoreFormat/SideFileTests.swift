@@ -164,7 +164,7 @@ import Testing
         #expect(try names() == wanted)
     }
 
-    // MARK: What is no plain file
+    // MARK: Other than plain files
 
     @Test(arguments: ["-wal", "-shm", "-journal"], ["fifo", "device", "folder", "link"])
     func anythingElseInTheirPlaceIsRefusedAtOnce(_ suffix: String, _ kind: String) throws {
