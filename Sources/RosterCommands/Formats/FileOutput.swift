@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Glibc
 
-/// A file that is written completely or not at all: the text is written under another name in the same folder, which is
-/// renamed at the end. A replaced file passes on its permissions and owner. A pipe or device is written directly.
+/// A file that is written completely or not at all: a temporary file in the same folder is written and renamed at the
+/// end. A replaced file passes on its permissions and owner. A pipe or device is written directly.
 package final class FileOutput: TextOutput {
     private let path: String
     /// `nil` if the file is written directly.

@@ -32,7 +32,7 @@ enum FieldGrouping {
         return try groups.isEmpty ? result : withoutDoubles(result, groups)
     }
 
-    /// Removes the plain field or the group if both have the same name.
+    /// Removes a NULL group if a plain field has its name.
     private static func withoutDoubles(_ fields: RecordFields, _ groups: [String: Int]) throws -> RecordFields {
         var surplus: Set<Int> = []
         for (index, field) in fields.enumerated() {

@@ -13,7 +13,7 @@ enum NewStoreFiles {
     }
 
     /// Runs `make` with a hidden place in the same folder and moves the store to `place` at the end. Until then, and if
-    /// it fails, nothing is at `place`. A server creates stores in one transaction.
+    /// it fails, nothing is at `place`. A server creates a store completely or not at all.
     static func make<Result>(at place: StorePlace, _ make: (StorePlace) throws -> Result) throws -> Result {
         guard !place.isOnServer else { return try make(place) }
         let path = FileWriting.target(of: place.url.path)

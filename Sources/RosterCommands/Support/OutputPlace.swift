@@ -36,7 +36,7 @@ package struct OutputPlace {
             [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7],
         ]
         if ofSQLite.contains(where: begins) { return true }
-        // Other files are property lists and XML, too.
+        // Not every property list or XML file is a store.
         let place = StorePlace(url: URL(fileURLWithPath: path))
         guard [.xml, .binary].contains(place.type) else { return false }
         return (try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: place.type, at: place.url)) != nil
