@@ -57,7 +57,7 @@ import Testing
         static func += (left: inout Tally, right: Tally) { left = left + right }
     }
 
-    /// Adds one to each object, and retries after each conflict.
+    /// Adds one to each object once, and retries after each conflict.
     private static func addOne(to ids: Set<NSManagedObjectID>, in context: NSManagedObjectContext) throws -> Tally {
         var tally = Tally()
         while true {

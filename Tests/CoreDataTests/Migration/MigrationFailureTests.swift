@@ -53,7 +53,7 @@ import Testing
         } catch { return (error as NSError).code }
     }
 
-    /// Limits the file to its current size plus a number of pages.
+    /// Limits the file to a number of pages.
     private func full(_ pages: Int) -> [String: NSObject] {
         [NSSQLitePragmasOption: ["max_page_count": "\(pages)"] as NSDictionary]
     }

@@ -21,7 +21,7 @@ import Testing
         #expect(data.count < store.cachedModel.count * 2)
     }
 
-    /// The store has the old names even after some migrations.
+    /// Names and renaming identifiers, because a store may have the old names after a migration.
     private func names(of model: NSManagedObjectModel) -> Set<String> {
         Set(model.entities.flatMap { [$0.name, $0.renamingIdentifier].compactMap { $0 } })
     }

@@ -276,8 +276,8 @@ extension NeverHarmTests {
         }
     }
 
-    /// Lists that contain each other have too many paths for a recursive walk: the value reads as `nil`, its bytes are
-    /// kept, and other attributes can be changed.
+    /// Lists that each contain the next one twice have too many paths for a walk: the value reads as `nil`, its bytes
+    /// are kept, and other attributes can be changed.
     @Test(arguments: [24, 60]) func listsThatShareEachOther(_ depth: Int) throws {
         let world = try World()
         func reference(_ number: Int) -> [String: Any] { ["CF$UID": number] }

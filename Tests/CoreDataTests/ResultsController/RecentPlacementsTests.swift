@@ -33,7 +33,7 @@ import Testing
         #expect(recent.takeForMerge(of: [row(100)]).count == 250)
     }
 
-    /// Comparisons made after all merged commits cannot be wrong any more.
+    /// Comparisons made before a time up to which all commits are merged cannot be wrong any more.
     @Test func comparisonsAreForgottenOnceEarlierCommitsAreMerged() {
         var recent = RecentPlacements()
         recent.note([.init(row: row(1), placed: row(10))])

@@ -154,7 +154,7 @@ struct CorpusStoreTests {
         #expect(try open.store.history(after: last).isEmpty)
     }
 
-    /// Before iOS 9, stores did not contain their model, so the test compiles its source.
+    /// Before iOS 9, stores did not contain their model, so its source is read.
     @Test(arguments: [
         ("bookmigration-model1/Model1.sqlite", "Model.xcdatamodeld/Model1.xcdatamodel", 7),
         ("kodeco-surfjournal/SurfJournalModel.sqlite", "SurfJournalModel.xcdatamodeld", 5000),
