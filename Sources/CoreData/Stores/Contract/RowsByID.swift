@@ -2,20 +2,20 @@ import Foundation
 
 /// A source of rows and destinations by ID: a store, a coordinator, or a parent context.
 package protocol RowsByID {
-    /// Returns the rows of `ids`, whose entities must be known here. The result has no entry for a row that does not
-    /// exist; its object is then treated as deleted.
+    /// Returns the rows of `ids`, whose entities must be known here, in their order; `nil` for a row that does not exist.
     ///
     /// - Throws: if one of the rows cannot be read, though it may exist.
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?]
 
-    /// Returns the destinations in the order of `ids`.
+    /// Returns the destinations of a to-many relationship for each of `ids`, in their order. Each destination occurs
+    /// once, in the relationship's order if it has one. A row that does not exist has none.
     func destinations(
         of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]]
 }
 
 extension RowsByID {
-    /// The rows that exist, by ID.
+    /// Returns the rows that exist, by ID.
     package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         var result: [NSManagedObjectID: RowSnapshot] = [:]
         result.reserveCapacity(ids.count)
@@ -23,7 +23,7 @@ extension RowsByID {
         return result
     }
 
-    /// The destinations by ID.
+    /// Returns the destinations by ID.
     package func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
