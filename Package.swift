@@ -9,6 +9,7 @@ let package = Package(
     name: "roster",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoreDataImport", targets: ["CoreDataImport"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .library(name: "CoreDataPostgreSQL", targets: ["CoreDataPostgreSQL"]),
         .plugin(name: "GenerateModelClasses", targets: ["GenerateModelClasses"]),
@@ -53,6 +54,8 @@ let package = Package(
             dependencies: [
                 "SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "CPrefetch", "ManagedMacros",
             ]),
+        // Records of web services → objects.
+        .target(name: "CoreDataImport", dependencies: ["CoreData"]),
         // Stores on a server: linked, and compiled into programs, with the trait only.
         .target(name: "ServerStores", dependencies: ["CoreData", "PredicateSyntax", "SQLiteAccess"]),
         .target(
@@ -72,7 +75,7 @@ let package = Package(
         .target(
             name: "RosterCommands",
             dependencies: [
-                "CoreData", "ModelCompiler", "SourcePort", "Translation",
+                "CoreData", "CoreDataImport", "ModelCompiler", "SourcePort", "Translation",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(
@@ -110,10 +113,11 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance", "PostgreSQLCluster",
-                "ChildProgram", "TestSupport",
+                "CoreData", "CoreDataImport", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance",
+                "PostgreSQLCluster", "ChildProgram", "TestSupport",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
+        .testTarget(name: "CoreDataImportTests", dependencies: ["CoreDataImport", "CoreData"]),
         // The package of Examples/Stores as one module.
         .testTarget(
             name: "StoreExampleTests", dependencies: ["CoreData", "StoreConformance"], path: "Examples/Stores",

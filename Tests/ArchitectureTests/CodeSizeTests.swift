@@ -5,7 +5,8 @@ import Testing
     /// Lines of code per room, without comments and blank lines. A commit that raises a number says why; one that makes a room
     /// smaller lowers it.
     private static let budgets = [
-        "CoreData": 47_150,
+        "CoreData": 45_950,
+        "CoreDataImport": 1_250,
         "CoreDataPostgreSQL": 300,
         "CoreDataPredicates": 300,
         "ManagedExpansion": 550,

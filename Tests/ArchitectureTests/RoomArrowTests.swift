@@ -17,10 +17,11 @@ import Testing
         "TerminalKit": ["CNcursesw", "CTerminalRestore", "CZlib", "Translation"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "CPrefetch"],
         "StoreConformance": ["CoreData"],
+        "CoreDataImport": ["CoreData"],
         "ServerStores": ["CoreData", "PredicateSyntax", "SQLiteAccess"],
         "CoreDataPostgreSQL": ["CoreData", "ServerStores", "PostgreSQLAccess"],
         "SourcePort": [],
-        "RosterCommands": ["CoreData", "ModelCompiler", "SourcePort", "Translation"],
+        "RosterCommands": ["CoreData", "CoreDataImport", "ModelCompiler", "SourcePort", "Translation"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"],
     ]
     static let packageModules = Set(rooms.keys).union([
@@ -42,7 +43,7 @@ import Testing
     static let folders = [
         "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
         "Stores/SQLite", "Stores/Atomic", "Stores/Incremental",
-        "Stack", "Context", "Import", "History", "Migration", "ResultsController",
+        "Stack", "Context", "History", "Migration", "ResultsController",
     ]
 
     @Test(arguments: folders)

@@ -364,7 +364,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Parameter access: the caller's action; evaluated only for the message.
     @inline(__always)
-    final func requireQueue(_ access: @autoclosure () -> String) {
+    package final func requireQueue(_ access: @autoclosure () -> String) {
         if ConcurrencyChecking.isOn, !isOnQueue, QueueWatchdog.isToBeTold(.useOffQueue) { refuse(access()) }
     }
 
@@ -413,7 +413,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { source?.localID(id) ?? id }
 
     /// The class of an entity's objects.
-    final func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type { lifeCycle.objectClass(of: entity) }
+    package final func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type { lifeCycle.objectClass(of: entity) }
 
     /// The only entity of the context's model with that class.
     final func entity(for type: NSManagedObject.Type) -> NSEntityDescription { lifeCycle.entity(for: type) }

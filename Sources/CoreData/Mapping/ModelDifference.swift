@@ -94,14 +94,14 @@ package struct ModelDifference {
                 guard change != nil, change != .toInline else {
                     throw Self.refusal(
                         "the type of \(([name] + leaf.path).joined(separator: ".")) changed from "
-                            + "\(found.attributeType.typeName) to \(leaf.attribute.attributeType.typeName)")
+                            + "\(found.attributeType.editorName) to \(leaf.attribute.attributeType.editorName)")
                 }
             }
         case (let source as NSAttributeDescription, let attribute as NSAttributeDescription):
             guard AttributeChange(from: source, to: attribute) != nil else {
                 throw Self.refusal(
-                    "the type of \(name) changed from \(source.attributeType.typeName) to "
-                        + "\(attribute.attributeType.typeName)")
+                    "the type of \(name) changed from \(source.attributeType.editorName) to "
+                        + "\(attribute.attributeType.editorName)")
             }
         case (let source as NSRelationshipDescription, let relationship as NSRelationshipDescription):
             if source.isToMany, !relationship.isToMany {

@@ -14,7 +14,7 @@ extension NSManagedObject {
     private final var homeAsKept: ObjectHome.Word { ObjectHome.Word(bits: homeWord.load(ordering: .acquiring)) }
 
     @inline(__always)
-    final var layout: EntityLayout { home.with { $0.layout } }
+    package final var layout: EntityLayout { home.with { $0.layout } }
 
     /// Passes the layout without reference counting, for code that runs per object.
     @inline(__always)

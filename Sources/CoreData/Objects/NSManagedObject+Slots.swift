@@ -8,7 +8,7 @@ extension NSManagedObject {
     }
 
     /// Sets the slot of an attribute and notifies the context.
-    final func setAttribute(_ value: SlotValue, slot: Int) {
+    package final func setAttribute(_ value: SlotValue, slot: Int) {
         willChange(.attribute(slot))
         changing(.attribute(slot)) { write(value, slot: slot) }
     }

@@ -18,7 +18,7 @@ package enum SlotValue: Hashable, @unchecked Sendable {
     /// The destination of a to-one relationship.
     case reference(NSManagedObjectID)
 
-    var isNull: Bool {
+    package var isNull: Bool {
         if case .null = self { return true }
         return false
     }

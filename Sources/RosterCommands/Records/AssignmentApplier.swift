@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataImport
 import Foundation
 
 /// Sets properties from assignments of the command line.

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataImport
 import Foundation
 import Translation
 

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataImport
 import Foundation
 
 /// Dates as ISO 8601 text, as the framework writes and reads them in records.

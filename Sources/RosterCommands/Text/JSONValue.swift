@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataImport
 
 /// A JSON value, as the framework imports it.
 public typealias JSONValue = ImportValue

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataImport
 import Foundation
 
 /// The attributes that identify a record of an entity: those used for imports.

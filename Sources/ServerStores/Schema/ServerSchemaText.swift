@@ -167,7 +167,7 @@ struct ServerSchemaText {
     private func describe(
         _ path: String, _ attribute: NSAttributeDescription, noted: NSPropertyDescription
     ) -> String {
-        var parts = ["\(path): \(attribute.attributeType.typeName)\(noted.isOptional ? "" : ", not optional")"]
+        var parts = ["\(path): \(attribute.attributeType.editorName)\(noted.isOptional ? "" : ", not optional")"]
         switch attribute.attributeType {
         case .dateAttributeType: parts.append("seconds since 2001-01-01 00:00:00 UTC")
         case .transformableAttributeType:

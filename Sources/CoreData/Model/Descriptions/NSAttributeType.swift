@@ -120,8 +120,8 @@ extension NSAttributeType {
         }
     }
 
-    /// The type's name in the model editor.
-    package var typeName: String {
+    /// The type's name as Xcode's model editor shows it. An addition to Apple's interface.
+    public var editorName: String {
         switch self {
         case .integer16AttributeType: "Integer 16"
         case .integer32AttributeType: "Integer 32"

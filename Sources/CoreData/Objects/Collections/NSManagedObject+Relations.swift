@@ -15,7 +15,7 @@ extension NSManagedObject {
 
     /// The destination of the to-one relationship in `slot`. Fires this object's fault, not the destination's.
     // SAFETY: places of to-one relationships contain managed objects only, as only `remember` sets them.
-    final func toOneTarget(_ slot: Int) -> NSManagedObject? {
+    package final func toOneTarget(_ slot: Int) -> NSManagedObject? {
         guard case .reference(let id) = slotValue(slot) else { return nil }
         if let known = relation(slot - layout.attributeCount) {
             let target = unsafeDowncast(known, to: NSManagedObject.self)
@@ -59,7 +59,7 @@ extension NSManagedObject {
     }
 
     /// The members of the to-many relationship `number`, in its order if it is ordered.
-    final func toManyTargets(_ number: Int) -> [NSManagedObject] { loadedToManyState(number).contents }
+    package final func toManyTargets(_ number: Int) -> [NSManagedObject] { loadedToManyState(number).contents }
 
     /// All states that were touched, with their relationships' numbers.
     final var touchedToMany: [(number: Int, state: ToManyState)] {

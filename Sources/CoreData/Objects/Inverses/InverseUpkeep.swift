@@ -2,11 +2,11 @@
 ///
 /// Each end is changed by a raw step (`setReference`, `addRaw`, `removeRaw`) that notifies the context and has no other
 /// side effect; the public operations choose the steps. An awaking object changes its own end only.
-enum InverseUpkeep {
+package enum InverseUpkeep {
     // MARK: To-one
 
     /// Sets a to-one relationship, and removes the owner from the old destination and adds it to the new one.
-    static func set(_ target: NSManagedObject?, of owner: NSManagedObject, slot: Int) {
+    package static func set(_ target: NSManagedObject?, of owner: NSManagedObject, slot: Int) {
         if let target { requireSameContext(owner, target, owner.layout.slots[slot].name) }
         let old = owner.toOneTarget(slot)
         setReference(target, of: owner, slot: slot)
@@ -47,7 +47,7 @@ enum InverseUpkeep {
     }
 
     /// Sets the members of a to-many relationship to `members`, in that order if it is ordered.
-    static func replace(_ members: [NSManagedObject], of owner: NSManagedObject, number: Int) {
+    package static func replace(_ members: [NSManagedObject], of owner: NSManagedObject, number: Int) {
         let relationship = owner.layout.toManyRelationships[number]
         for member in members { requireSameContext(owner, member, relationship.name) }
         var seen: Set<ObjectIdentifier> = []

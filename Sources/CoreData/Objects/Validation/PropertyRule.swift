@@ -121,7 +121,7 @@ final class PropertyRule {
     private func rangeFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
         guard let numberType, case .real(let number) = value, !numberType.holds(number) else { return nil }
         let (code, word) = number < 0 ? (1620, "small") : (1610, "large")
-        return error(code, "is too \(word) for \(numberType.typeName).", value, object)
+        return error(code, "is too \(word) for \(numberType.editorName).", value, object)
     }
 
     private func elementFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
@@ -130,7 +130,7 @@ final class PropertyRule {
             if let element = CompositeRow.value(of: value, at: leaf) {
                 if element.isNotANumber { return error(1550, "has \(path), which is not a number.", value, object) }
             } else {
-                return error(1550, "has \(path), which is out of range of \(type.typeName).", value, object)
+                return error(1550, "has \(path), which is out of range of \(type.editorName).", value, object)
             }
         }
         return nil

@@ -62,7 +62,7 @@ package enum AttributeCoercion {
     }
 
     /// Returns a slot's value in the form for users; `nil` for `null`.
-    static func value(_ slot: SlotValue, type: NSAttributeType) -> Any? {
+    package static func value(_ slot: SlotValue, type: NSAttributeType) -> Any? {
         switch slot {
         case .null: return nil
         case .integer(let number): return self.number(number, type: type)

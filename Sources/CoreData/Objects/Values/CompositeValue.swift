@@ -1,11 +1,11 @@
 import Foundation
 
 /// Values of composite attributes: dictionaries keyed by element names.
-enum CompositeValue {
+package enum CompositeValue {
     /// Returns the value as stored in a slot: each element in its attribute's form, elements without a value left out.
     ///
     /// - Precondition: The value is a dictionary keyed by element names, whose values fit the elements.
-    static func slotValue(_ value: Any?, _ composite: NSCompositeAttributeDescription) -> SlotValue {
+    package static func slotValue(_ value: Any?, _ composite: NSCompositeAttributeDescription) -> SlotValue {
         guard let value, !(value is NSNull) else { return .null }
         guard let parts = value as? [String: Any] else {
             preconditionFailure(KeyValueAccess.unacceptableMessage(composite, value))

@@ -38,7 +38,7 @@ struct ValueTypeCheck {
             return .init(
                 .value,
                 "\(rows) of the table \(table.name): “\(attribute.name)” holds \(ColumnKind.title(ofType: type)) "
-                    + "instead of \(attribute.attributeType.typeName), and reads as nil")
+                    + "instead of \(attribute.attributeType.editorName), and reads as nil")
         }
     }
 

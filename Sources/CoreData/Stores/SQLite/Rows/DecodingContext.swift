@@ -65,7 +65,7 @@ final class DecodingContext {
 
     /// Returns null for a cell whose type is not the property's, and adds a note.
     func mistyped(_ property: NSPropertyDescription, _ kind: ColumnKind) -> SlotValue {
-        let wanted = (property as? NSAttributeDescription)?.attributeType.typeName ?? "the number of a row"
+        let wanted = (property as? NSAttributeDescription)?.attributeType.editorName ?? "the number of a row"
         noteUnreadable(property, "a cell holds \(kind.title) instead of \(wanted)")
         return .null
     }

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// The attributes by which objects are looked up, and the topmost entity that has them. Shared by all look-ups by the

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// The keys in a model's user info that control imports, as in well-known helper libraries.

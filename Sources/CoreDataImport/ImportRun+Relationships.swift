@@ -1,3 +1,5 @@
+import CoreData
+
 /// The last step of an import: relationships are set when all objects exist.
 extension ImportRun {
     /// - Returns: `true` if the object, or a part of it, was changed.

@@ -1,3 +1,5 @@
+import CoreData
+
 /// The objects and outcomes of an import. An addition to Apple's interface.
 public struct ImportResult {
     /// The outcome for one record.

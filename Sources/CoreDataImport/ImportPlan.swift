@@ -1,3 +1,5 @@
+import CoreData
+
 /// The mapping from the keys in records of one entity to its properties.
 final class ImportPlan {
     enum Kind {

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// Imports records, such as a web service's JSON objects, into a context as a graph of objects. The user info of the

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// The error of a record that could not be imported: its record, key path, value and reason.

@@ -1,3 +1,5 @@
+import CoreData
+
 /// One call of an importer: looks up the objects to which the records refer, then sets attributes, then relationships.
 struct ImportRun {
     let importer: RecordImporter

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// Conversion of a record's value to an attribute's type, strictly: texts of numbers and Booleans are accepted too, but
@@ -219,9 +220,4 @@ private struct DecimalDigits: Equatable {
         self.exponent = digits.isEmpty ? 0 : exponent
         isNegative = !digits.isEmpty && mantissa.hasPrefix("-")
     }
-}
-
-extension NSAttributeType {
-    /// The type's name in Xcode's model editor. An addition to Apple's interface.
-    public var editorName: String { typeName }
 }
