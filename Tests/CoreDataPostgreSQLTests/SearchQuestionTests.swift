@@ -8,7 +8,7 @@
     /// How many rows a question is about where each answer leads to the next one.
     @Suite struct SearchQuestionTests {
         private func fanout(_ count: Int, _ pace: ServerPace) -> Int {
-            ListEditor.fanout(forArrivals: count, rowsOfQuestion: pace.rowsOfQuestion)
+            ListFollower.fanout(forArrivals: count, rowsOfQuestion: pace.rowsOfQuestion)
         }
 
         @Test func aServerThatTakesLongIsAskedForMoreRowsAtOnce() {

@@ -413,7 +413,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { source?.localID(id) ?? id }
 
     /// The class of an entity's objects.
-    package final func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type { lifeCycle.objectClass(of: entity) }
+    package final func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
+        lifeCycle.objectClass(of: entity)
+    }
 
     /// The only entity of the context's model with that class.
     final func entity(for type: NSManagedObject.Type) -> NSEntityDescription { lifeCycle.entity(for: type) }

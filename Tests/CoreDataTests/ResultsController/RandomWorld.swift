@@ -105,7 +105,7 @@ struct RandomWorld {
         let oldModel = model
         steps += 1
         let arriving = changed.union(inserted).sorted(by: isBefore)
-        var edit = ListEdit(
+        var edit = RowPlacement(
             removed: deleted.union(changed).sorted().map(RowToken.init),
             arrivals: arriving.map { .init(row: RowToken(code: $0), section: values[$0]?.section ?? 0) })
         // Varies the steps of the search for positions and the rows that must not be compared.

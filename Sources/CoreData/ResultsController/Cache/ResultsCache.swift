@@ -71,7 +71,7 @@ struct ResultsCache {
             rows: rows, sections: list.sections?.entries ?? [], isSectioned: self.list.isSectioned,
             keptSections: loaded.definition.names.keptCount)
         (loaded.origin, loaded.isOnDisk) = (list.origin, true)
-        let repair = ListRepair(store: store, mostTransactions: mostTransactions)
+        let repair = CachedListUpdate(store: store, mostTransactions: mostTransactions)
         guard let changes = repair.changes(since: list.origin, of: loaded) else { return nil }
         if changes.isEmpty { return loaded }
         guard let repaired = repair.apply(changes, to: loaded) else { return nil }

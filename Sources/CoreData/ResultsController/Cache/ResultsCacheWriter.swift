@@ -79,7 +79,7 @@ final class ResultsCacheWriter {
     func flush(wait: Bool = false) {
         guard isStale, context.isOnQueue else { return }
         isStale = false
-        let repair = ListRepair(store: store)
+        let repair = CachedListUpdate(store: store)
         guard let changes = repair.changes(since: origin, of: list), !changes.isEmpty,
             let contents = repair.apply(changes, to: list)
         else { return }

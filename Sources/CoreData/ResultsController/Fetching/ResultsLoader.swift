@@ -281,8 +281,8 @@ struct ResultsLoader {
     private func addPendingChanges(to loaded: inout LoadedResults) throws {
         let touched = try unsaved(loaded.definition)
         guard !touched.isEmpty else { return }
-        let editor = ListEditor(definition: loaded.definition, context: context)
-        loaded.contents = try editor.edit(loaded.contents, touched).contents
+        let follower = ListFollower(definition: loaded.definition, context: context)
+        loaded.contents = try follower.edit(loaded.contents, touched).contents
     }
 
     /// True if an object that the list's objects depend on has unsaved changes.
@@ -322,7 +322,7 @@ struct ResultsLoader {
         // by their saved values. So all objects are placed again.
         var touched = try unsaved(definition)
         for object in objects { touched.note(object) }
-        loaded.contents = try ListEditor(definition: definition, context: context)
+        loaded.contents = try ListFollower(definition: definition, context: context)
             .edit(definition.noContents, touched).contents
     }
 

@@ -205,7 +205,7 @@ final class Refetch {
         touched = TouchedObjects()
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
         let old = loaded.contents
-        let result = try ListEditor(definition: loaded.definition, context: context).edit(old, work)
+        let result = try ListFollower(definition: loaded.definition, context: context).edit(old, work)
         loaded.contents = result.contents
         guard var table = loaded.aggregates else { return }
         let rows = result.touched.union(result.placed)

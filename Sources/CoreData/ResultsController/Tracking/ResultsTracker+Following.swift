@@ -27,8 +27,8 @@ extension ResultsTracker {
                     of: changedRows(work, state), completeSince: $0.completeSince, isBehind: isBehind)
             } ?? []
         if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
-        let editor = ListEditor(definition: state.definition, context: context)
-        let result = try editor.edit(state.tracked, work, replacing: replaced)
+        let follower = ListFollower(definition: state.definition, context: context)
+        let result = try follower.edit(state.tracked, work, replacing: replaced)
         recent.note(result.comparisons)
         return TrackedChange(contents: result.contents, touched: result.touched, replaced: Set(replaced))
     }
@@ -37,8 +37,8 @@ extension ResultsTracker {
         _ old: ResultsWindow, of state: ResultsState, _ work: TouchedObjects, replacing: [RowToken]
     ) throws -> TrackedChange {
         var window = old
-        let editor = ListEditor(definition: window.flat, context: context)
-        guard let result = try window.edit(work, replacing: replacing, with: editor) else {
+        let follower = ListFollower(definition: window.flat, context: context)
+        guard let result = try window.edit(work, replacing: replacing, with: follower) else {
             return try refill(window, of: state, known: known(work, state))
         }
         recent.note(result.comparisons)

@@ -46,7 +46,7 @@ final class RowReader {
 
     /// For each probe, true if its row precedes its arrival. Reads the rows that are not in memory, with one query.
     // SAFETY: see `objectsAtHand`.
-    func areBefore(_ probes: [ListEdit.Probe]) throws -> [Bool] {
+    func areBefore(_ probes: [RowPlacement.Probe]) throws -> [Bool] {
         guard ordering.isBySlots else { return try areBeforeAsRead(probes) }
         let values = values
         // Arrivals are sorted, so those that are compared with one row are adjacent.
@@ -74,7 +74,7 @@ final class RowReader {
     }
 
     /// Like `areBefore`, but keeps the values that it reads for the next comparison: for values that are slow to read.
-    private func areBeforeAsRead(_ probes: [ListEdit.Probe]) throws -> [Bool] {
+    private func areBeforeAsRead(_ probes: [RowPlacement.Probe]) throws -> [Bool] {
         var missing: [RowToken] = []
         for probe in probes where places[probe.row] == nil {
             places[probe.row] = values.count + missing.count
@@ -88,7 +88,7 @@ final class RowReader {
     }
 
     /// The row with the lower identity is first if all values are equal.
-    private func isBefore(_ probe: ListEdit.Probe, _ result: ComparisonResult) -> Bool {
+    private func isBefore(_ probe: RowPlacement.Probe, _ result: ComparisonResult) -> Bool {
         result == .orderedSame
             ? identities.isBefore(probe.row, arrivals[probe.arrival].row) : result == .orderedAscending
     }

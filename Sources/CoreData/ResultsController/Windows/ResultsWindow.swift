@@ -52,9 +52,9 @@ struct ResultsWindow {
     ///
     /// - Returns: the result of the edit; `nil` if too few rows are known, so that the beginning must be fetched.
     mutating func edit(
-        _ touched: TouchedObjects, replacing: [RowToken], with editor: ListEditor
-    ) throws -> ListEditor.Result? {
-        var result = try editor.edit(prefix, touched, replacing: replacing.filter(prefix.contains))
+        _ touched: TouchedObjects, replacing: [RowToken], with follower: ListFollower
+    ) throws -> ListFollower.Result? {
+        var result = try follower.edit(prefix, touched, replacing: replacing.filter(prefix.contains))
         if !isComplete { result.contents.truncate(to: knownCount(of: result)) }
         prefix = result.contents
         if let capacity, prefix.rowCount > 2 * capacity {
@@ -67,7 +67,7 @@ struct ResultsWindow {
 
     /// The number of rows of a changed beginning that are the first rows of the list: those up to the last one that
     /// kept its place.
-    private func knownCount(of result: ListEditor.Result) -> Int {
+    private func knownCount(of result: ListFollower.Result) -> Int {
         let changed = result.touched.union(result.placed)
         var count = result.contents.rowCount
         while count > 0, changed.contains(result.contents.rows[count - 1]) { count -= 1 }

@@ -3,7 +3,7 @@ import Foundation
 /// Determines the effect of touched objects on a list: the rows that leave, arrive and move.
 ///
 /// Reads the values of touched objects and of the few rows that they are compared with. O(k log n) comparisons.
-struct ListEditor {
+struct ListFollower {
     let definition: ListDefinition
     let context: NSManagedObjectContext
 
@@ -26,40 +26,41 @@ struct ListEditor {
     /// - Throws: the store's errors; the list then stays unchanged.
     func edit(_ old: ListContents, _ touched: TouchedObjects, replacing: [RowToken] = []) throws -> Result {
         var result = Result(contents: old)
-        var edit = ListEdit()
+        var placement = RowPlacement()
         var arriving: [RowReader.Arrival] = []
         for touch in try loaded(touched) {
-            classify(touch, old, &edit, &arriving, &result)
+            classify(touch, old, &placement, &arriving, &result)
         }
         for id in touched.deletedIDs {
             guard let token = identities.token(of: id, in: old), result.touched.insert(token).inserted else { continue }
-            edit.removed.append(token)
+            placement.removed.append(token)
         }
-        try replace(replacing, old, &edit, &arriving, result)
-        guard !edit.removed.isEmpty || !arriving.isEmpty else { return result }
+        try replace(replacing, old, &placement, &arriving, result)
+        guard !placement.removed.isEmpty || !arriving.isEmpty else { return result }
         let reader = RowReader(definition: definition, context: context, arriving: arriving)
-        edit.arrivals = reader.arrivals.map { arrival in
-            ListEdit.Arrival(row: arrival.row, section: definition.section(of: arrival.object))
+        placement.arrivals = reader.arrivals.map { arrival in
+            RowPlacement.Arrival(row: arrival.row, section: definition.section(of: arrival.object))
         }
-        edit.sectionOrder = definition.sectionOrder
+        placement.sectionOrder = definition.sectionOrder
         if context.merger.hasUnmerged {
             let merger = context.merger
-            edit.isDoubtful = { row in RowIdentities.key(of: row).map(merger.isPending) ?? false }
+            placement.isDoubtful = { row in RowIdentities.key(of: row).map(merger.isPending) ?? false }
         }
         if let store = identities.store {
-            edit.fanout = Self.fanout(forArrivals: edit.arrivals.count, rowsOfQuestion: store.operations.rowsOfQuestion)
+            placement.fanout = Self.fanout(
+                forArrivals: placement.arrivals.count, rowsOfQuestion: store.operations.rowsOfQuestion)
         }
-        if edit.arrivals.count <= PlaceHints.mostArrivals, let hints = PlaceHints(definition, context) {
+        if placement.arrivals.count <= PlaceHints.mostArrivals, let hints = PlaceHints(definition, context) {
             // Errors are ignored here; reading the rows reports them.
-            edit.hint = { try? hints.row(notBefore: reader.values(ofArrival: $0), $1) }
-            edit.isAtHand = reader.isAtHand
+            placement.hint = { try? hints.row(notBefore: reader.values(ofArrival: $0), $1) }
+            placement.isAtHand = reader.isAtHand
         }
         var comparisons: [RecentPlacements.Comparison] = []
-        edit.noteNeighbour = { [arrivals = edit.arrivals] probe in
+        placement.noteNeighbour = { [arrivals = placement.arrivals] probe in
             comparisons.append(.init(row: probe.row, placed: arrivals[probe.arrival].row))
         }
-        result.placed = edit.arrivals.map(\.row)
-        result.contents = try edit.applied(to: old, areBefore: reader.areBefore)
+        result.placed = placement.arrivals.map(\.row)
+        result.contents = try placement.applied(to: old, areBefore: reader.areBefore)
         result.comparisons = comparisons
         return result
     }
@@ -102,13 +103,13 @@ struct ListEditor {
 
     /// Determines the effect of a touched object on the list.
     private func classify(
-        _ touch: TouchedObjects.Touch, _ old: ListContents, _ edit: inout ListEdit,
+        _ touch: TouchedObjects.Touch, _ old: ListContents, _ placement: inout RowPlacement,
         _ arriving: inout [RowReader.Arrival], _ result: inout Result
     ) {
         let object = touch.object
         let known = identities.token(of: object.objectID, in: old)
         guard belongs(touch) else {
-            if let known, result.touched.insert(known).inserted { edit.removed.append(known) }
+            if let known, result.touched.insert(known).inserted { placement.removed.append(known) }
             return
         }
         guard let known else {
@@ -118,7 +119,7 @@ struct ListEditor {
         }
         if let keys = touch.keys, keys.isEmpty { return }
         guard result.touched.insert(known).inserted, mayMove(touch) else { return }
-        edit.removed.append(known)
+        placement.removed.append(known)
         arriving.append(.init(row: known, object: object))
     }
 
@@ -139,14 +140,15 @@ struct ListEditor {
 
     /// Places rows again if they were not touched and still belong to the list.
     private func replace(
-        _ tokens: [RowToken], _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [RowReader.Arrival],
+        _ tokens: [RowToken], _ old: ListContents, _ placement: inout RowPlacement,
+        _ arriving: inout [RowReader.Arrival],
         _ result: Result
     ) throws {
         let tokens = tokens.filter { !result.touched.contains($0) && old.contains($0) }
         guard !tokens.isEmpty else { return }
         let objects = try context.fetchPipeline.objects(for: identities.objectIDs(of: tokens))
         for (token, object) in zip(tokens, objects) where belongs(.init(object: object)) {
-            edit.removed.append(token)
+            placement.removed.append(token)
             arriving.append(.init(row: token, object: object))
         }
     }

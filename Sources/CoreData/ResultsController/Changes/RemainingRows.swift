@@ -1,5 +1,5 @@
 /// The rest of a list after rows were removed, for the search for insertion positions.
-protocol ListBase {
+protocol RemainingRows {
     var sectionCount: Int { get }
 
     /// The index of a section and the positions of its rows in the whole list; `nil` if it does not exist.
@@ -17,7 +17,7 @@ protocol ListBase {
     func quickPosition(of row: RowToken) -> Int?
 }
 
-extension ListContents: ListBase {
+extension ListContents: RemainingRows {
     func quickPosition(of row: RowToken) -> Int? { rows.position(of: row.code) }
 
     func section(numbered number: UInt32) -> (index: Int, rows: Range<Int>)? {
@@ -32,7 +32,7 @@ extension ListContents: ListBase {
 }
 
 /// A list as plain arrays: made in O(n), and quicker than a tree for a caller that reads a large part of it.
-struct FlatList: ListBase {
+struct FlatList: RemainingRows {
     let isSectioned: Bool
     let keptSections: UInt32
     private(set) var rows: [RowToken] = []

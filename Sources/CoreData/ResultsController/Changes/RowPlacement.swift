@@ -1,9 +1,9 @@
-/// Applies the decisions of a list's editor: removes rows, and finds the positions of arriving ones.
+/// Applies the decisions of ``ListFollower``: removes rows, and finds the positions of arriving ones.
 ///
 /// Design. Positions are searched in the list without the removed rows, so a row with new values is never compared with
 /// its own old place, and rows are only compared with rows whose values agree with their place. Few changes are applied
 /// to the tree one by one, O(k log n); many are merged into a new tree, O(n + k), with the same number of comparisons.
-struct ListEdit {
+struct RowPlacement {
     /// A row to be inserted.
     struct Arrival {
         var row: RowToken
@@ -94,7 +94,7 @@ struct ListEdit {
 
     /// Finds the positions of all arrivals, one step of each at a time.
     private func found<Failure: Error>(
-        in base: some ListBase, areBefore: ([Probe]) throws(Failure) -> [Bool]
+        in base: some RemainingRows, areBefore: ([Probe]) throws(Failure) -> [Bool]
     ) throws(Failure) -> [Search] {
         var searches = arrivals.map { arrival in
             guard let section = base.section(numbered: arrival.section) else {
@@ -134,7 +134,7 @@ struct ListEdit {
     private static let fewestRowsForHint = 256
 
     private func begin(
-        _ searches: inout [Search], in base: some ListBase, by hint: (Int, (RowToken) -> Bool) -> RowToken?
+        _ searches: inout [Search], in base: some RemainingRows, by hint: (Int, (RowToken) -> Bool) -> RowToken?
     ) {
         for number in searches.indices {
             let search = searches[number]
@@ -154,11 +154,11 @@ struct ListEdit {
     }
 
     /// The row that represents a position of a search: for a section its first row.
-    private func row(at place: Int, of search: Search, in base: some ListBase) -> RowToken {
+    private func row(at place: Int, of search: Search, in base: some RemainingRows) -> RowToken {
         base.row(at: search.section == nil ? base.start(ofSectionAt: place) : place)
     }
 
-    private func note(_ searches: [Search], in base: some ListBase, _ noteNeighbour: (Probe) -> Void) {
+    private func note(_ searches: [Search], in base: some RemainingRows, _ noteNeighbour: (Probe) -> Void) {
         for (number, search) in searches.enumerated() {
             for place in [search.below, search.above] {
                 guard let place else { continue }
@@ -168,7 +168,7 @@ struct ListEdit {
     }
 
     /// The places to compare with next, ascending.
-    private func forEachPlace(of search: Search, in base: some ListBase, _ body: (Int) -> Void) {
+    private func forEachPlace(of search: Search, in base: some RemainingRows, _ body: (Int) -> Void) {
         if let hint = search.hint { return (max(search.low, hint - 1)...hint).forEach(body) }
         let width = search.high - search.low
         let count = min(fanout - 1, width)
@@ -183,7 +183,7 @@ struct ListEdit {
     private static let farthest = 8
 
     /// The position to compare with next: the middle of the possible range, or one near it.
-    private func middle(of search: Search, in base: some ListBase) -> Int {
+    private func middle(of search: Search, in base: some RemainingRows) -> Int {
         let middle = search.middle
         guard let isDoubtful, search.section != nil, isDoubtful(base.row(at: middle)) else { return middle }
         for distance in 1...Self.farthest {

@@ -3,7 +3,7 @@ import Foundation
 /// Updates a list that shows an older state of its store, using the store's history.
 ///
 /// Rows are read in a separate, empty context: the objects of other contexts may be stale or unsaved.
-struct ListRepair {
+struct CachedListUpdate {
     let store: any RowStore
     /// Histories with more transactions are not read, because reading holds the coordinator's lock.
     var mostTransactions = Int64.max
@@ -57,7 +57,8 @@ struct ListRepair {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let contents = context.performAndWait { () -> ListContents? in
-            try? ListEditor(definition: list.definition, context: context).edit(list.contents, changes.touched).contents
+            try? ListFollower(definition: list.definition, context: context).edit(list.contents, changes.touched)
+                .contents
         }
         guard let present = try? coordinator.withLock({ try ListOrigin(of: store) }), present == changes.origin else {
             return nil
