@@ -35,9 +35,12 @@ final class Terminal {
 
     init(command: String, width: Int, height: Int, environment: String = "") throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // A test run that is killed leaves no terminal.
+        let watch =
+            "(while kill -0 \(getpid()) 2>/dev/null; do sleep 2; done; '\(Self.tmux ?? "tmux")' -S '\(folder)/socket' kill-server) &"
         try run([
             "-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
-            "env XDG_CACHE_HOME=\(folder) XDG_STATE_HOME=\(folder) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
+            "\(watch) env XDG_CACHE_HOME=\(folder) XDG_STATE_HOME=\(folder) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
         ])
     }
 
