@@ -1,9 +1,9 @@
 import Testing
 
-/// Files and rooms stay small.
+/// Size limits of files and rooms.
 @Suite struct CodeSizeTests {
-    /// Lines of code per room, without comments and blank lines. A commit that raises a number says why; one that makes a room
-    /// smaller lowers it.
+    /// Lines of code per room, without comments and blank lines. A commit that raises a number gives the reason; a
+    /// commit that makes a room smaller lowers it.
     private static let budgets = [
         "CoreData": 45_950,
         "CoreDataImport": 1_250,
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// A longer file has a second topic.
+    /// A longer file probably has a second topic.
     @Test func noFileIsLong() {
         for file in SourceTree.files(below: "Sources") {
             #expect(file.codeLineCount <= 450, "\(file.path) has \(file.codeLineCount) lines of code")

@@ -8,7 +8,6 @@ import Testing
     }.joined()
 
     @Test func everyTestThatIsNamedIsThere() throws {
-        // All tests as one text.
         let tests = SourceText(
             path: "Tests", text: SourceTree.texts(below: "Tests").map(\.content).joined(separator: "\n"))
         func has(_ declaration: String, before end: (Character?) -> Bool) -> Bool {

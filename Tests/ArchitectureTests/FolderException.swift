@@ -1,12 +1,12 @@
-/// Why files of `CoreData` name types of folders below theirs, or members that only such a folder has.
+/// A reason why files of `CoreData` may name types or members of folders below their own.
 struct FolderException {
-    /// Folders, which end in a slash, and beginnings of the names of files.
+    /// Folders (with a final slash) and prefixes of file paths.
     let places: [String]
-    /// The types and members that may be named there.
+    /// Types and members that these files may name.
     let names: Set<String>
     let reason: String
 
-    /// - Parameter line: the places, a colon, the names, an equals sign, the reason.
+    /// - Parameter line: `places: names = reason`.
     private init(line: Substring) {
         let halves = line.split(separator: "=", maxSplits: 1)
         let parts = halves[0].split(separator: ":", maxSplits: 1)
@@ -26,7 +26,7 @@ struct FolderException {
         all.contains { $0.names.contains(name) && $0.covers(path) }
     }
 
-    /// The places and names that no file of `files` needs.
+    /// Places and names that no file of `files` needs.
     func unused(in files: [SourceFile]) -> [String] {
         let covered = files.filter { covers($0.path) }
         let idle = places.filter { place in
@@ -41,7 +41,7 @@ struct FolderException {
         (self.places, self.names, self.reason) = (places, names, reason)
     }
 
-    /// At most fifteen lines. What they have in common is Apple's API, which is one cycle of types.
+    /// At most fifteen lines. Their common cause is Apple's API, which is one cycle of types.
     static let all = """
         NSPersistentStore. EngineStore. NSAtomicStore. NSIncrementalStore.: NSPersistentStoreCoordinator = a store has one
         NSPersistentStore.: NSMigrationManager = a store type names the class of its migration manager

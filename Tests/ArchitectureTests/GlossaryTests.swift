@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// What ARCHITECTURE.md names is there.
+/// The names in ARCHITECTURE.md exist in the code.
 @Suite struct GlossaryTests {
     private static let text =
         (try? String(contentsOf: SourceTree.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)) ?? ""
 
-    /// Every word of the sources and tests, and of the paths of their files.
+    /// Every word of the sources and tests, and of their file paths.
     private static let words: Set<String> = {
         var words: Set<String> = []
         for folder in ["Sources", "Tests", "Plugins", "Examples"] {
@@ -17,7 +17,7 @@ import Testing
         return words
     }()
 
-    /// Names of types, folders, files and members, of which a sentence in code style has one or more.
+    /// Names of types, folders, files and members, which ARCHITECTURE.md writes in code style.
     @Test func everyNameInArchitectureIsInUse() {
         let names = Self.text.matches(of: /`([^`\n]+)`/).flatMap {
             $0.1.matches(of: /[A-Za-z_]\w+/).map { String($0.0) }
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// The third column of the glossary: what a word is called in the code.
+    /// The third column of the glossary, which names the code of each word.
     @Test func everyWordOfTheGlossaryNamesItsCode() throws {
         let glossary = try #require(Self.text.firstRange(of: "## Words"))
         let rows = Self.text[glossary.upperBound...].prefix { $0 != "#" }.matches(

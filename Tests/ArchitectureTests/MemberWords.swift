@@ -1,23 +1,23 @@
 import Foundation
 
-/// The members that a file declares and uses, gathered word by word.
+/// Members that one file declares and uses, collected word by word.
 struct MemberWords {
     private(set) var uses: Set<String> = []
     private(set) var names: Set<String> = []
     private(set) var members: Set<String> = []
-    /// What the word before was, where it declares names.
+    /// The effect of the previous word if it declares names.
     private var keyword: Keyword?
-    /// The end of the line of enum cases that the words are on.
+    /// End of the current line if it declares enum cases.
     private var caseLine: UnsafePointer<CChar>?
 
     private enum Keyword { case declares, cases }
 
     private static let declaring: Set<String> = ["func", "var", "let", "typealias"]
 
-    /// Notes a word that begins with a small letter. Shorter names than of three letters are left out: texts within texts have
-    /// such words, too.
+    /// Records a word that begins with a small letter. Names of fewer than three letters are ignored, because string
+    /// literals inside interpolations contain such words.
     ///
-    /// - Parameter start: the beginning of the file's code.
+    /// - Parameter start: The beginning of the file's code.
     mutating func note(_ word: UnsafeBufferPointer<UInt8>, after start: UnsafePointer<CChar>) {
         guard let place = word.baseAddress else { return }
         let text = String(decoding: word, as: UTF8.self)
@@ -46,7 +46,8 @@ struct MemberWords {
         while line > start, line[-1] != 10 { line -= 1 }
         let depth = strspn(line, " ")
         let head = String(decoding: UnsafeRawBufferPointer(start: line, count: place - line), as: UTF8.self)
-        // Statements of functions stand as deep as the members of nested types, and declare constants and variables.
+        // Statements in functions are as deep as members of nested types. Their constants and variables are not
+        // members.
         guard depth == 4 || depth == 8 && (head.contains("func ") || head.contains("case ")) else { return }
         if !head.contains("private ") { members.insert(name) }
     }

@@ -1,8 +1,8 @@
 import Testing
 
-/// The arrows between rooms and between the folders of `CoreData`, as ARCHITECTURE.md draws them.
+/// The dependencies between rooms and between folders of `CoreData` are those in ARCHITECTURE.md.
 @Suite struct RoomArrowTests {
-    /// What each room may import of this package.
+    /// Modules of this package that each room may import.
     static let rooms: [String: Set<String>] = [
         "SQLiteAccess": ["CSQLite3"],
         "PostgreSQLAccess": ["CPostgreSQL"],
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// The folders of `CoreData`, each of which may use those before it.
+    /// Folders of `CoreData`. Each may use those listed before it.
     static let folders = [
         "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
         "Stores/SQLite", "Stores/Atomic", "Stores/Incremental",
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// The same for members: those of a type that a folder may name, but which only a folder below declares.
+    /// A folder uses no members that only folders below it declare, even of types that it may name.
     @Test(arguments: folders)
     func usesOnlyMembersOfFoldersAboveIt(folder: String) throws {
         let rank = try #require(Self.folders.firstIndex(of: folder))
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// What other modules have: all that rooms use which do not see `CoreData`, and a few names more.
+    /// Members of other modules: those of rooms that do not import `CoreData`, and a few names of system modules.
     private static let foreignMembers: Set<String> = {
         let lower = ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "PostgreSQLAccess"]
         let others = ["ModelCompiler", "ManagedExpansion", "SourcePort", "TerminalKit", "Translation"]
@@ -102,7 +102,7 @@ import Testing
         return names
     }()
 
-    /// Without the package trait nothing of PostgreSQL is compiled, and no room needs its library.
+    /// Without the package trait nothing of PostgreSQL is compiled and no room needs its library.
     @Test(arguments: ["PostgreSQLAccess", "CoreDataPostgreSQL"])
     func isEmptyWithoutTheTrait(room: String) throws {
         for file in SourceTree.files(below: "Sources/\(room)") {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// Programs without the package trait do not compile the engine of stores on a server.
+    /// Programs without the package trait do not compile the engine of server stores.
     @Test func serverStoresAreUsedWithTheTraitOnly() throws {
         let package = try String(contentsOf: SourceTree.root.appendingPathComponent("Package.swift"), encoding: .utf8)
         let uses = package.components(separatedBy: "\"ServerStores\"").dropFirst()
@@ -125,7 +125,7 @@ import Testing
         #expect(isConditional.count > 1 && !isConditional.dropFirst().contains(false))
     }
 
-    /// An exception that no file needs any more is taken off the list, which stays short.
+    /// An exception that no file needs has to be removed. The list stays short.
     @Test func exceptionsAreFewAndInUse() {
         let files = SourceTree.files(below: "Sources/CoreData")
         for exception in FolderException.all {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What the tests ask of one file: the words of its code, comments and strings left out.
+/// Words of one file's code, without comments and string literals.
 struct SourceFile: Sendable {
-    /// Relative to the package, for messages.
+    /// Path relative to the package, for messages.
     let path: String
-    /// Lines that hold code.
+    /// Number of lines with code.
     let codeLineCount: Int
-    /// Every identifier used in the code that begins as names of types do: with a capital or an underscore.
+    /// Identifiers in the code that begin like type names: with a capital or an underscore.
     let identifiers: Set<String>
-    /// The names of the types declared at the file's top level.
+    /// Names of types declared at the file's top level.
     let declaredTypes: Set<String>
-    /// The modules imported.
+    /// Imported modules.
     let imports: Set<String>
-    /// Every name with a small letter that follows a dot: members that the code uses.
+    /// Names with a small first letter after a dot: members that the code uses.
     let uses: Set<String>
-    /// Every name that the code declares or labels, wherever.
+    /// All names that the code declares or uses as labels.
     let names: Set<String>
-    /// The members of types and extensions that other files see.
+    /// Members of types and extensions that are visible in other files.
     let members: Set<String>
 
     private static let typeKeywords: Set<String> = ["class", "struct", "enum", "protocol", "actor", "typealias"]
@@ -42,7 +42,7 @@ struct SourceFile: Sendable {
                 let length = strcspn(line, "\n")
                 if strspn(line, " \t\r") < length {
                     count += 1
-                    // At the top level means: at the first column. Attributes and modifiers stand before the keyword.
+                    // Top-level declarations begin in the first column. Attributes and modifiers precede the keyword.
                     if !Self.isSpace(line.pointee) { Self.note(Self.words(line, length), &declared, &imports) }
                 }
                 line += length + (line[length] == 0 ? 0 : 1)
@@ -68,7 +68,7 @@ struct SourceFile: Sendable {
         }
     }
 
-    /// Not the `class` of `import class Module.Name`.
+    /// False for the `class` of `import class Module.Name`.
     private static func isModule(_ word: String) -> Bool {
         !typeKeywords.contains(word) && !["func", "var", "let"].contains(word)
     }
@@ -78,7 +78,7 @@ struct SourceFile: Sendable {
     private static let digits = "0123456789"
     private static let wordBytes = digits + "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-    /// Calls `body` with each word that is no number, up to the zero.
+    /// Calls `body` for each word that is not a number, up to the final zero byte.
     private static func forEachWord(from start: UnsafePointer<CChar>, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         wordBytes.withCString { wordBytes in
             var place = start
@@ -106,9 +106,10 @@ struct SourceFile: Sendable {
         return words
     }
 
-    /// The text without comments and without the contents of string literals, which may name anything; its lines stay.
+    /// Returns the text without comments and contents of string literals, because a literal may name anything. Line
+    /// breaks are kept.
     ///
-    /// - Parameter bytes: with a zero at the end, as what is returned.
+    /// - Parameter bytes: The text with a final zero byte; the result has one, too.
     private static func code(of bytes: [UInt8]) -> [UInt8] {
         var code: [UInt8] = []
         code.reserveCapacity(bytes.count)
@@ -153,6 +154,6 @@ struct SourceFile: Sendable {
 }
 
 extension StaticString {
-    /// The bytes, with the zero that the compiler puts behind them.
+    /// The bytes with the compiler's final zero byte.
     fileprivate var cString: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// What every file of `Sources` keeps to, beside the arrows.
+/// Rules for every file of `Sources`, except for the dependencies.
 @Suite struct SourceRuleTests {
     private func expectNone(
         _ rule: String, in files: [SourceText] = SourceTree.sourceTexts, _ lines: (SourceText) -> [Int]
@@ -26,7 +26,7 @@ import Testing
         expectNone("needs a comment with SAFETY: directly above") { $0.unexplainedUncheckedLines() }
     }
 
-    /// Issue 24, point 3.
+    /// Code that reads files checks its arithmetic; see `UncheckedArithmetic.swift`.
     @Test func whatAFileSaysIsCalculatedWithChecks() throws {
         let files = SourceTree.sourceTexts.filter { file in
             SourceText.readingFolders.contains { file.path.hasPrefix($0) }
@@ -50,7 +50,7 @@ import Testing
     }
 }
 
-/// That each rule finds what breaks it, and nothing else.
+/// Each rule finds the lines that break it and no others.
 @Suite struct SourceRuleSampleTests {
     private func text(_ lines: String...) -> SourceText {
         SourceText(path: "Sample.swift", text: lines.joined(separator: "\n"))
@@ -81,7 +81,7 @@ import Testing
                 "}"
             )
             .unexplainedUnsafeLines() == [])
-        // A reason far away counts at a declaration that holds the use, and nowhere else.
+        // A distant reason counts only at a declaration that contains the use.
         let gap = Array(repeating: "    let a = 1", count: 20).joined(separator: "\n")
         #expect(
             text("// SAFETY: one word.", "struct A {", gap, "    func read() {", use, "    }", "}")

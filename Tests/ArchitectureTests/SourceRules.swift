@@ -1,6 +1,6 @@
 import Foundation
 
-// What the tests ask of a file's text. Each rule gives the numbers of the lines that break it, counted from 0.
+// Rules about a file's text. Each returns the numbers of the lines that break it, counted from 0.
 
 extension SourceText {
     // MARK: Reasons
@@ -9,14 +9,14 @@ extension SourceText {
         lines(with: "@unchecked Sendable").filter { code($0).contains("@unchecked Sendable") }
     }
 
-    /// The line of a comment that says why the `@unchecked Sendable` on a line is sound: the first one with `SAFETY:` in the
-    /// comment of its declaration.
+    /// Line of the comment that explains why the `@unchecked Sendable` on a line is sound: the first `SAFETY:` line in
+    /// the comment of its declaration.
     private func reason(ofUnchecked number: Int) -> Int? {
         headers(of: number).prefix(2).lazy
             .compactMap { self.commentLines(above: $0).last { self.line($0).contains("SAFETY:") } }.first
     }
 
-    /// Uses of `@unchecked Sendable` that do not say why they are sound.
+    /// Uses of `@unchecked Sendable` without an explanation.
     func unexplainedUncheckedLines() -> [Int] { uncheckedLines.filter { reason(ofUnchecked: $0) == nil } }
 
     private static let unsafeNames = [
@@ -24,8 +24,8 @@ extension SourceText {
         "ManagedBufferPointer", "@_effects",
     ]
 
-    /// Uses of unsafe code that do not say why they are sound: by a comment with `SAFETY:` in the twelve lines before, or at
-    /// one of the declarations that they are in. What says why a type is sendable does not count.
+    /// Uses of unsafe code without an explanation: a comment with `SAFETY:` in the twelve lines before, or at an
+    /// enclosing declaration. Explanations of `@unchecked Sendable` do not count.
     func unexplainedUnsafeLines() -> [Int] {
         let uses = Set(Self.unsafeNames.flatMap(lines(with:))).sorted().filter { number in
             let code = code(number)
@@ -41,8 +41,8 @@ extension SourceText {
 
     // MARK: Declarations
 
-    /// Public declarations without a documentation comment. What a protocol of the standard library or Foundation asks for,
-    /// and what overrides a member that is documented, says nothing of its own.
+    /// Public declarations without a documentation comment. Requirements of protocols of the standard library and
+    /// Foundation, and overrides of documented members, need none.
     func undocumentedLines() -> [Int] {
         let candidates = Set(lines(with: "public ") + lines(with: "open ")).sorted()
         return candidates.filter { number in
@@ -56,7 +56,7 @@ extension SourceText {
         "class", "struct", "enum", "protocol", "actor", "func", "var", "let", "init", "subscript", "typealias", "macro",
     ]
 
-    /// Whether a line begins a public declaration, not an extension, and of something that is not overridden.
+    /// True if a line begins a public declaration that is neither an extension nor an override.
     private func isDeclaration(_ number: Int) -> Bool {
         var isPublic = false
         for word in line(number).split(separator: " ") {
@@ -65,7 +65,7 @@ extension SourceText {
             } else if word == "override" || word == "extension" {
                 return false
             } else if word == "class" || !Self.keywords.contains(word.prefix { $0.isLetter }) {
-                // Attributes and modifiers, of which `class` may be one: of a member, and in front of its keyword.
+                // An attribute or a modifier. `class` may be the modifier of a member or the keyword of a type.
                 guard word.first == "@" || word.allSatisfy({ $0.isLowercase || "()".contains($0) }) else {
                     return isPublic && line(number).contains("class ")
                 }
@@ -76,7 +76,7 @@ extension SourceText {
         return false
     }
 
-    /// Public functions and initialisers that throw, and whose comments do not say what.
+    /// Public functions and initialisers that throw and whose comments do not document the errors.
     func silentThrowingLines() -> [Int] {
         let candidates = Set(lines(with: "public ") + lines(with: "open ")).sorted()
         return candidates.filter { number in
@@ -86,13 +86,13 @@ extension SourceText {
         }
     }
 
-    /// Whether the declaration that begins on a line says `throws` outside of its parameters, which may be closures.
+    /// True if the declaration on a line contains `throws` outside of its parameters, which may be closures.
     private func throwsByItself(_ number: Int) -> Bool {
         guard line(number).contains("func ") || line(number).contains("init") else { return false }
         var depth = 0
         for next in number..<min(number + 12, lineCount) {
             for word in code(next).split(separator: " ") {
-                // What throws as its closure does says so by its type.
+                // `rethrows` is documented by the type of the closure.
                 if depth == 0, word == "throws" { return true }
                 if depth == 0, word == "{" { return false }
                 depth += word.reduce(0) { $0 + ($1 == "(" || $1 == "[" ? 1 : $1 == ")" || $1 == "]" ? -1 : 0) }
@@ -117,8 +117,8 @@ extension SourceText {
         }
     }
 
-    /// Whether the body of what begins on a line ends more than `limit` lines later. What has no body is followed by a line
-    /// that is not indented deeper.
+    /// True if the body of the declaration on a line ends more than `limit` lines later. A declaration without a body
+    /// is followed by a line that is not indented deeper.
     private func isLong(_ number: Int, _ indentation: Int, _ limit: Int) -> Bool {
         (number + 1...number + limit).allSatisfy { next in
             guard let deep = self.indentation(of: next), deep <= indentation else { return true }

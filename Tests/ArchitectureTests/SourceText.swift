@@ -1,14 +1,14 @@
 import Foundation
 
-/// One file by its lines, comments included. Lines are looked for by their bytes: all sources have a hundred thousand.
+/// Lines of one file, with comments. Searches compare bytes, because all sources have a hundred thousand lines.
 ///
-/// Counts on the layout that `swift format` gives a file: what belongs to a declaration is indented deeper than it.
+/// Expects the layout of `swift format`: the contents of a declaration are indented deeper than the declaration.
 struct SourceText: Sendable {
-    /// Relative to the package, for messages.
+    /// Path relative to the package, for messages.
     let path: String
-    /// With a zero behind the last one.
+    /// The text with a final zero byte.
     private let bytes: [UInt8]
-    /// Where each line begins, and where a line behind the last one would.
+    /// Offsets of the lines' beginnings, and the offset after the last line.
     private let starts: [Int]
 
     init(path: String, text: String) { self.init(path: path, bytes: Array(text.utf8)) }
@@ -31,12 +31,12 @@ struct SourceText: Sendable {
     var content: String { String(decoding: bytes.dropLast(), as: UTF8.self) }
     var lineCount: Int { starts.count - 1 }
 
-    /// A line, counted from 0.
+    /// Returns a line; `number` counts from 0.
     func line(_ number: Int) -> String {
         String(decoding: bytes[starts[number]..<max(starts[number], starts[number + 1] - 1)], as: UTF8.self)
     }
 
-    /// The lines on which `text` occurs, ascending.
+    /// Numbers of the lines that contain `text`, ascending.
     func lines(with text: String) -> [Int] {
         var found: [Int] = []
         bytes.withUnsafeBytes { bytes in
@@ -60,14 +60,14 @@ struct SourceText: Sendable {
         return low
     }
 
-    /// How far a line is indented; `nil` for one without text.
+    /// Indentation of a line in spaces; nil if the line is empty.
     func indentation(of number: Int) -> Int? {
         var place = starts[number]
         while place < starts[number + 1] - 1, bytes[place] == UInt8(ascii: " ") { place += 1 }
         return place < starts[number + 1] - 1 ? place - starts[number] : nil
     }
 
-    /// The first bytes of a line's text.
+    /// True if the text of a line begins with `text`.
     func begins(_ number: Int, with text: StaticString) -> Bool {
         let place = starts[number] + (indentation(of: number) ?? 0)
         guard place + text.utf8CodeUnitCount <= bytes.count else { return false }
@@ -77,17 +77,17 @@ struct SourceText: Sendable {
         }
     }
 
-    /// Whether a line is nothing but a comment.
+    /// True if a line contains only a comment.
     func isComment(_ number: Int) -> Bool { begins(number, with: "//") }
 
-    /// What a line has before its comment.
+    /// The part of a line before its comment.
     func code(_ number: Int) -> Substring {
         let line = line(number)
         guard let comment = line.range(of: "//") else { return line[...] }
         return line[..<comment.lowerBound]
     }
 
-    /// The line itself, and the first lines of the declarations and statements that it is in, from the inside out.
+    /// The line itself and the first lines of enclosing declarations and statements, from the inside out.
     func headers(of number: Int) -> [Int] {
         guard var deepest = indentation(of: number) else { return [] }
         var headers = [number]
@@ -100,7 +100,7 @@ struct SourceText: Sendable {
         return headers
     }
 
-    /// The lines of the comment directly above a line, from below; attributes may stand between the two.
+    /// Lines of the comment directly above a line, from bottom to top. Attributes may separate the two.
     func commentLines(above number: Int) -> [Int] {
         let block = (0..<number).reversed().prefix { isComment($0) || begins($0, with: "@") }
         return block.filter(isComment)

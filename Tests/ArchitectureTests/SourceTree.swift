@@ -1,11 +1,11 @@
 import Foundation
 
-/// The package's own sources, read as text.
+/// The package's own sources as text.
 enum SourceTree {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every Swift file of `Sources`, by its path. Read once: several tests go through all of them.
+    /// Every Swift file of `Sources`. Read once, because several tests check all of them.
     private static let sources: [SourceFile] = {
         let base = root.appendingPathComponent("Sources")
         guard let found = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil) else { return [] }
@@ -17,12 +17,12 @@ enum SourceTree {
         }.sorted { $0.path < $1.path }
     }()
 
-    /// The Swift files below `folder`, a path relative to the package that begins with `Sources`.
+    /// Swift files below `folder`, a path relative to the package that begins with `Sources`.
     static func files(below folder: String) -> [SourceFile] {
         sources.filter { $0.path.hasPrefix(folder + "/") }
     }
 
-    /// The files below a folder with one of the extensions, by their lines; read at once.
+    /// Texts of the files below a folder that have one of the extensions.
     static func texts(below folder: String, _ extensions: Set<String> = ["swift"]) -> [SourceText] {
         let base = root.appendingPathComponent(folder)
         guard let found = FileManager.default.enumerator(atPath: base.path) else { return [] }
@@ -34,11 +34,11 @@ enum SourceTree {
         }
     }
 
-    /// One file by its lines; `nil` where there is none.
+    /// The text of one file; nil if it cannot be read.
     static func text(of path: String) -> SourceText? {
         (try? Data(contentsOf: root.appendingPathComponent(path))).map { SourceText(path: path, bytes: [UInt8]($0)) }
     }
 
-    /// All Swift files of `Sources`, by their lines.
+    /// Texts of all Swift files of `Sources`.
     static let sourceTexts = texts(below: "Sources")
 }

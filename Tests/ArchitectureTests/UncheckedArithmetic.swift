@@ -1,16 +1,15 @@
-/// What a file says is a number of any size: a sum, a difference, a product or a narrower type of it stops the program where the
-/// number is made for that.
+/// Numbers from a file can have any value. Adding, subtracting, multiplying or narrowing one without a check can trap.
 ///
-/// Looked at is the code on one line with the call that reads a number, and what is done in the same block with the constant
-/// that the number was given to.
+/// The rule checks the code on the line of the call that reads a number, and uses in the same block of the constant
+/// that holds it.
 extension SourceText {
-    /// The folders whose files read stores, models, caches, archives and histories.
+    /// Folders whose files read stores, models, caches, archives and histories.
     static let readingFolders = [
         "Sources/SQLiteAccess/", "Sources/CoreData/Stores/", "Sources/CoreData/ResultsController/Cache/",
         "Sources/CoreData/History/", "Sources/CoreData/Support/", "Sources/ModelFiles/",
     ]
 
-    /// Lines that are sound as they are, each with the reason.
+    /// Lines that are sound although the rule finds them, each with the reason.
     static let soundArithmetic: [(path: String, code: String, reason: String)] = [
         (
             "Sources/ModelFiles/PropertyLists/BinaryPropertyListReader.swift",
@@ -20,20 +19,21 @@ extension SourceText {
 
     private static let words = ["integer(", "real(", "word(", "number(", "].integer", "].real"]
 
-    /// An argument of an SQL function: the schema of a file may call it with any number.
+    /// An argument of an SQL function. A schema in a file may call the function with any number.
     nonisolated(unsafe) private static let argument = #/\barguments\[\w+\]\.(integer|real)\b/#
 
-    /// A call that gives a number of a row, an archive, a property list or bytes; the second part is its name.
+    /// A call that reads a number from a row, an archive, a property list or bytes. The second group is its name.
     nonisolated(unsafe) private static let reading =
         #/(?:\b(?:statement|connection|archive|row|header)\??\.(integer|real)\(|\b(integer|real)\(at: |\b(word|number)\((?=\d|at: |bytes|words|start|header|page))/#
 
     nonisolated(unsafe) private static let naming = #/\b(?:let|var) (\w+)(?:: [\w.]+\??)? = (?:try[?!]? )?$/#
 
-    /// An operator in front of a call, and of the name on which it is called; not `&+` and its like, nor an arrow.
+    /// An operator before a call or before the name of its receiver, except for arrows and operators like `&+`.
     nonisolated(unsafe) private static let operatorBefore = #/[^&<>+*/-] ?[-+*] (?:try )?$/#
     nonisolated(unsafe) private static let operatorAfter = #/^(?: \?\? [\w.]+\)?)? [-+*] /#
 
-    /// Initialisers that stop the program for what does not fit. An `Int` holds all integers of a row, and no other numbers.
+    /// Initialisers that trap if the value does not fit. An `Int` holds all integers of a row, but not all other
+    /// numbers.
     private static func narrowing(_ name: Substring?) -> String {
         name == "integer" ? "(?:UInt(?:8|16|32|64)?|Int(?:8|16|32))" : "U?Int(?:8|16|32|64)?"
     }
@@ -70,7 +70,7 @@ extension SourceText {
         }
     }
 
-    /// The rest of a line behind the parentheses of its first call.
+    /// The rest of a line after the parentheses of its first call.
     private static func behindCall(_ code: Substring) -> Substring {
         var depth = 0
         for index in code.indices {
@@ -81,7 +81,8 @@ extension SourceText {
         return ""
     }
 
-    /// Lines of the block below that calculate with a constant, or narrow it. Sums of floating-point numbers stop nothing.
+    /// Following lines of the block that calculate with a constant or narrow it. Sums of floating-point numbers do not
+    /// trap.
     private func uses(of name: Substring, narrowing: String, isReal: Bool, after start: Int) throws -> [Int] {
         let sums = "|\\b\(name) [-+*]=? |[^&<>+*/-] ?[-+*] \(name)\\b(?!\\.)"
         let use = try Regex("\\b\(narrowing)\\(\(name)\\)" + (isReal ? "" : sums))
