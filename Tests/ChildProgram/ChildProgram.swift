@@ -2,11 +2,11 @@ import Foundation
 
 /// A program that tests run to its end.
 public struct ChildProgram: Sendable {
-    /// What it printed on standard output and standard error.
+    /// Output on standard output and standard error.
     public let output: String
     public let status: Int32
 
-    /// Runs a program.
+    /// Runs a program and waits until it exits.
     public init(_ program: URL, _ arguments: [String]) throws {
         let process = Process()
         process.executableURL = program
@@ -25,21 +25,21 @@ public struct ChildProgram: Sendable {
 
     private static let starting = NSLock()
 
-    /// Calls `start`, which makes pipes and starts a program with them, while no other thread of the tests does so.
+    /// Runs `start`, which makes pipes and starts a program, while no other thread of the tests does the same.
     ///
-    /// A program that is started in between inherits the pipes. One that lives on, such as a server of tmux, keeps them open, and a test
-    /// that waits for their end waits for ever.
+    /// A program started in between would inherit the pipes. If it keeps running, such as a tmux server, the pipes stay
+    /// open and a test that waits for end of file waits for ever.
     public static func startAlone<Result>(_ start: () throws -> Result) rethrows -> Result {
         try starting.withLock(start)
     }
 
-    /// Runs a program of this package, which stands beside the tests.
+    /// Runs a program of this package, which is in the folder of the test program.
     public init(built name: String, _ arguments: [String]) throws {
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         try self.init(folder.appendingPathComponent(name), arguments)
     }
 
-    /// Runs a program of the system's, which the path leads to.
+    /// Runs a program found in `PATH`.
     public init(named name: String, _ arguments: [String]) throws {
         try self.init(URL(fileURLWithPath: "/usr/bin/env"), [name] + arguments)
     }

@@ -3,17 +3,17 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// A wall clock that is set forwards and back between commits and while commands wait: who follows the history neither loses nor
-/// doubles a transaction, dates are kept as they were given, and waits take the time that they were asked for.
+/// Sets the wall clock forwards and back between commits and during waits. A follower of the history misses and repeats
+/// no transaction, dates keep their values, and waits take the requested time.
 struct ClockTrial {
     private let url: URL
     private let model = Self.makeModel()
     private var dice: Dice
     private let writers: [Stack]
     private var followers: [Follower]
-    /// The date that each row was given.
+    /// The date set on each row.
     private var given: [Date] = []
-    /// The transactions that are still there.
+    /// Transactions that were not removed.
     private var history: [(number: Int64, time: Date)] = []
     private(set) var commits = 0
     private(set) var backwards = 0
@@ -27,7 +27,7 @@ struct ClockTrial {
         followers = try (0..<2).map { _ in Follower(try Stack(url, model, pragmas: [:])) }
     }
 
-    /// Teams as `roster simulate` wants them.
+    /// Teams with the attributes that `roster simulate` requires.
     private static func makeModel() -> NSManagedObjectModel {
         let team = NSEntityDescription()
         team.name = "Team"
@@ -95,7 +95,7 @@ struct ClockTrial {
         followers[number].seen = commits
     }
 
-    /// Nothing that is later than a date is left out by what asks for it, nor removed by what removes what was before.
+    /// Fetches the history after a date and expects all later transactions.
     private mutating func lookAfterDate() throws {
         try follow(0)
         guard !history.isEmpty else { return }
@@ -135,7 +135,7 @@ struct ClockTrial {
 
     // MARK: Waits
 
-    /// The clock is set back and forth by an hour while `watch` waits for its time, and between the matches of a season.
+    /// Sets the clock off by up to a day while `watch` waits and between the matches of `simulate`.
     @MainActor
     func waits() throws {
         let location = StoreLocation(store: url.path)
@@ -160,7 +160,7 @@ struct ClockTrial {
     }
 }
 
-/// What a program knows that reads the history from where it was, with a token that it keeps as bytes.
+/// A program that reads the history from its last position, with a token stored as bytes.
 private struct Follower {
     struct Transaction {
         let number: Int64
@@ -211,8 +211,8 @@ private struct Follower {
     }
 }
 
-/// Sets the clock on a thread of its own, and is the surroundings of a command that nothing else disturbs.
-// SAFETY: the lock guards what the threads share; commands call it on one thread.
+/// Sets the clock on its own thread. Also the output, progress and interruption of a command.
+// SAFETY: The lock guards the state shared by the threads; commands call it on one thread.
 private final class Jumps: TextOutput, ProgressDisplay, Interruption, @unchecked Sendable {
     private let lock = NSLock()
     private var isOver = false

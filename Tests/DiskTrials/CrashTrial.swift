@@ -2,15 +2,15 @@ import CSimulatedDisk
 import CoreData
 import Foundation
 
-/// One walk, and power failures in the midst of it.
+/// One walk with power failures during it.
 struct CrashTrial {
-    /// How durable a commit is to be.
+    /// Durability of commits.
     enum Durability: String, CaseIterable {
-        /// What is said to be saved is there after a power failure.
+        /// A commit that returned survives a power failure.
         case full
-        /// The setting of a store whose options say nothing: the last transactions may be missing, whole.
+        /// The default of a store without options. The last transactions may be lost, each as a whole.
         case normal
-        /// Without a write-ahead log.
+        /// Rollback journal instead of a write-ahead log.
         case journal
 
         var pragmas: [String: String] {
@@ -25,11 +25,11 @@ struct CrashTrial {
     let seed: UInt64
     let folders: TrialFolders
     var crashes = 0
-    /// States looked at through the framework too.
+    /// Number of states that were also opened with the framework.
     var openings = 0
-    /// The distinct states between two transactions that the walks went through.
+    /// Number of distinct states between transactions in all walks.
     var transactions = 0
-    /// The crashes after which something was missing that had not been promised.
+    /// Number of crashes that lost transactions whose durability was not promised.
     var losses = 0
     private var states: [(position: Int, digest: UInt64)] = []
     private var isComplete = false
@@ -42,7 +42,7 @@ struct CrashTrial {
         self.folders = folders
     }
 
-    /// Runs walk after walk until there were `wanted` crashes. Some begin with what a crash left.
+    /// Runs walks until there were `wanted` crashes. Some walks begin with the files left by a crash.
     mutating func run(_ wanted: Int, perWalk: Int) throws {
         var walk = seed
         var hasBase = false
@@ -75,7 +75,7 @@ struct CrashTrial {
         _ number: UInt64, _ durability: Durability, dice: inout Dice, isMigrated: Bool, count: Int
     ) throws -> Bool {
         var pragmas = durability.pragmas
-        // Small, so that pages are copied into the main file in the midst of a walk.
+        // A small limit, to copy pages into the main file during a walk.
         pragmas["wal_autocheckpoint"] = ["8", "40", "1000"][dice.roll(3)]
         if dice.roll(3) == 0 { pragmas["cache_size"] = "10" }
         let walk = Walk(
@@ -100,7 +100,7 @@ struct CrashTrial {
                         + "  left:\(String(cString: disk_choice()))\n  seed \(seed), \(pragmas)")
             }
         }
-        // The next walk may begin with what a crash left.
+        // The next walk may begin with the files left by a crash.
         if let last = positions.last {
             disk_seek(last)
             let seed = dice.next()
@@ -116,7 +116,7 @@ struct CrashTrial {
 
     // MARK: States
 
-    /// What a program sees that is killed, at each moment at which a transaction may have ended.
+    /// Records the state left by a killed program, at each moment at which a transaction may have ended.
     private mutating func findStates(all: Bool = false) throws {
         states = []
         isComplete = all
@@ -158,7 +158,7 @@ struct CrashTrial {
         throw Wrong("a state that never was, or that is too old: \(places(of: digest, position, walk))")
     }
 
-    /// The oldest state that may be there.
+    /// Index of the oldest state that a crash may leave.
     private func oldest(_ position: Int, _ walk: Walk, _ durability: Durability) -> Int {
         if durability != .normal { return index(at: disk_marked_before(position)) }
         return walk.closings.last { $0 <= position }.map(index) ?? 0
@@ -180,7 +180,7 @@ struct CrashTrial {
             + "\(index(at: disk_marked_before(position))) at the last save"
     }
 
-    /// The framework opens what is left, finds it whole, and goes on.
+    /// Opens the remaining files with the framework, checks the contents, and works with them.
     private mutating func open(_ seed: UInt64, _ pragmas: [String: String]) throws {
         let hasStore = try look(folders.crashedStore, "after a crash") != 0
         let isSecond = try hasSecondModel(folders.crashedStore)

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-/// Work that ends in one transaction: the store is as before it, or as after it.
+/// Work that ends in one transaction. Afterwards the store has its contents from before or after it.
 struct FaultScenario {
     enum Beginning {
         case nothing
         case store
-        /// A store whose writer was killed: what it saved last stands in the log.
+        /// A store whose writer was killed. Its last save is only in the write-ahead log.
         case killed
     }
 
@@ -14,11 +14,11 @@ struct FaultScenario {
     var beginning = Beginning.store
     var isSecond = false
     var pragmas: [String: String] = [:]
-    /// What is done in memory. May be done again after an error.
+    /// Changes in memory. May be repeated after an error.
     var change: (Stack) throws -> Void = { _ in }
-    /// What writes. Is done again after an error.
+    /// Writes to the store. Repeated after an error.
     var commit: (Stack) throws -> Void = { stack in try stack.context.save() }
-    /// What happens instead, with the store's place.
+    /// Replaces `change` and `commit`; gets the store's URL.
     var alone: ((URL) throws -> Void)?
 
     static func all() -> [FaultScenario] {
@@ -84,7 +84,7 @@ struct FaultScenario {
         for player in players { player.setValue(teams[2], forKey: "team") }
     }
 
-    /// Reads all, and finds it right or says that it could not read.
+    /// Reads everything. Either all values are right or the context reports unread faults.
     private static func read(_ stack: Stack) throws {
         let before = UnreadCount.shared.count
         let names = try stack.all("Team").map { $0.value(forKey: "name") as? String ?? "nil" }
@@ -101,7 +101,7 @@ struct FaultScenario {
         guard pictures == [104_000, 300, 0, 105_000] else { throw Wrong("read pictures of \(pictures) bytes") }
     }
 
-    /// Makes the stores that the scenarios begin with.
+    /// Makes the stores for `Beginning`.
     static func makeTemplates(_ folders: TrialFolders) throws {
         try folders.empty(folders.template)
         let live = folders.template.appendingPathComponent("live", isDirectory: true)
@@ -122,7 +122,7 @@ struct FaultScenario {
         try copy(live, to: folders.template.appendingPathComponent("store"), withIndex: false)
     }
 
-    /// Copies a folder as a killed program leaves it.
+    /// Copies a folder as a killed program would leave it.
     static func copy(_ folder: URL, to other: URL, withIndex: Bool) throws {
         try? FileManager.default.removeItem(at: other)
         try FileManager.default.copyItem(at: folder, to: other)
@@ -132,8 +132,8 @@ struct FaultScenario {
     }
 }
 
-/// How often a fault could not be read, as contexts tell.
-// SAFETY: the trials run on one thread at a time; a queue's work is waited for.
+/// Counts the faults that contexts report as unreadable.
+// SAFETY: The trials run on one thread at a time and wait for the work of queues.
 final class UnreadCount: @unchecked Sendable {
     static let shared = UnreadCount()
     private(set) var count = 0

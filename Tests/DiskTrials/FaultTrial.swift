@@ -2,21 +2,21 @@ import CSimulatedDisk
 import CoreData
 import Foundation
 
-/// One call fails, or all from one on, and then nothing may be lost.
+/// Makes one call fail, or all calls from one on, and checks that no data is lost.
 struct FaultTrial {
     let folders: TrialFolders
-    /// Runs in which a call failed.
+    /// Number of runs in which a call failed.
     var faults = 0
-    /// All calls that failed in them.
+    /// Number of calls that failed in these runs.
     var calls = 0
-    /// How many of those runs told of an error.
+    /// Number of these runs that reported an error.
     var errors = 0
     private var contents: [String: (before: String, after: String)] = [:]
     private var lengths: [String: Int] = [:]
 
     init(folders: TrialFolders) { self.folders = folders }
 
-    /// What fails in a run.
+    /// The calls that fail in a run.
     struct Fault {
         let allocations: Bool
         let nth: Int
@@ -29,7 +29,7 @@ struct FaultTrial {
         }
     }
 
-    /// - Parameter isThorough: whether every call fails in turn, instead of some at random.
+    /// - Parameter isThorough: True to let every call fail in turn, false to choose some at random.
     mutating func run(_ wanted: Int, seed: UInt64, isThorough: Bool) throws {
         _ = UnreadCount.shared
         try FaultScenario.makeTemplates(folders)
@@ -67,7 +67,7 @@ struct FaultTrial {
         }
     }
 
-    /// What the store holds before and after, and for a few runs how many calls there are.
+    /// Records the store's contents before and after the scenario, and the number of its calls.
     private mutating func learn(_ scenario: FaultScenario) throws {
         if contents[scenario.name] != nil { return }
         try begin(scenario)
@@ -93,7 +93,7 @@ struct FaultTrial {
         }
     }
 
-    /// - Returns: whether a call failed.
+    /// - Returns: True if a call failed.
     @discardableResult
     private mutating func check(_ scenario: FaultScenario, _ fault: Fault) throws -> Bool {
         let run: Run
@@ -114,7 +114,7 @@ struct FaultTrial {
         var error: (any Error)?
         var hits = 0
         var calls = 0
-        /// Whether the work in memory was done, without a fault that could not be read.
+        /// True if the changes in memory were made without an unreadable fault.
         var hasChanged = false
     }
 
@@ -134,7 +134,7 @@ struct FaultTrial {
         }
         run.hits = faults_hits()
         if run.error != nil {
-            // As if the program had been killed now.
+            // The same as if the program had been killed now.
             let calls = faults_disarm()
             try FaultScenario.copy(folders.work, to: folders.crashed, withIndex: false)
             try expect(scenario, folders.crashedStore, "killed after \(describe(run.error))")
@@ -153,7 +153,7 @@ struct FaultTrial {
         return run
     }
 
-    /// Does the work, or notes why not.
+    /// Does the work; stores the error in `run` if it fails.
     private func work(_ scenario: FaultScenario, _ run: inout Run) throws -> Stack? {
         var stack: Stack?
         do {
@@ -183,7 +183,7 @@ struct FaultTrial {
             folders.store, scenario.isSecond ? TrialModel.second : TrialModel.first, pragmas: scenario.pragmas)
     }
 
-    /// The disk is well again: what the program still has in memory is saved, and all of it.
+    /// Repeats the work without faults. All changes that are still in memory have to be saved.
     private func retry(_ scenario: FaultScenario, _ stack: inout Stack?, _ run: Run) throws {
         do {
             if let alone = scenario.alone { return try alone(folders.store) }
@@ -209,7 +209,7 @@ struct FaultTrial {
         return "\(error.domain) \(error.code) \(error.localizedDescription)"
     }
 
-    // MARK: What is there
+    // MARK: Contents
 
     private func expect(_ scenario: FaultScenario, _ url: URL, _ what: String, isAfter: Bool = false) throws {
         var digest: UInt64 = 0
@@ -224,7 +224,7 @@ struct FaultTrial {
         throw Wrong("\(what): the store holds\n\(found)\n  and not\n\(known.after)\n  before it was\n\(known.before)")
     }
 
-    /// What a store holds, without what differs from run to run: dates, keys and names of files.
+    /// Contents of a store without dates, keys and file names, which differ from run to run.
     private func content(_ url: URL) throws -> String {
         guard FileManager.default.fileExists(atPath: url.path),
             try !PlainStore.rows(url, "SELECT 1 FROM sqlite_master WHERE name = 'ZTEAM'").isEmpty

@@ -1,9 +1,9 @@
 import CSQLite3
 import Foundation
 
-/// A store as plain SQLite reads it.
+/// Reads a store with plain SQLite.
 enum PlainStore {
-    // SAFETY: the texts are copied while SQLite keeps them.
+    // SAFETY: The texts are copied while SQLite keeps them.
     static func rows(_ url: URL, _ sql: String) throws -> [String] {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -30,7 +30,7 @@ enum PlainStore {
     }
 }
 
-/// The folders of a run: where programs work, and where the states of a disk are made.
+/// Folders of a run, for the files of programs and for the states of a disk.
 struct TrialFolders {
     let root: URL
     var work: URL { root.appendingPathComponent("work", isDirectory: true) }
@@ -42,7 +42,7 @@ struct TrialFolders {
     var crashedStore: URL { crashed.appendingPathComponent("Store.sqlite") }
 
     init() throws {
-        // In memory where there is room: nothing here waits for a disk.
+        // Prefer memory: no trial waits for a disk.
         let memory = URL(fileURLWithPath: "/dev/shm")
         let place =
             FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory

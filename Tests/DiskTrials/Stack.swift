@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// A coordinator with one store and one context, as a program has it.
+/// A coordinator with one store and one context.
 final class Stack {
     let coordinator: NSPersistentStoreCoordinator
     let context: NSManagedObjectContext
@@ -55,9 +55,9 @@ final class Stack {
         return team
     }
 
-    /// What the framework itself must find whole: both sides of the relationships, derived counts, pictures.
+    /// Checks what only the framework can check: both sides of relationships, derived counts and pictures.
     ///
-    /// - Returns: what is wrong.
+    /// - Returns: The first error found; nil if all is well.
     func check() throws -> String? {
         try context.performAndWait {
             for team in try all("Team") {

@@ -2,10 +2,10 @@ import CSimulatedDisk
 import CoreData
 import Foundation
 
-/// Teams with players and tags: a picture that may stand in a file, a derived count, a list of each kind.
+/// Teams with players and tags: a picture that may be stored in a file, a derived count, each kind of relationship.
 enum TrialModel {
     static let first = make(isSecond: false)
-    /// Teams have no picture and no number any more, their names are titles, and they have a rank.
+    /// Teams have a rank, no picture and no number, and the name is called title.
     static let second = make(isSecond: true)
 
     private static func attribute(
@@ -69,8 +69,8 @@ enum TrialModel {
         return model
     }
 
-    /// A picture that tells itself whether it is whole.
-    // SAFETY: the bytes are filled while they are held.
+    /// A picture that contains its length and checksum.
+    // SAFETY: The bytes are filled while they are held.
     static func picture(_ size: Int, seed: UInt64) -> Data {
         var data = Data(count: size)
         data.withUnsafeMutableBytes { bytes in
@@ -79,13 +79,13 @@ enum TrialModel {
         return data
     }
 
-    // SAFETY: the bytes are read while they are held.
+    // SAFETY: The bytes are read while they are held.
     static func isWhole(_ picture: Data) -> Bool {
         picture.withUnsafeBytes { value_is_whole($0.bindMemory(to: UInt8.self).baseAddress, $0.count) != 0 }
     }
 }
 
-/// The same numbers for the same seed.
+/// A generator of numbers that depend only on the seed.
 struct Dice: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,7 +2,7 @@ import CSimulatedDisk
 import CoreData
 import Foundation
 
-/// A program that works with a store at random, from a seed. It says each time that something is saved.
+/// A program that changes a store at random, from a seed. It marks the disk after each save.
 final class Walk {
     private let url: URL
     private let pragmas: [String: String]
@@ -12,16 +12,16 @@ final class Walk {
     private var names = 0
     private let seed: UInt64
     private let focus: Focus
-    /// The moments at which no connection was open and all is saved, whatever the settings.
+    /// Positions at which no connection is open and everything is saved with any setting.
     private(set) var closings: [Int] = []
     private(set) var steps: [(position: Int, name: String)] = []
 
-    /// What a program does above all.
+    /// The kind of work that a program does most.
     enum Focus: String {
         case everything
-        /// Sets and replaces values that stand in files.
+        /// Sets and replaces values stored in external files.
         case pictures
-        /// Opens a store that has a write-ahead log without one.
+        /// Opens a store with a rollback journal that has a write-ahead log.
         case journal
     }
 
@@ -34,10 +34,10 @@ final class Walk {
         dice = Dice(seed)
     }
 
-    /// Some walks put an earlier copy of the store back, some end with a migration, some with another store in the place of one
-    /// that is destroyed.
+    /// Some walks restore an earlier copy of the store, some end with a migration, and some destroy the store and
+    /// create another.
     ///
-    /// - Returns: whether the store has the second model now.
+    /// - Returns: True if the store now has the second model.
     func run(steps count: Int, mayMigrate: Bool) throws -> Bool {
         try open()
         for _ in 0..<count { try step() }
@@ -63,7 +63,7 @@ final class Walk {
         return isMigrated
     }
 
-    /// Copies the store, goes on with it, and replaces it with the copy.
+    /// Copies the store, changes it, and replaces it with the copy.
     private func goBack() throws {
         let backup = url.deletingLastPathComponent().appendingPathComponent("Backup.sqlite")
         try replace(backup, with: url)
@@ -151,7 +151,7 @@ final class Walk {
                 stack.makeTeam(newName(), players: dice.roll(5), pictureSize: size(), seed: dice.next())
             }
         case 2:
-            // Enough for more than one page of a table.
+            // Enough rows for more than one page.
             for _ in 0..<12 { stack.makeTeam(newName(), players: 3) }
         case 3:
             for team in teams.shuffled(using: &dice).prefix(max(1, teams.count - 8)) { stack.context.delete(team) }
@@ -199,7 +199,7 @@ final class Walk {
     }
 }
 
-/// Something that must not be.
+/// A violated expectation.
 struct Wrong: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -1,8 +1,9 @@
 import CSimulatedDisk
 import Foundation
 
-// Power failures, failed calls and a clock that is set under stores of the framework, from a seed: run by `SimulatedDiskTests` for a moment, and by
-// `Scripts/trials` at length. Prints how many there were; status 1 for the first after which something was wrong.
+// Tests stores of the framework with power failures, failed calls and a clock that jumps, from a seed.
+// `SimulatedDiskTests` runs it briefly and `Scripts/trials` at length. Prints the number of trials; status 1 after the
+// first failure.
 
 let usage = "usage: DiskTrials crash|fault|clock SEED COUNT [everything|pictures|journal]"
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -41,7 +42,7 @@ do {
         }
         try trial.run(count, seed: seed, isThorough: count >= 50_000)
     case "clock":
-        // A wait without an end is ended.
+        // Limits a wait that never ends.
         alarm(1200 + UInt32(clamping: count))
         var trial = try ClockTrial(seed: seed, folders: folders)
         defer {

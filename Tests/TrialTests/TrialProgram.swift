@@ -2,14 +2,14 @@ import ChildProgram
 import Foundation
 import Testing
 
-/// A program of this package that tries many cases by itself, and says what went wrong.
+/// A program of this package that tries many cases and reports failures.
 enum TrialProgram {
     /// `ROSTER_LONG_TESTS`.
     static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
 
-    /// Runs the program, which stands beside the tests, and expects that it finds nothing wrong.
+    /// Runs the program and expects status 0. The program is in the folder of the test program.
     ///
-    /// - Returns: what it printed, also seen in the log of a long run.
+    /// - Returns: The program's output, which is also printed in a long run.
     @discardableResult
     static func run(_ name: String, _ arguments: [String]) throws -> String {
         let run = try ChildProgram(built: name, arguments)
