@@ -3,11 +3,11 @@ import CoreDataImport
 import Foundation
 import Testing
 
-/// A model whose user info defines how records of a web service are read, and a stack with it.
+/// A model whose user info defines how to read records of a web service, and a stack with it.
 struct ImportWorld {
     let context: NSManagedObjectContext
 
-    /// - Parameter type: the store's type; a SQLite store is in memory.
+    /// - Parameter type: The store's type. A SQLite store is kept in memory.
     init(type: String = NSInMemoryStoreType) throws {
         let container = NSPersistentContainer(name: "Service", managedObjectModel: Self.model)
         container.persistentStoreDescriptions = [NSPersistentStoreDescription()]

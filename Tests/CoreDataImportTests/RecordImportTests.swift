@@ -98,7 +98,7 @@ import Testing
     @Test func aBatchLooksUpOnceForEachEntity() throws {
         try world.take(#"[{"id": 1, "company": {"name": "X"}}]"#)
         try world.context.save()
-        // Unsaved objects are found, too, without a query for each.
+        // Unsaved objects are found as well, without a query for each.
         var records: [[String: Any]] = []
         for id in 0..<2_000 {
             records.append([

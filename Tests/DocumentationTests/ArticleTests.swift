@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The articles of the documentation catalogue: what they show is compiled and run, and what they name is there.
+/// Articles of the documentation catalogue: their code is compiled and run, and their links have targets.
 @Suite struct ArticleTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -12,7 +12,7 @@ import Testing
             .filter { $0.pathExtension == ending }.sorted { $0.path < $1.path }
     }
 
-    /// The lines of a text without their indentation, and without empty ones.
+    /// The lines of a text without indentation and empty lines.
     private static func lines(_ text: some StringProtocol) -> [String] {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Each block of Swift stands, line by line, in a file that the tests compile, or in a manifest of the examples.
+    /// The lines of each Swift block are in a file that the tests compile, or in a manifest of the examples.
     @Test func p25_codeOfArticlesIsCompiled() throws {
         let sources =
             try Self.files(Self.root.appendingPathComponent("Tests/DocumentationTests/Snippets"), "swift")
@@ -51,14 +51,14 @@ import Testing
         }
     }
 
-    /// A block without a language would be shown as Swift.
+    /// DocC shows a block without a language as Swift.
     @Test func blocksHaveALanguage() throws {
         for block in try Self.blocks() {
             #expect(["swift", "sh", "text", "xml", "diff"].contains(block.language), "\(block.article)")
         }
     }
 
-    /// Every article can be reached from the first page.
+    /// The first page links to every article.
     @Test func articlesAreReached() throws {
         let front = try String(contentsOf: Self.catalogue.appendingPathComponent("CoreData.md"), encoding: .utf8)
         for url in try Self.files(Self.catalogue, "md") where url.lastPathComponent != "CoreData.md" {

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// The code of the article about a first store, compiled and run.
+/// The code of `FirstStore.md`, compiled and run.
 @MainActor @Suite struct FirstStoreSnippets {
     @Test func aStoreIsMadeFilledAndRead() throws {
         let folder = try TemporaryFolder()

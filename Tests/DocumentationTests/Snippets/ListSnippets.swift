@@ -1,9 +1,9 @@
 import CoreData
 import Testing
 
-/// The code of the article about lists that follow.
+/// The code of `ListsThatFollow.md`, compiled and run.
 @MainActor @Suite struct ListSnippets {
-    /// Prints what a table view would do.
+    /// Prints the updates that a table view would make.
     final class ListPrinter: NSObject, NSFetchedResultsControllerDelegate {
         var lines: [String] = []
 

@@ -1,9 +1,9 @@
 import CoreData
 import Testing
 
-/// The code of the article about the files of other programs.
+/// The code of `OpeningAnAppsFile.md`, compiled and run.
 @MainActor @Suite struct OpeningFileSnippets {
-    /// A store as some app left it: closed, without its model beside it.
+    /// A closed store of an app, without its model.
     private func file(_ folder: TemporaryFolder) throws -> URL {
         let url = folder.url.appendingPathComponent("App.sqlite")
         let container = try NSPersistentContainer.open("Journal", at: url)

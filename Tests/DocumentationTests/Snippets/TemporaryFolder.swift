@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes away with its last holder.
+/// A folder that is removed when the object is released.
 final class TemporaryFolder {
     let url: URL
 

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// The code of the article about threads and merging.
+/// The code of `ThreadsAndMerging.md`, compiled and run.
 @MainActor @Suite struct ThreadSnippets {
     private func opened() throws -> (TemporaryFolder, NSPersistentContainer) {
         let folder = try TemporaryFolder()
@@ -64,7 +64,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    /// An actor whose isolation is the queue of its context.
+    /// An actor isolated to the queue of its context.
     actor Archive {
         let context: NSManagedObjectContext
         nonisolated var unownedExecutor: UnownedSerialExecutor { context.asUnownedSerialExecutor() }
