@@ -1,6 +1,6 @@
-// Tells the thread sanitizer of what it cannot see: a Swift Mutex whose lock was waited for. The quick ways of locking and unlocking are
-// atomic operations within the program, which the sanitizer knows; the slow ones are in the toolchain's library, and wait by futex.
-// Loaded before the tests by Scripts/sanitize. A program that is not built for the sanitizer has no __tsan_acquire, and then nothing is said.
+// Informs the thread sanitizer of contended Swift Mutex locks. It sees the fast paths, which are atomic operations in
+// the program, but not the slow paths in the toolchain's library, which wait with a futex. Scripts/sanitize preloads
+// this library. It does nothing in a program without __tsan_acquire.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,8 @@
 #include "CSimulatedDisk.h"
 #include "disk.h"
 
-// The functions have the names of the C library's, as in recording.c, so that Foundation too has the wall clock that was set.
+// The functions replace those of the C library, as in recording.c. Foundation therefore sees the simulated wall clock,
+// too.
 
 static const int64_t second = 1000000000;
 static _Atomic int64_t off;

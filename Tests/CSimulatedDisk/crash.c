@@ -9,9 +9,9 @@
 #include "CSimulatedDisk.h"
 #include "disk.h"
 
-// What a power failure leaves. A disk that is asked to sync has written all before. Of the rest it has written any sectors, in
-// any order, each as it stood at any moment since; sizes of files and entries of folders are written apart from them, in their
-// order, and what a file has grown by and was not written is zeros or what stood there before.
+// The state after a power failure. A sync writes everything before it. Of the operations since, the disk has written
+// any sectors, in any order, each in any of its versions. File sizes and folder entries are written separately, in
+// their order. New parts of a file that were not written contain zeros or old data.
 
 // MARK: Bytes and entries
 
@@ -151,7 +151,7 @@ void disk_seek(long wanted) {
     while (position < wanted) step(position++);
 }
 
-/// A name of a node's, for reports and for what its operations mean.
+/// A name of a node, for reports and to interpret its operations.
 static const char *name_of(int wanted) {
     for (long i = 0; i < disk_operation_count; i++)
         if (disk_operations[i].kind == op_link && disk_operations[i].target == wanted) return disk_operations[i].name;
@@ -185,7 +185,7 @@ int disk_may_commit(long at) {
     const char *name = name_of(operation->node);
     if (ends_with(name, "-journal")) return operation->offset == 0;
     if (!ends_with(name, "-wal")) return 0;
-    // A frame of the log whose header has the size of the database ends a transaction; the page follows.
+    // A log frame whose header has the size of the database ends a transaction. Its page is the next write.
     if (at < 2 || operation->size < 512) return 0;
     for (long i = at - 2; i >= 0 && i >= at - 4; i--) {
         const struct operation *header = &disk_operations[i];
@@ -195,7 +195,7 @@ int disk_may_commit(long at) {
     return 1;
 }
 
-// MARK: What is left
+// MARK: The state after a crash
 
 static uint64_t dice;
 
@@ -223,7 +223,7 @@ static void write_file(const char *path, const unsigned char *bytes, long size) 
 
 static struct bytes left;
 
-/// Each sector as it stood after some of the operations since the last sync.
+/// Applies to each sector the first n operations since the last sync, with its own n.
 static void leave_sectors(const struct node *node, long sector, int leaves_garbage) {
     long greatest = node->kept.size;
     for (long i = 0; i < node->pending_count; i++) {
@@ -238,7 +238,7 @@ static void leave_sectors(const struct node *node, long sector, int leaves_garba
         uint64_t chance = roll() % 6;
         versions[i] = chance < 1 + bias ? node->pending_count : chance == 5 ? (long)(roll() % (node->pending_count + 1)) : 0;
     }
-    // The buffer is longer than the file: what is cut off may be there again when the cut is lost.
+    // The buffer is longer than the file: data beyond a truncation returns if the truncation is lost.
     bytes_resize(&left, 0);
     bytes_copy(&left, &node->kept);
     bytes_resize(&left, count * sector);
@@ -247,7 +247,7 @@ static void leave_sectors(const struct node *node, long sector, int leaves_garba
             for (long byte = 0; byte < sector; byte++) left.at[i * sector + byte] = (unsigned char)roll();
     long size_version = roll() % 2 ? node->pending_count : (long)(roll() % (node->pending_count + 1));
     long size = node->kept.size, chosen = size;
-    // A file that is cut is cut as a whole or not at all; where it is not, what was written beyond the cut since is not there.
+    // A truncation happens as a whole or not at all. If it is lost, so are later writes beyond the cut.
     long beyond = count * sector;
     for (long i = 0; i < node->pending_count; i++) {
         const struct operation *operation = &disk_operations[node->pending[i]];
@@ -312,7 +312,7 @@ static void leave_index(const char *path, const char *name) {
         for (long i = 0; i < left.size; i++) left.at[i] = (unsigned char)roll();
         break;
     default: {
-        // That of the end, whatever moment this is.
+        // The index as it was at the end of the recording, for any position.
         snprintf(old, sizeof old, "%s/%s-shm", disk_root, name);
         FILE *file = fopen(old, "rb");
         if (!file) return;

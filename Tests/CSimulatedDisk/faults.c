@@ -7,7 +7,7 @@
 #include "CSimulatedDisk.h"
 #include "disk.h"
 
-// A VFS that hands every call to SQLite's own, `unix`, and can let one of them fail, or all from one on.
+// A VFS that passes every call to SQLite's `unix` VFS and can make one of them, or all from one on, fail.
 
 _Thread_local int faults_depth;
 char faults_root[4096];
@@ -39,7 +39,7 @@ long faults_disarm(void) {
 long faults_hits(void) { return hits; }
 const char *faults_first(void) { return first_fault; }
 
-/// Counts a call. Whether it fails.
+/// Counts a call. Returns 1 if it has to fail.
 static int fails(unsigned kind, const char *name, const char *what) {
     if (!(armed_kinds & kind)) return 0;
     long call = ++calls;
@@ -78,7 +78,7 @@ static int file_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 of
 
 static int file_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
     if (fails(fault_write, "write", what_of(file))) {
-        // A disk that fails or is full may have taken a part.
+        // A disk that fails or is full may have written a part.
         if (failing_seed & 1) {
             faults_depth++;
             real_of(file)->pMethods->xWrite(real_of(file), bytes, size / 2, offset);
@@ -131,7 +131,7 @@ static int file_map(sqlite3_file *file, int region, int size, int extends, void 
 }
 
 static int file_map_lock(sqlite3_file *file, int offset, int count, int flags) {
-    // Giving back does not fail.
+    // Unlocking never fails.
     if ((flags & SQLITE_SHM_LOCK) && fails(fault_lock, "lock in the index of", what_of(file))) return SQLITE_IOERR_SHMLOCK;
     CALL(int, real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags));
 }

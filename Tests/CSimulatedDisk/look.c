@@ -8,7 +8,7 @@
 
 #include "CSimulatedDisk.h"
 
-// A look at a store that knows nothing of the framework but how its rows name the files of external values.
+// Checks a store without the framework. The only thing it knows is how rows name the files of external values.
 
 static uint64_t mix(uint64_t sum, const unsigned char *bytes, long size) {
     for (; size >= 8; bytes += 8, size -= 8) {
@@ -39,7 +39,7 @@ int value_is_whole(const unsigned char *bytes, long size) {
     return head[0] == (uint64_t)size && head[1] == mix(head[0], bytes + 16, size - 16);
 }
 
-/// Whether the file of an external value is whole; 1 as well for bytes that name none.
+/// Returns 1 if the file of an external value is whole or the bytes do not name a file.
 static int external_is_whole(const char *path, const unsigned char *stored, int size) {
     if (size != 38 || stored[0] != 2 || stored[37] != 0 || stored[9] != '-') return 1;
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');

@@ -15,10 +15,10 @@
 #include "CSimulatedDisk.h"
 #include "disk.h"
 
-// Design note. The functions at the end have the names of the C library's. The linker gives them to the whole program, also to
-// libsqlite3 and Foundation, so that nothing is written unseen by any of them; they go on to the C library's. SQLite's VFS
-// would be one layer too high: the files of external values do not pass it. The `-shm` file is memory that is shared, not
-// written, and is left out: a power failure leaves anything of it.
+// Design note. The linker gives the functions at the end, which have names of the C library, to the whole program:
+// libsqlite3 and Foundation use them, too, and no write is missed. They call the C library's functions. A VFS of SQLite
+// would miss the files of external values. The `-shm` file is shared memory and not recorded, because a power failure
+// can leave anything in it.
 
 struct node *disk_nodes;
 int disk_node_count;
@@ -35,12 +35,12 @@ static volatile int is_recording;
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 enum { descriptor_count = 65536, no_node = -1 };
-/// The node of each descriptor, one more than its number; 0 for none.
+/// Node number plus one of each descriptor; 0 if none.
 static int descriptor_nodes[descriptor_count];
 
 int disk_is_available(void) { return !IS_SANITIZED; }
 
-// MARK: What is written down
+// MARK: Recording
 
 int disk_new_node(int is_folder) {
     if (disk_node_count == node_room) {
@@ -74,7 +74,7 @@ static int is_left_out(const char *path) {
     return length > 4 && strcmp(path + length - 4, "-shm") == 0;
 }
 
-/// The node at a path; -1 where there is none. `folder` becomes the one it stands in, and `name` its last part.
+/// Returns the node at a path, or -1. Sets `folder` to the node of its folder and `name` to the last path component.
 static int find(const char *path, int *folder, const char **name) {
     int node = 0;
     const char *rest = path + strlen(disk_root);
@@ -168,7 +168,7 @@ static void set_node(int descriptor, int node) {
     if (descriptor >= 0 && descriptor < descriptor_count) descriptor_nodes[descriptor] = node + 1;
 }
 
-/// Whether a call that is not SQLite's fails.
+/// Returns 1 if a call from outside SQLite has to fail.
 static int fails(const char *path, const char *name) {
     if (!faults_root[0] || faults_depth > 0) return 0;
     if (path && strncmp(path, faults_root, strlen(faults_root)) != 0) return 0;
@@ -177,7 +177,7 @@ static int fails(const char *path, const char *name) {
     return 1;
 }
 
-/// The same of a call that names a descriptor.
+/// The same for a call with a descriptor.
 static int fails_at(int descriptor, const char *name) {
     if (!faults_root[0] || faults_depth > 0) return 0;
     char link[64], path[4096];
@@ -275,7 +275,7 @@ ssize_t write(int descriptor, const void *bytes, size_t size) {
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
 
-// Foundation copies files with it. What is copied passes `write` here, in one call as there.
+// Foundation copies files with it. The copied bytes are passed to `write`, also in one call.
 ssize_t sendfile(int descriptor, int source, off_t *offset, size_t size) {
     REAL(sendfile);
     if (node_of(descriptor) < 0 && !faults_root[0]) return real(descriptor, source, offset, size);
@@ -312,7 +312,7 @@ ssize_t sendfile(int descriptor, int source, off_t *offset, size_t size) {
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
-// The disk is not asked to sync: nothing here depends on it, and thousands of runs would wear it out.
+// Syncs are recorded, not passed to the disk: no trial needs them, and thousands of runs would wear out the disk.
 #define SYNC(function) \
     int function(int descriptor) { \
         REAL(function); \
@@ -328,7 +328,7 @@ TRUNCATE(ftruncate64, off64_t)
 SYNC(fsync)
 SYNC(fdatasync)
 
-/// Writes down what a call did to the entry at a path.
+/// Records the effect of a call on the directory entry at a path.
 static int change_entry(const char *path, int (*call)(const char *, mode_t), mode_t mode, int makes) {
     if (!is_recording || !is_below(path) || is_left_out(path)) return call(path, mode);
     pthread_mutex_lock(&gate);

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Archives in transformable values, of every class that Foundation is given.
+/// Keyed archives in transformable values, of every class that is passed to Foundation.
 struct ArchiveTarget: FuzzTarget {
     let seeds: [[UInt8]]
     private let transformer: ValueTransformer
@@ -23,7 +23,7 @@ struct ArchiveTarget: FuzzTarget {
             NSIndexPath(indexes: [1, 2, 3], length: 3),
             try NSRegularExpression(pattern: "a.b"),
         ]
-        // Together with others Foundation reads these two, which it may not be given.
+        // Foundation reads archives of mixed classes, but must not be given these two.
         values.append(NSArray(array: values.filter { !($0 is NSAttributedString || $0 is NSURLQueryItem) }))
         seeds = try values.map {
             [UInt8](try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: false))
@@ -43,7 +43,7 @@ struct ArchiveTarget: FuzzTarget {
 
     func read(_ bytes: [UInt8]) throws {
         guard let value = transformer.transformedValue(Data(bytes)) else { throw CocoaError(.coderReadCorrupt) }
-        // What was read is used as programs use it; Foundation's `hash` of some of these classes does not come to an end.
+        // Uses the value as programs do, but not `hash`, which never returns for some of these classes.
         _ = "\(value)".utf8.count
     }
 }

@@ -2,13 +2,13 @@ import CoreData
 import Foundation
 import ModelFiles
 
-/// Lists that controllers keep on disk, each once as it was damaged and once with the checksums that a forger would give it.
+/// Lists that controllers cache on disk, each as damaged and again with corrected checksums.
 final class CacheTarget: FuzzTarget {
     private(set) var seeds: [[UInt8]] = []
     private let context: NSManagedObjectContext
     private let caches: URL
     private let rows = 40
-    /// Each list has a name of its own, since a list that is refused is written anew on another queue.
+    /// Each list has its own name, because a refused list is rewritten on another queue.
     private var number = 0
 
     init(folder: URL) throws {
@@ -20,13 +20,13 @@ final class CacheTarget: FuzzTarget {
         let controller = controller("whole")
         try context.performAndWait { try controller.performFetch() }
         let file = file(named: "whole")
-        // The list is written on a queue of its own.
+        // The list is written on its own queue.
         for _ in 0..<500 where !FileManager.default.fileExists(atPath: file.path) { usleep(10_000) }
         seeds = [[UInt8](try Data(contentsOf: file))]
         try checkThatForgeriesAreBelieved(controller)
     }
 
-    /// Else nothing would be attacked.
+    /// Checks that a forged list is accepted. Otherwise the damage would test nothing.
     private func checkThatForgeriesAreBelieved(_ whole: NSFetchedResultsController<NSManagedObject>) throws {
         var bytes = seeds[0]
         let first = Int(ListForgery.word(bytes, 24))
@@ -61,7 +61,7 @@ final class CacheTarget: FuzzTarget {
     func read(_ bytes: [UInt8]) throws {
         try read(bytes, telling: nil) { controller in
             guard bytes != seeds[0] else { return }
-            // A damaged list is refused, and so everything was fetched.
+            // A damaged list is refused, so the controller has fetched all rows.
             try WrongAnswer.unless(
                 controller.fetchedObjects?.count == rows && controller.sections?.count == 2,
                 "a damaged list was believed: \(controller.fetchedObjects?.count ?? -1) rows")
@@ -78,7 +78,7 @@ final class CacheTarget: FuzzTarget {
         }
     }
 
-    /// Has a controller find `bytes` in the place of its list.
+    /// Makes a controller that finds `bytes` in its cache file.
     private func read(
         _ bytes: [UInt8], telling listener: (any NSFetchedResultsControllerDelegate)?,
         then body: (NSFetchedResultsController<NSManagedObject>) throws -> Void
@@ -106,7 +106,7 @@ final class CacheTarget: FuzzTarget {
         _ = controller.sectionIndexTitles
     }
 
-    /// Moves a row within the list that was believed, and takes it back.
+    /// Moves a row of the accepted list, deletes it and rolls back.
     private func changeUnder(_ controller: NSFetchedResultsController<NSManagedObject>) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
         request.fetchLimit = 1
@@ -120,7 +120,7 @@ final class CacheTarget: FuzzTarget {
         use(controller)
     }
 
-    /// Waits until the list that was believed is compared with what is there.
+    /// Waits until the accepted list is compared with the store.
     private func refetch(_ controller: NSFetchedResultsController<NSManagedObject>) {
         let done = DispatchSemaphore(value: 0)
         let held = Held(controller: controller)
@@ -131,13 +131,13 @@ final class CacheTarget: FuzzTarget {
         done.wait()
     }
 
-    // SAFETY: used by one task while the caller waits.
+    // SAFETY: Used by one task while the caller waits.
     private struct Held: @unchecked Sendable {
         let controller: NSFetchedResultsController<NSManagedObject>
     }
 }
 
-/// Hears of each row.
+/// Receives the change of each row.
 private final class RowListener: NSObject, NSFetchedResultsControllerDelegate {
     var changes = 0
 
@@ -149,7 +149,7 @@ private final class RowListener: NSObject, NSFetchedResultsControllerDelegate {
     }
 }
 
-/// Hears of whole lists.
+/// Receives whole lists.
 private final class ListListener: NSObject, NSFetchedResultsControllerDelegate {
     var changes = 0
 
@@ -161,7 +161,7 @@ private final class ListListener: NSObject, NSFetchedResultsControllerDelegate {
     }
 }
 
-/// Right checksums for changed lists: the words at 40 and 48 of a file (`CachedList` has the format).
+/// Corrects the checksums of changed lists: the words at offsets 40 and 48 (`CachedList` has the format).
 enum ListForgery {
     static func withChecksums(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
@@ -174,17 +174,17 @@ enum ListForgery {
         return bytes
     }
 
-    // SAFETY: eight bytes are there, by the guards of the callers.
+    // SAFETY: The callers guard that eight bytes are there.
     static func word(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
         bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
     }
 
-    // SAFETY: as for `word`.
+    // SAFETY: As for `word`.
     private static func store(_ word: UInt64, in bytes: inout [UInt8], at offset: Int) {
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: word, toByteOffset: offset, as: UInt64.self) }
     }
 
-    // SAFETY: the bytes are read during the closure only.
+    // SAFETY: The bytes are read during the closure only.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         var checksum = ListChecksum()
         bytes.withUnsafeBytes { checksum.update($0) }

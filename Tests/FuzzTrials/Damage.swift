@@ -1,4 +1,4 @@
-/// Damaged copies of whole inputs: the same ones for the same seed.
+/// Damaged copies of whole inputs. The copies depend only on the seed.
 struct Damage {
     private var numbers: SeededNumbers
     private let seeds: [[UInt8]]
@@ -17,20 +17,20 @@ struct Damage {
     }
 
     private mutating func damage(_ bytes: inout [UInt8]) {
-        // Half of the damage goes where headers and schemas are.
+        // Half of the damage is in the first 4,096 bytes, which contain headers and schemas.
         let reach = Bool.random(using: &numbers) ? min(bytes.count, 4096) : bytes.count
         let place = Int.random(in: 0..<reach, using: &numbers)
         switch Int.random(in: 0..<11, using: &numbers) {
         case 0, 1: bytes[place] ^= UInt8(1) << UInt8.random(in: 0...7, using: &numbers)
         case 2: bytes[place] = UInt8.random(in: 0...255, using: &numbers)
-        // References and lengths become their neighbours.
+        // References and lengths off by one.
         case 3: bytes[place] = Bool.random(using: &numbers) ? bytes[place] &+ 1 : bytes[place] &- 1
         case 4: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...16, using: &numbers)))
         case 5: bytes.swapAt(place, Int.random(in: 0..<bytes.count, using: &numbers))
         case 6: overwrite(&bytes, at: place, [0x00, 0x7F, 0x80, 0xFF].randomElement(using: &numbers) ?? 0)
         case 7: insertPiece(&bytes, at: place)
         case 8: splice(&bytes, at: place)
-        // Words of tables, such as rows of lists, are there twice.
+        // Words of tables, such as rows of lists, occur twice.
         case 9:
             let (from, to) = (place / 8 * 8, Int.random(in: 0..<bytes.count, using: &numbers) / 8 * 8)
             for index in 0..<8 where max(from, to) + index < bytes.count { bytes[to + index] = bytes[from + index] }
@@ -38,7 +38,7 @@ struct Damage {
         }
     }
 
-    /// Numbers of 2, 4 or 8 bytes at their ends.
+    /// Writes the smallest and greatest numbers of 1, 2, 4 or 8 bytes.
     private mutating func overwrite(_ bytes: inout [UInt8], at place: Int, _ byte: UInt8) {
         let width = [1, 2, 4, 8].randomElement(using: &numbers) ?? 1
         for index in place..<min(bytes.count, place + width) { bytes[index] = byte }
@@ -49,7 +49,7 @@ struct Damage {
         bytes.insert(contentsOf: piece, at: place)
     }
 
-    /// A part of another input, or of the same, takes the place of a part.
+    /// Inserts a part of another input or of the same one, sometimes replacing as many bytes.
     private mutating func splice(_ bytes: inout [UInt8], at place: Int) {
         let other = random(of: seeds)
         guard !other.isEmpty else { return }
@@ -62,7 +62,7 @@ struct Damage {
     private mutating func random(of inputs: [[UInt8]]) -> [UInt8] { inputs.randomElement(using: &numbers) ?? [] }
 }
 
-/// SplitMix64: the same numbers for the same seed.
+/// SplitMix64. The numbers depend only on the seed.
 struct SeededNumbers: RandomNumberGenerator {
     private(set) var state: UInt64
 

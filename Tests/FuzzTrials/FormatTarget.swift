@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Formats of predicates: read, printed, read again, and fetched with.
+/// Predicate formats: parsed, printed, parsed again, and used in a fetch.
 struct FormatTarget: FuzzTarget {
     private let context: NSManagedObjectContext
 

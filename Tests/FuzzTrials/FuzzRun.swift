@@ -1,14 +1,14 @@
 import Foundation
 
-/// What is attacked: the readers of one kind of input.
+/// Readers of one kind of input, which get damaged copies.
 protocol FuzzTarget {
-    /// Whole inputs, which are damaged.
+    /// Whole inputs to damage.
     var seeds: [[UInt8]] { get }
-    /// Texts that are put into inputs, which random bytes would hardly hit.
+    /// Texts to insert into inputs, because random bytes rarely produce them.
     var pieces: [String] { get }
-    /// Reads one damaged input, and uses what was read.
+    /// Reads one damaged input and uses the result.
     ///
-    /// - Throws: whatever the readers throw, which counts as refused; ``WrongAnswer`` where an answer or an error is wrong.
+    /// - Throws: Any error of the readers, which counts as refused; ``WrongAnswer`` if an answer or an error is wrong.
     func read(_ bytes: [UInt8]) throws
 }
 
@@ -16,17 +16,17 @@ extension FuzzTarget {
     var pieces: [String] { [] }
 }
 
-/// An answer that no input excuses.
+/// An answer that is wrong for any input.
 struct WrongAnswer: Error, CustomStringConvertible {
     let description: String
 
-    /// - Throws: the error that says `text`, unless `condition` holds.
+    /// - Throws: An error with `text` if `condition` is false.
     static func unless(_ condition: Bool, _ text: @autoclosure () -> String) throws {
         if !condition { throw WrongAnswer(description: text()) }
     }
 }
 
-/// The kinds of input, as they are named on the command line.
+/// Kinds of input, by their names on the command line.
 enum FuzzKind: String, CaseIterable {
     case formats, models, compiled, kept, mappings, archives, caches, records, stores, logs, binaries, documents
 
@@ -48,28 +48,28 @@ enum FuzzKind: String, CaseIterable {
     }
 }
 
-/// Many damaged inputs, one after the other.
+/// A run over many damaged inputs.
 struct FuzzRun {
     let target: any FuzzTarget
     let seeds: [[UInt8]]
-    /// Where the input stands that is being read.
+    /// File with the current input.
     let input: URL
-    /// In seconds: much more than any input takes, also under a sanitizer.
+    /// Time limit of one input in seconds; ample also under a sanitizer.
     private static let patience: UInt32 = 300
 
-    /// How many inputs were read, and how many refused.
+    /// Numbers of inputs that were read and refused.
     struct Outcome: CustomStringConvertible {
         var read = 0
         var refused = 0
         var description: String { "\(read) read, \(refused) refused" }
     }
 
-    /// - Throws: ``WrongAnswer``, with the number of the mutation.
+    /// - Throws: ``WrongAnswer`` with the number of the mutation.
     func attack(_ count: Int, seed: UInt64) throws -> Outcome {
         var outcome = Outcome()
         var damage = Damage(seed: seed, seeds: seeds, pieces: target.pieces.map { Array($0.utf8) })
         for (number, seed) in seeds.enumerated() {
-            // A seed that is refused attacks nothing.
+            // A seed that is refused would test nothing.
             do { try target.read(seed) } catch {
                 throw WrongAnswer(description: "the whole input \(number) was refused: \(error)")
             }
@@ -77,7 +77,7 @@ struct FuzzRun {
         for number in 0..<count {
             let bytes = damage.next()
             try write(bytes)
-            // What has no end is ended as what traps is.
+            // Ends the program if reading never ends, as a trap would.
             alarm(Self.patience)
             do {
                 try target.read(bytes)

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Teams with players and a venue: one attribute of each kind, one relationship of each kind.
+/// Teams with players and a venue: one attribute of each type and one relationship of each kind.
 enum FuzzStore {
     static let model: NSManagedObjectModel = {
         let entities = ["Team", "Player", "Venue"].map { name in
@@ -57,7 +57,7 @@ enum FuzzStore {
         return relationship
     }
 
-    /// A context of a coordinator with one store.
+    /// Returns a context of a new coordinator with one store.
     static func context(
         of model: NSManagedObjectModel, type: NSPersistentStore.StoreType, at url: URL,
         options: [AnyHashable: Any] = [:]
@@ -69,7 +69,7 @@ enum FuzzStore {
         return context
     }
 
-    /// Saves `count` teams, each with a player and a friend of its player.
+    /// Saves `count` teams, each with a player, who has a friend.
     static func fill(_ context: NSManagedObjectContext, count: Int) throws {
         try context.performAndWait {
             let venue = make("Venue", ["city": "Rome"], context)

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Write-ahead logs beside a whole store: every other one with checksums that are right, so that SQLite plays what is damaged.
+/// Write-ahead logs of a whole store. Half of them get correct checksums; SQLite ignores damaged frames otherwise.
 struct LogTarget: FuzzTarget {
     let seeds: [[UInt8]]
     private let stores: StoreTarget
@@ -13,7 +13,7 @@ struct LogTarget: FuzzTarget {
             of: FuzzStore.model, type: .sqlite, at: url, options: [NSPersistentHistoryTrackingKey: true])
         let coordinator = context.persistentStoreCoordinator
         try FuzzStore.fill(context, count: 8)
-        // Copied while it is open, the log still has all of the rows and the file none.
+        // While the store is open, all rows are in the log and none in the file.
         main = try Data(contentsOf: url)
         seeds = [[UInt8](try Data(contentsOf: URL(fileURLWithPath: url.path + "-wal")))]
         for store in coordinator?.persistentStores ?? [] { try coordinator?.remove(store) }
@@ -27,12 +27,12 @@ struct LogTarget: FuzzTarget {
     }
 }
 
-/// The checksums of a write-ahead log, as SQLite's description of the file format has them.
+/// Checksums of a write-ahead log, as in SQLite's description of the file format.
 private enum LogChecksums {
     private static let headerLength = 32
     private static let frameHeaderLength = 24
 
-    /// Makes the salts and checksums of all frames right. Leaves alone what has no header of a log.
+    /// Corrects the salts and checksums of all frames. Leaves bytes without the header of a log unchanged.
     static func correct(_ log: inout [UInt8]) {
         guard log.count >= headerLength else { return }
         let isBigEndian = log[3] & 1 == 1

@@ -1,11 +1,11 @@
 import Foundation
 import ModelFiles
 
-/// Where the sample's model is.
+/// The sample's model.
 private let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("sample-data/WorldCup.xcdatamodeld")
 
-/// Source models: what can be read is written and read again.
+/// Source models. A model that can be read is written and read again.
 struct SourceModelTarget: FuzzTarget {
     let seeds: [[UInt8]]
 
@@ -53,7 +53,7 @@ struct SourceModelTarget: FuzzTarget {
     }
 }
 
-/// Compiled models, in their files and as stores keep them.
+/// Compiled models, in files and as cached in stores.
 struct CompiledModelTarget: FuzzTarget {
     let seeds: [[UInt8]]
     let isKept: Bool
@@ -61,7 +61,7 @@ struct CompiledModelTarget: FuzzTarget {
     init(isKept: Bool) throws {
         self.isKept = isKept
         var model = try SourceModelReader.read(Data(SourceModelTarget().seeds[1]), file: "contents").model
-        // Predicates of sources are texts, which only a compiler reads.
+        // Source models contain predicates as text, which only the compiler parses.
         model.fetchRequests = []
         for index in model.entities.indices {
             model.entities[index].properties.removeAll { if case .fetched = $0.kind { true } else { false } }
@@ -125,7 +125,7 @@ struct MappingTarget: FuzzTarget {
 }
 
 private enum ModelRefusal {
-    /// - Throws: ``WrongAnswer`` for an error that is not the readers' own, or has several lines.
+    /// - Throws: ``WrongAnswer`` if the error is not a `ModelFileError` or has several lines.
     static func checked<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as ModelFileError {
             try WrongAnswer.unless(

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// Files of records, CSV, TSV and JSON, imported into a store that holds a team, a player and a venue: an error leaves the store as
-/// it was; else there are as many teams more as the file has records, and each format carries them into another store unchanged.
+/// Imports files of CSV, TSV and JSON into a store with a team, a player and a venue. An error leaves the store
+/// unchanged. Otherwise the store gets one team per record, and an export in each format can be imported without loss.
 final class RecordTarget: FuzzTarget {
     private let folder: URL
     private let model: NSManagedObjectModel
@@ -18,7 +18,7 @@ final class RecordTarget: FuzzTarget {
         guard let model = FuzzStore.model.copy() as? NSManagedObjectModel else {
             throw WrongAnswer(description: "a copy of the model is not a model")
         }
-        // Records name a venue by its city. Teams have no key: each record is a new one.
+        // Records name a venue by its city. Teams lack a unique key, so each record makes a new one.
         model.entitiesByName["Venue"]?.uniquenessConstraints = [["city"]]
         self.model = model
         store = folder.appendingPathComponent("records 0.sqlite")
@@ -29,7 +29,7 @@ final class RecordTarget: FuzzTarget {
         try WrongAnswer.unless(before == ["Team": 1, "Player": 1, "Venue": 1], "the store has \(before)")
     }
 
-    /// The bytes of a closed store.
+    /// Returns the bytes of a closed store.
     private static func file(_ model: NSManagedObjectModel, _ url: URL, teams: Int) throws -> Data {
         let context = try FuzzStore.context(
             of: model, type: .sqlite, at: url, options: [NSPersistentHistoryTrackingKey: true])
@@ -52,7 +52,7 @@ final class RecordTarget: FuzzTarget {
         }
     }
 
-    // MARK: What is damaged
+    // MARK: Inputs
 
     var seeds: [[UInt8]] {
         let fields = "12,3.25,2022-12-18T18:00:00.5+03:00,true,2.5e-3,00112233-4455-6677-8899-AABBCCDDEEFF"
@@ -85,7 +85,7 @@ final class RecordTarget: FuzzTarget {
             "Rome", "Venue/p1", "Team/p1", "x-coredata://A/Team/p1", "\"venue\":{\"city\":\"Rome\"},",
             "\"name\":\"twice\",",
         ]
-        // Deeper than the readers go, and longer than what they read at a time.
+        // Nested deeper than the readers accept, and longer than their buffers.
         return words + [
             String(repeating: "[", count: 300), String(repeating: "{\"venue\":", count: 300),
             String(repeating: "{\"players\":[", count: 120), String(repeating: "x", count: 70_000),
@@ -108,7 +108,7 @@ final class RecordTarget: FuzzTarget {
         let expected = RecordCount.records(in: bytes, format)
         try expect(output, records: expected)
         let teams = try Self.counts(model, store)["Team"] ?? 0
-        // Venues and players may bring teams of their own.
+        // Venues and players may contain further teams.
         let hasOthers = String(decoding: bytes, as: UTF8.self).contains("team")
         try WrongAnswer.unless(
             hasOthers ? teams > expected : teams == expected + 1, "\(expected) records made \(teams - 1) teams")
@@ -137,7 +137,7 @@ final class RecordTarget: FuzzTarget {
         try WrongAnswer.unless(counts == before, "what was refused left \(counts) in the store")
     }
 
-    /// Exports the teams, imports them into an empty store, and exports them once more.
+    /// Exports the teams, imports them into an empty store, and exports them again.
     private func goThrough(_ format: OutputFormat, teams: Int) throws {
         let copy = folder.appendingPathComponent("copy \(number).sqlite")
         try empty.write(to: copy)
@@ -161,7 +161,7 @@ final class RecordTarget: FuzzTarget {
         return surroundings.text
     }
 
-    /// The next records go into a store of its own.
+    /// Removes the store; the next records are imported into a new one.
     private func moveOn() {
         Self.remove(store)
         number += 1
@@ -174,7 +174,7 @@ final class RecordTarget: FuzzTarget {
     }
 }
 
-/// How many records a file has, by what separates them alone; right for files without a defect.
+/// Number of records in a file, determined only by separators. Exact for files without defects.
 enum RecordCount {
     static func format(of bytes: [UInt8]) -> OutputFormat {
         let first = bytes.first { !isSpace($0) }
@@ -189,7 +189,7 @@ enum RecordCount {
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x0A, 0x0D, 0x09].contains(byte) }
 
-    /// Braces that open outside of others.
+    /// Number of outermost opening braces.
     private static func objects(in text: ArraySlice<UInt8>) -> Int {
         var (count, depth, isInString, isEscaped) = (0, 0, false, false)
         for byte in text {
@@ -215,7 +215,7 @@ enum RecordCount {
         return count
     }
 
-    /// Lines behind the first one; empty ones count where there is one key alone.
+    /// Number of lines after the first. Empty lines count if there is only one key.
     private static func lines(in text: ArraySlice<UInt8>, _ format: OutputFormat) -> Int {
         let separator = format == .csv ? UInt8(ascii: ",") : 0x09
         var (count, length, hasSeveralKeys, isHeader, isQuoted) = (0, 0, false, true, false)
@@ -237,7 +237,7 @@ enum RecordCount {
                 if !isQuoted, isHeader, byte == separator { hasSeveralKeys = true }
                 continue
             }
-            // The second half of an end.
+            // The LF of a CRLF.
             if byte == 0x0A, last == 0x0D, length == 0 { continue }
             endLine()
         }
@@ -246,7 +246,7 @@ enum RecordCount {
     }
 }
 
-/// Takes what a command prints, and shows nothing.
+/// Collects a command's output and displays nothing.
 private final class QuietSurroundings: TextOutput, ProgressDisplay, Interruption {
     private(set) var text = ""
 

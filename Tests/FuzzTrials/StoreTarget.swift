@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Stores: read whole, and where they open, written and read once more.
+/// Stores are read completely and, if they open, changed and read again.
 struct StoreTarget: FuzzTarget {
     let seeds: [[UInt8]]
     private let file: URL
@@ -30,7 +30,7 @@ struct StoreTarget: FuzzTarget {
 
     func read(_ bytes: [UInt8]) throws { try read(Data(bytes), log: nil) }
 
-    /// Reads and changes a store, with that write-ahead log beside it.
+    /// Reads and changes a store with the given write-ahead log.
     func read(_ main: Data, log: [UInt8]?) throws {
         try main.write(to: file)
         if let log { try Data(log).write(to: URL(fileURLWithPath: file.path + "-wal")) }

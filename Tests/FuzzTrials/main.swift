@@ -1,8 +1,8 @@
 import Foundation
 
-// Damaged input of one kind, from a seed, in one process: run by `FuzzTests` for a moment, and by `Scripts/trials` at length. What is
-// damaged is either read or refused with an error; a trap ends the program, as what takes minutes does, and the input that did it is
-// in the file `input` of the folder that is printed first. Status 1 for the first answer that is wrong.
+// Reads damaged input of one kind, from a seed, in one process. `FuzzTests` runs it briefly and `Scripts/trials` at
+// length. Each input is read or refused with an error. A trap or a timeout ends the program; the input is then in the
+// file `input` of the folder printed first. Status 1 after the first wrong answer.
 
 let usage =
     "usage: FuzzTrials KIND SEED COUNT [FILE…]\nkinds: \(FuzzKind.allCases.map(\.rawValue).joined(separator: " "))"

@@ -1,44 +1,44 @@
 #pragma once
 #include <stdint.h>
 
-// A disk whose power can fail, for tests alone.
+// A simulated disk with power failures, for tests.
 //
-// All writes below a folder are written down on their way to the real files: those of SQLite, and those that the framework makes
-// itself. Afterwards the states that a power failure could have left are made from what was written down, as often as wanted:
-// what was synced is there, and of the rest each sector has any of the contents that it had since.
+// It records all writes below a folder, of SQLite and of the framework, on their way to the real files. From the record
+// it makes states that a power failure could have left. Synced data is there; each other sector has any of the contents
+// that it had since the last sync.
 //
-// The program that uses it has its own `open`, `write`, `fsync` and the like (see recording.c), so it is never linked into the
-// program of the tests, but into one of its own.
+// The program that uses it has its own `open`, `write`, `fsync` and so on (see recording.c). It is therefore never
+// linked into the test program.
 
-/// Whether writes can be seen: not under a sanitizer, which has its own `open` and `write`.
+/// Returns 1 if writes can be recorded. A sanitizer has its own `open` and `write`, so the result is 0 there.
 int disk_is_available(void);
 
-// MARK: Writing down
+// MARK: Recording
 
-/// Takes all below the folder for synced, and writes down what is written there from now on. `folder` is its real path.
+/// Starts to record the writes below `folder`, a real path. The present contents count as synced.
 void disk_begin(const char *folder);
-/// The program was told now that all it did before is saved.
+/// Records that the program now knows all its work to be saved.
 void disk_mark(void);
-/// Ends writing down.
+/// Ends the recording.
 void disk_end(void);
 
-// MARK: Afterwards
+// MARK: Playback
 
-/// How many operations were written down.
+/// Number of recorded operations.
 long disk_length(void);
-/// How many operations came before the last mark at or before `position`; 0 where there is none.
+/// Number of operations before the last mark at or before `position`; 0 without a mark.
 long disk_marked_before(long position);
-/// Whether a transaction may have come to its end by the operation before `position`.
+/// Returns 1 if the operation before `position` may have ended a transaction.
 int disk_may_commit(long position);
-/// Goes to the moment after so many operations. Going on is cheap, going back begins anew.
+/// Sets the playback position to a number of operations. Going forwards is cheap; going back starts from 0.
 void disk_seek(long position);
-/// Makes a folder as the running program saw it at that moment. What was there goes.
+/// Replaces a folder by the state that the running program saw at the position.
 void disk_write_whole(const char *folder);
-/// Makes a folder as a power failure at that moment may have left it.
+/// Replaces a folder by a state that a power failure at the position may have left.
 void disk_write_crashed(const char *folder, uint64_t seed);
-/// What the last call chose, for reports.
+/// Describes the choices of the last `disk_write_crashed`, for reports.
 const char *disk_choice(void);
-/// The operation before `position` in words.
+/// Describes the operation before `position`.
 const char *disk_operation(long position);
 
 // MARK: Faults
@@ -54,35 +54,35 @@ enum {
     fault_access = 128,
     fault_size = 256,
     fault_memory_map = 512,
-    /// Allocations of SQLite's.
+    /// Allocations by SQLite.
     fault_allocation = 1024,
-    /// Writing calls below the folder that do not come from SQLite.
+    /// Writing calls below the folder from outside SQLite.
     fault_outside = 2048,
 };
 
-/// Makes the VFS `faulty`, which hands everything to `unix`, the one that SQLite takes where none is named, and its allocations
-/// ones that can fail. Call it before anything uses SQLite. Returns 0, or a result code of SQLite's.
+/// Registers the default VFS `faulty`, which calls `unix`, and replaces SQLite's allocator by one that can fail. Must
+/// be called before SQLite is used. Returns 0 or a result code of SQLite.
 int faults_install(void);
-/// The `nth` of the calls of these kinds from now on fails; with `lasts` so do all after it. 0 only counts.
+/// Makes the `nth` of the following calls of these kinds fail, and with `lasts` all later ones. 0 only counts.
 void faults_arm(const char *folder, unsigned kinds, long nth, int lasts, uint64_t seed);
-/// Nothing fails any more. Returns how many calls of the kinds there were.
+/// Ends the faults. Returns the number of calls of the kinds.
 long faults_disarm(void);
-/// How many calls failed since `faults_arm`.
+/// Number of calls that failed since `faults_arm`.
 long faults_hits(void);
-/// The first call that failed, in words.
+/// Describes the first call that failed.
 const char *faults_first(void);
 
 // MARK: The clock
 
-/// Sets the wall clock of the program so many seconds off the machine's. Clocks that only measure go on.
+/// Sets the wall clock of the program off by `seconds`. Monotonic clocks are not affected.
 void clock_set_off(double seconds);
 
-// MARK: Looking
+// MARK: Checking
 
-/// Looks at a store through plain SQLite: its integrity check, the files of external values, and a digest of all its rows (0 for a
-/// file without tables or none at all). Returns 0; 1 with a text for what is wrong.
+/// Checks a store with plain SQLite: its integrity and the files of external values. `digest` is that of all rows; 0
+/// without a file or table. Returns 0, or 1 with the reason in `text`.
 int look_at_store(const char *path, uint64_t *digest, char *text, int room);
-/// Bytes that `look_at_store` knows to be whole: their length and a sum stand in them. `size` is at least 24.
+/// Fills a value that `look_at_store` can check: it contains its length and a checksum. `size` is at least 24.
 void fill_value(unsigned char *bytes, long size, uint64_t seed);
-/// Whether bytes are those of `fill_value`.
+/// Returns 1 if the bytes are those of `fill_value`.
 int value_is_whole(const unsigned char *bytes, long size);
