@@ -1,11 +1,11 @@
 import CoreData
 
-/// A class whose properties are generated as an extension of it.
+/// A hand-written class whose properties are generated as an extension.
 public class Book: NSManagedObject {
     var isLong: Bool { (pages?.intValue ?? 0) > 300 }
 }
 
-/// A class that is written by hand, with a property of every kind.
+/// A hand-written class with a property of every type.
 public final class Review: NSManagedObject {
     @Managed public var data: Data?
     @Managed public var decimal: NSDecimalNumber?

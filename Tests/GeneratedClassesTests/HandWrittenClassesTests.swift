@@ -11,7 +11,7 @@ import Testing
         #expect(review.when == nil && review.book == nil && review.answers?.count == 0)
     }
 
-    /// A property that was read before is read the short way where the object has no changes: always with the same result.
+    /// An object without changes reads a property on a fast path after the first read. The result is always the same.
     @Test func propertiesReadAlikeInEveryState() throws {
         let stack = try Stack("Library")
         let context = stack.context

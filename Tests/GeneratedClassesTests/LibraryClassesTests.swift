@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// Generated classes with inheritance, extensions of classes written by hand, and relationships of all kinds.
+/// Generated classes with inheritance, extensions of hand-written classes, and relationships of all kinds.
 @MainActor @Suite struct LibraryClassesTests {
     private func books(_ count: Int, _ context: NSManagedObjectContext) -> [Book] {
         (0..<count).map { number in

@@ -2,7 +2,7 @@ import CoreData
 import Observation
 import Testing
 
-/// Classes written by hand as Xcode writes them, with `@Managed` in the place of `@NSManaged` (18.20).
+/// Hand-written classes in Xcode's style, with `@Managed` instead of `@NSManaged`.
 @MainActor @Suite struct ManagedMacroTests {
     private func members(_ count: Int, _ context: NSManagedObjectContext) -> [Member] {
         (0..<count).map { number in
@@ -138,7 +138,7 @@ import Testing
         squad.primitiveKind = .amateur
         #expect(!squad.hasChanges && squad.wins == 4 && squad.mood == .calm && squad.kind == .amateur)
         context.refresh(squad, mergeChanges: false)
-        // A fault is not fired, and what is not read is unset.
+        // Reading a primitive value fires no fault; an unread value is nil.
         #expect(squad.primitiveName == nil && squad.isFault)
         #expect(squad.shoutedName == "SANTA" && !squad.isFault)
         squad.shoutedName = "CRUZ"
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func p20_keyPathsOfManagedPropertiesStandForTheirKeys() throws {
-        // The entities of models in use are known.
+        // A stack that is open makes the entities of its model known.
         let stack = try Stack("League")
         defer { withExtendedLifetime(stack) {} }
         #expect(NSSortDescriptor(keyPath: \Squad.name, ascending: true).key == "name")
@@ -164,7 +164,7 @@ import Testing
 
     // MARK: Agreement with generated classes
 
-    /// The same property of a class written by hand and of a generated one.
+    /// The same property of a hand-written class or of a generated one.
     @MainActor private struct Side {
         let object: NSManagedObject
         let name: ReferenceAccess<String?>
@@ -192,13 +192,13 @@ import Testing
             players: { twin.players })
     }
 
-    /// What a program sees while the object is used.
+    /// Values that a program observes while it uses the object.
     private func transcript(_ side: Side, _ context: NSManagedObjectContext) throws -> [String] {
         var lines: [String] = []
         let object = side.object
         func note(_ step: String) {
             let byName = [object.value(forKey: "name") as? String ?? "-", "\(object.value(forKey: "wins") ?? "-")"]
-            // One of the classes sets it when it is inserted.
+            // One of the classes sets it on insertion.
             let changed = object.changedValues().keys.filter { $0 != "founded" }.sorted()
             lines.append(
                 "\(step): \(side.name.get() ?? "-") \(side.wins.get()) \(side.players()?.count ?? -1) \(byName) "

@@ -5,10 +5,10 @@
 public import CoreData
 
 public class Squad: NSManagedObject {
-    /// A stored property beside those of the model, with the name that a property wrapper's storage would have.
+    /// A stored property outside of the model, with the name of a property wrapper's storage.
     var _name = "own"
 
-    /// Accessors written by hand around the primitive value.
+    /// Hand-written accessors around the primitive value.
     var shoutedName: String? {
         get {
             willAccessValue(forKey: "name")
@@ -29,12 +29,11 @@ public class Squad: NSManagedObject {
 }
 
 public class Trainer: NSManagedObject {
-    // In the class itself, as small projects have them.
     @Managed var name: String?
     @Managed var squad: Squad?
 }
 
-/// What a to-one relationship leads to, as a program's other modules know it.
+/// The destination of a to-one relationship, as a protocol of another module.
 public protocol Athlete: AnyObject {
     var number: Int16 { get set }
 }

@@ -30,7 +30,7 @@ extension Squad {
     @Managed public var share: Float
     @Managed public var site: URL?
     @Managed public var stage: SquadStage
-    /// Documented, and with another attribute before it.
+    /// Preceded by documentation and another attribute.
     @available(*, deprecated, message: "a token, with a \"quote\" and a ) in its text")
     @Managed public var token: UUID?  // and a comment: behind it
     @Managed

@@ -1,6 +1,6 @@
 import CoreData
 
-/// A container for a model of this module, found by its name, with a store in a folder of its own.
+/// A container for a model of this module, found by name, with a store in its own folder.
 final class Stack {
     let container: NSPersistentContainer
     let folder: URL
@@ -20,7 +20,7 @@ final class Stack {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Saves, and runs `body` with a new context that knows nothing but the store.
+    /// Saves, and runs `body` with a new context that registers no objects yet.
     func reopened(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try context.save()
         let fresh = container.newBackgroundContext()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedExpansion
 
-/// What `@ManagedMethod` expands to, and what it says where it cannot stand.
+/// Expansion of `@ManagedMethod`, and its errors where it is not allowed.
 @Suite struct ManagedMethodMacroTests {
     private func expansion(_ text: String) -> Expansion {
         ManagedMethodMacro.expand(text, in: Surroundings(["extension Team {}"]), attributeOffset: 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedExpansion
 
-/// What `@Managed` expands to, and what it says where it cannot stand.
+/// Expansion of `@Managed`, and its errors where it is not allowed.
 @Suite struct ManagedPropertyMacroTests {
     private func expansion(_ text: String, in contexts: [String] = ["extension Team {}"]) -> Expansion {
         ManagedPropertyMacro.expand(text, in: Surroundings(contexts), attributeOffset: 2)

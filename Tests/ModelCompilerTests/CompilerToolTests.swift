@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelCompiler
 
-/// `momc` as a command.
+/// The command `momc`.
 @Suite struct CompilerToolTests {
     private struct Outcome {
         let status: Int32
@@ -46,7 +46,7 @@ import Testing
                 == .compile(model: "a.xcdatamodeld", output: "a.momd", module: "Club"))
     }
 
-    /// A mapping model becomes what programs find, with the module in the names of its policies.
+    /// A mapping model is compiled to a `.cdm` file, with the module in the names of its policies.
     @Test func mappingModelsAreCompiled() throws {
         let folder = try Models.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -64,7 +64,7 @@ import Testing
         let read = try #require(try CompiledMappingReader.read(compiled).first)
         #expect(read.policyClassName == "Club.TeamPolicy" && read.attributes == mapping.attributes)
         #expect(read.sourceHash != nil && read.sourceHash == read.destinationHash)
-        // Without a policy and a type the entity is copied, as Apple's compiler has it, whether its hashes differ or not.
+        // Without a policy and a type, Apple's compiler chooses “copy”, even if the entity's hashes differ.
         mapping.policyClassName = nil
         #expect(try type(of: mapping, from: model, to: model, in: folder) == 4)
         var changed = model
@@ -77,7 +77,7 @@ import Testing
                 "no such file"))
     }
 
-    /// The type of a mapping as it is read back.
+    /// The type of a mapping after compiling and reading it.
     private func type(
         of mapping: EntityMappingDocument, from source: ModelDocument, to destination: ModelDocument, in folder: URL
     ) throws -> UInt? {
@@ -143,13 +143,13 @@ import Testing
         let model = try ModelFile.read(compiled).model
         #expect(model.entities.map(\.name).sorted() == ["Location", "Team", "Venue"])
         #expect(model.entity(named: "Team")?.className == "Team")
-        // The same model gives the same bytes.
+        // Compiling the same model again gives the same bytes.
         let first = try Data(contentsOf: compiled.appendingPathComponent("WorldCup.mom"))
         #expect(run(Models.worldCup.path, compiled.path).status == 0)
         #expect(try Data(contentsOf: compiled.appendingPathComponent("WorldCup.mom")) == first)
     }
 
-    /// A name such as `.Child` means a class of the module that the model is compiled for.
+    /// A name such as `.Child` is a class of the module that the model is compiled for.
     @Test func classNamesGetTheirModule() throws {
         let folder = try Models.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -6,7 +6,7 @@ import Testing
 
 /// The text of generated classes.
 @Suite struct GeneratedSourceTests {
-    /// Compares a text with the one kept in `Golden/`. With `ROSTER_UPDATE_GOLDEN=1` the kept one is written anew.
+    /// Compares a text with the file in `Golden/`. `ROSTER_UPDATE_GOLDEN=1` rewrites the file.
     private func expectGolden(_ text: String, _ name: String) throws {
         let file = Models.folder.appendingPathComponent("Golden/\(name).txt")
         if ProcessInfo.processInfo.environment["ROSTER_UPDATE_GOLDEN"] == "1" {
@@ -24,7 +24,7 @@ import Testing
         try expectGolden(files.map { "=== \($0.name)\n\($0.text)" }.joined(separator: "\n"), name)
     }
 
-    /// What Xcode declares for the model, its `@NSManaged` and the names for the Objective-C runtime left out.
+    /// Xcode's declarations for the model, without `@NSManaged` and names for the Objective-C runtime.
     @Test func declarationsAreThoseOfXcode() throws {
         let generator = try ClassGenerator(ModelSource.read(Models.kinds))
         #expect(
@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    /// The declarations in the files of a class, in their order.
+    /// The declarations in the files of a class, in order.
     private func declarations(_ name: String, _ generator: ClassGenerator) -> [String] {
         generator.files.filter { $0.name.hasPrefix(name + "+") }.flatMap { file in
             file.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// A class of the model may have the name of a type that the generated text needs.
+    /// A class of the model may have the same name as a type that the generated text needs.
     @Test func typesThatTheModelHidesAreNamedWithTheirModule() throws {
         let file = try ClassGenerator(ModelSource.read(Models.kinds)).singleFile(named: "Kinds.swift")
         #expect(file.text.contains("public var bytes: Foundation.Data? {"))
@@ -129,17 +129,17 @@ import Testing
         #expect(together.components(separatedBy: "import CoreData").count == 2)
     }
 
-    /// Classes that are written by hand are left to their author, unless it is asked for.
+    /// Hand-written classes are not generated unless requested.
     @Test func handWrittenClassesAreOnlyGeneratedOnRequest() throws {
         let source = try ModelSource.read(Models.kinds)
         #expect(!(try ClassGenerator(source).classNames.contains("Hand")))
         let everything = try ClassGenerator(source, everything: true)
         #expect(everything.classNames.contains("Hand"))
-        // An entity that names no class cannot get one.
+        // An entity without a class name cannot get one.
         #expect(everything.warnings.contains { $0.text.contains("'Plain' names no class of its own") })
     }
 
-    /// The build makes its file all the same, and a compiler warns of imports that nothing needs.
+    /// The build expects an output file in any case, and the compiler warns of unused imports.
     @Test func aModelOfHandWrittenClassesMakesAFileWithoutImports() throws {
         let model = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -158,7 +158,7 @@ import Testing
         #expect(try ClassGenerator(source).singleFile(named: "X.swift").text == text)
     }
 
-    /// The variable of a subquery is no parameter, nor is text in quotes.
+    /// Variables of subqueries and text in quotes are not parameters.
     @Test func templatesHaveTheVariablesOfTheirPredicate() throws {
         let source = try Models.source(
             team: #"<attribute name="name" attributeType="String"/>"#,

@@ -5,10 +5,10 @@ import Testing
 
 @testable import ModelCompiler
 
-/// Every source model that Apple's tools wrote.
+/// All source models in the corpus, which Apple's tools wrote.
 @Suite(.needs(.campaign), .enabled(if: !Models.corpus.isEmpty, "the corpus is not on this machine"))
 struct GenerationCorpusTests {
-    /// Generates all classes of all models, and lets the compiler parse them.
+    /// Generates all classes of all models and has the compiler parse them.
     @Test func generatedSourcesParse() throws {
         let folder = try Models.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -22,14 +22,14 @@ struct GenerationCorpusTests {
             classes += generator.classNames.count
         }
         #expect(files.count > 80 && classes > 150)
-        // As one module: otherwise the compiler is started once for each file.
+        // As one module, because the compiler is started once per file otherwise.
         #expect(try SwiftCompiler.run(["-parse", "-wmo"] + files.map(\.path)) == "")
     }
 }
 
 /// The compiler of this toolchain.
 enum SwiftCompiler {
-    /// Runs `swiftc`, and gives what it says.
+    /// Runs `swiftc` and returns its output.
     static func run(_ arguments: [String]) throws -> String {
         try ChildProgram(named: "swiftc", arguments).output
     }

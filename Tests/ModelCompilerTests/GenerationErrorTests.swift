@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelCompiler
 
-/// Models of which no classes can be made: what is said, and where.
+/// Models for which no classes can be generated, with the expected errors and their places.
 @Suite struct GenerationErrorTests {
     private func errors(_ source: ModelSource) -> [String] {
         do {

@@ -3,16 +3,16 @@ import ModelFiles
 
 @testable import ModelCompiler
 
-/// Models to generate classes of.
+/// Models to generate classes for.
 enum Models {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     static let package = folder.deletingLastPathComponent().deletingLastPathComponent()
     /// The sample's model.
     static let worldCup = package.appendingPathComponent("sample-data/WorldCup.xcdatamodeld")
-    /// A model with every kind of property, and with names that are awkward.
+    /// A model with every kind of property and with awkward names.
     static let kinds = folder.appendingPathComponent("Models/Kinds.xcdatamodeld")
 
-    /// The source models of the corpus, where this machine has it; each model once.
+    /// The source models of the corpus, each once; empty without the corpus.
     static let corpus: [URL] = {
         let named = ProcessInfo.processInfo.environment["ROSTER_CORPUS"].map { URL(fileURLWithPath: $0) }
         let above = package.deletingLastPathComponent()
@@ -32,7 +32,7 @@ enum Models {
         }.sorted { $0.path < $1.path }
     }()
 
-    /// A model in text, with one entity `Team` whose inner part is given.
+    /// Returns a source model with one entity `Team` that has the given contents.
     static func source(team contents: String, attributes: String = "", rest: String = "") throws -> ModelSource {
         let text = """
             <?xml version="1.0"?>
@@ -49,7 +49,7 @@ enum Models {
         return source
     }
 
-    /// A folder for the files of one test, removed by the caller.
+    /// Makes a folder for the files of one test. The caller removes it.
     static func temporaryFolder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("momc-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

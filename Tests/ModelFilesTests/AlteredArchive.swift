@@ -2,12 +2,12 @@ import Foundation
 
 @testable import ModelFiles
 
-/// Keyed archives with keys and objects that no reader knows.
+/// Keyed archives with unknown keys and classes.
 enum AlteredArchive {
-    /// The archive with unknown keys in each object that ``KnownKeys`` tells of: a plain value, a text, and an object of an
-    /// unknown class that leads to itself, to the object that has the key, and to the model.
+    /// The archive with unknown keys in each object of a class in ``KnownKeys``: a plain value, a text, and an object
+    /// of an unknown class that references itself, the object with the key, and the model.
     ///
-    /// - Parameter isChosen: Which objects get them, by number and class.
+    /// - Parameter isChosen: True for the objects that get the keys, by number and class.
     static func addingKeys(to data: Data, where isChosen: (Int, String) -> Bool = { _, _ in true }) throws -> Data {
         try changing(data) { objects, root in
             let future = append(
@@ -34,7 +34,7 @@ enum AlteredArchive {
         }
     }
 
-    /// The archive with every class named `name` renamed.
+    /// The archive with the class `name` renamed everywhere.
     static func renaming(_ name: String, in data: Data, to other: String = "XFutureThing") throws -> Data {
         try changing(data) { objects, _ in
             objects = objects.map { object in

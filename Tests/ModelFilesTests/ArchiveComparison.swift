@@ -1,13 +1,13 @@
 import ModelFiles
 
-/// Compares two keyed archives object by object, from their roots on: classes, keys, values, and what refers to what.
+/// Compares two keyed archives object by object from their roots: classes, keys, values and references.
 struct ArchiveComparison {
     private let left: KeyedArchive
     private let right: KeyedArchive
     private(set) var differences: [String] = []
     private var compared: Set<[Int]> = []
 
-    /// What differs, a line each.
+    /// The differences, one per line.
     static func differences(_ left: KeyedArchive, _ right: KeyedArchive) -> [String] {
         var comparison = ArchiveComparison(left, right)
         comparison.compare(left.root, right.root, "")
@@ -38,7 +38,7 @@ struct ArchiveComparison {
         }
     }
 
-    /// Whole numbers and fractions of one value are one, as archives write a Double's 0 as either.
+    /// Integers and reals of the same value are equal, because archives contain a Double's 0 as either.
     private func number(_ value: PropertyListValue?) -> Double? {
         switch value {
         case .integer(let number): Double(number)

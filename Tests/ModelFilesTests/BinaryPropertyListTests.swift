@@ -38,7 +38,7 @@ import Testing
         #expect(try BinaryPropertyListReader.read(BinaryPropertyListWriter.write(value)) == value)
     }
 
-    /// Swift takes these for equal.
+    /// Swift considers these texts equal.
     @Test func textsOfOtherCharactersKeepTheirs() throws {
         let texts = ["K", "\u{212A}", ";", "\u{37E}", "`", "\u{1FEF}", "\u{E9}", "e\u{301}"]
         let list = PropertyListValue.array((texts + texts.reversed()).map { .string($0) })
@@ -52,7 +52,7 @@ import Testing
         #expect(scalars == (texts + texts.reversed()).map { Array($0.unicodeScalars) })
     }
 
-    /// Foundation's reader is the second opinion.
+    /// Foundation reads the written bytes with the same result.
     @Test func foundationReadsWhatIsWritten() throws {
         let value = PropertyListValue.dictionary([
             "numbers": .array([
@@ -73,7 +73,7 @@ import Testing
         #expect(try BinaryPropertyListReader.read(foundations) == value)
     }
 
-    /// Arrays of two references to the next one, `count` of them: 2ᶜᵒᵘⁿᵗ values.
+    /// Arrays nested `count` deep, each of two references to the next: 2ᶜᵒᵘⁿᵗ values.
     private func sharedArrays(_ count: UInt8) -> Data {
         var bytes = Array("bplist00".utf8)
         var offsets: [UInt8] = []

@@ -3,11 +3,11 @@ import Testing
 
 @testable import ModelFiles
 
-/// Models as the compiler writes them.
+/// Model bundles as written by the compiler.
 @Suite struct CompiledModelBundleTests {
     private let folder = TestFolder()
 
-    /// The source models with what Apple's compiler made of them.
+    /// Compiled models whose source is in the corpus as well.
     static let twins: [URL] = Corpus.compiled.filter { contents(of: $0) != nil }
 
     private static func contents(of compiled: URL) -> URL? {
@@ -17,7 +17,7 @@ import Testing
         return FileManager.default.fileExists(atPath: source.path) ? source : nil
     }
 
-    /// What is compiled is, object by object, the archive of Apple's compiler.
+    /// The written archive is equal to that of Apple's compiler, object by object.
     @Test(.enabled(if: Corpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: twins)
     func archivesHaveApplesStructure(_ compiled: URL) throws {
         let source = try #require(Self.contents(of: compiled))
@@ -28,14 +28,14 @@ import Testing
         #expect(differences.filter { !Self.isKnown($0) } == [], "\(Corpus.name(compiled))")
     }
 
-    /// Which compiler it was; an index for a mark does not lead back to its entity in Apple's archives; and two sources
-    /// were edited after they were compiled, to name the class of a transformable value and to rename an index.
+    /// Known differences: the compiler's name; Apple's index for an “indexed” mark lacks the reference to its entity;
+    /// two sources were edited after they were compiled (the class of a transformable value, the name of an index).
     private static func isKnown(_ difference: String) -> Bool {
         difference.contains("CDMCompiler") || difference.contains(".NSEntity: an object and none")
             || difference.contains("NSAttributeValueClassName") || difference.contains(".NSIndexName: ")
     }
 
-    /// The hashes and checksums are Apple's, and what is written reads back.
+    /// Hashes and checksums are equal to Apple's, and the written model reads back.
     @Test(
         .enabled(if: Corpus.isPresent, "no corpus: set ROSTER_CORPUS"),
         arguments: Corpus.files { $0.pathExtension == "xcdatamodeld" })
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// A model as it reads back from an archive, which does not have what only the editor needs.
+    /// The model without the parts that only the editor needs, which an archive does not contain.
     private func archived(_ model: ModelDocument) -> ModelDocument {
         var model = model
         model.editorSettings = [:]
@@ -101,7 +101,7 @@ import Testing
         property.kind = .attribute(attribute)
     }
 
-    // MARK: The folder
+    // MARK: The bundle's folder
 
     @Test func aModelIsReplacedAndNothingElse() throws {
         let target = folder.url.appendingPathComponent("WorldCup.momd")
@@ -129,9 +129,9 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
 
-    // MARK: What the compiler does
+    // MARK: Indexes, hashes and composites
 
-    /// An attribute that alone makes an index is marked, and a marked one without has an index under its own name.
+    /// An index of one attribute marks it. A mark without an index makes one, named after the attribute.
     @Test func marksBecomeIndexesAndBack() throws {
         let text = """
             <model><entity name="A">
@@ -165,7 +165,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: target.path))
     }
 
-    /// Hashes that Apple's tools wrote are never replaced.
+    /// Hashes written by Apple's tools are never replaced.
     @Test func writtenHashesStay() throws {
         let known = Data(repeating: 7, count: 32)
         let target = folder.url.appendingPathComponent("X.momd")
@@ -176,7 +176,7 @@ import Testing
         #expect(hashes["Leaf"] == known && hashes["Base"]?.count == 32 && hashes["Base"] != known)
     }
 
-    /// Composite attributes that came from an archive get a kind with a name.
+    /// Composite attributes from an archive get a named composite type.
     @Test func compositesGetNames() throws {
         let source = CompiledModelTests.everything().decompiled()
         #expect(source.composites.map(\.name) == ["Place"])
@@ -187,7 +187,7 @@ import Testing
     }
 }
 
-/// A folder of a test's own, gone when the test is.
+/// A folder for one test, removed with it.
 final class TestFolder {
     let url: URL
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelFiles
 
 @Suite struct CompiledModelTests {
-    /// A model with one of everything that archives can hold.
+    /// A model with one of each thing that archives can contain.
     static func everything() -> ModelDocument {
         var model = ModelDocument()
         model.versionIdentifiers = ["1", "final"]
@@ -119,7 +119,7 @@ import Testing
         #expect(again == model)
     }
 
-    /// A store's copy leaves named requests out, and has inherited properties in each entity.
+    /// A store's copy lacks named requests and has inherited properties in each entity.
     @Test func everythingReadsBackFromAStore() throws {
         var model = Self.everything()
         let data = try CompiledModelWriter.write(model, form: .store)

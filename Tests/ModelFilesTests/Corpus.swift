@@ -1,7 +1,7 @@
 import Foundation
 
-/// The files that Apple's tools wrote, where this machine has them: in `ROSTER_CORPUS`, or in `shared/corpus` beside the
-/// package or one folder further up.
+/// Files written by Apple's tools: in `ROSTER_CORPUS`, or in `shared/corpus` next to the package or one folder above.
+/// Empty if not found.
 enum Corpus {
     static let root: URL? = {
         let package = URL(fileURLWithPath: #filePath)
@@ -16,7 +16,7 @@ enum Corpus {
 
     static var isPresent: Bool { root != nil }
 
-    /// All files below the corpus whose path meets the condition, by path.
+    /// Files in the corpus that meet the condition, sorted by path.
     static func files(where condition: (URL) -> Bool) -> [URL] {
         guard let root, let walker = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil) else {
             return []
@@ -32,6 +32,6 @@ enum Corpus {
     /// The compiled models.
     static let compiled = files { $0.pathExtension == "mom" }
 
-    /// The path below the corpus, for messages.
+    /// The path relative to the corpus, for messages.
     static func name(_ url: URL) -> String { root.map { String(url.path.dropFirst($0.path.count + 1)) } ?? url.path }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelFiles
 
-/// Files and folders that are not what their names say.
+/// Files and folders whose contents do not match their names.
 @Suite final class ModelFileTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "ModelFileTests-\(UUID().uuidString)")

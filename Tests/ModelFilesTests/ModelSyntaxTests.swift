@@ -4,8 +4,8 @@ import Testing
 
 @testable import ModelFiles
 
-/// Predicates and expressions in models: every one that can be written as text can be compiled and read back, and one that
-/// cannot be read says where it stands.
+/// Predicates and expressions in models. All that have a text form can be compiled and read back. A syntax error names
+/// its place.
 @Suite struct ModelSyntaxTests {
     private let folder = TestFolder()
 
@@ -40,7 +40,7 @@ import Testing
         #expect(FormatPrinter.string(try PredicateTranslation.tree(read)) == text)
         let kept = try ModelFile.readCached(ModelFile.writeCached(compiled), store: "x.sqlite").model
         #expect(kept.entities == compiled.entities)
-        // And as source again.
+        // As a source model again.
         let written = SourceModelWriter.write(again.decompiled())
         let reread = try SourceModelReader.read(written, file: "contents").model.compiled(file: "contents")
         #expect(reread.fetchRequests == compiled.fetchRequests)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// What cannot be parsed, and the line on which it stands.
+    /// Texts that cannot be parsed, with the line of the error.
     static let unreadable: [(body: String, line: Int, path: String)] = [
         (
             "<model><entity name=\"A\"/>\n<fetchRequest name=\"F\" entity=\"A\" predicateString=\"x == AND\"/></model>",
@@ -97,9 +97,9 @@ import Testing
         }
     }
 
-    // MARK: What is not known
+    // MARK: Unknown parts
 
-    /// The archive of a model with every class named `name` renamed, and a key more in every entity.
+    /// The archive of a model with the class `name` renamed, and with one more key in every entity.
     private func archive(
         _ model: ModelDocument = CompiledModelTests.everything(), renaming name: String
     ) throws -> Data {
@@ -123,7 +123,7 @@ import Testing
         #expect(notes.map(\.text) == ["the key 'NSFuture' of NSEntityDescription is not known"])
     }
 
-    /// A condition that is not understood is left out with what cannot be without it, and named.
+    /// A predicate with unknown parts is left out, with everything that depends on it, and a note names it.
     @Test(arguments: [
         "NSComparisonPredicate", "NSFunctionExpression", "NSConstantValueExpression", "NSKeyPathExpression",
     ])
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// Without its filter a derivation would give other values: where a part is not known, all of it is not.
+    /// Without its filter a derivation would give other values, so it is unknown if any part is.
     @Test(arguments: ["NSComparisonPredicate", "NSKeyPathExpression"])
     func aDerivationOfUnknownPartsIsUnknown(_ name: String) throws {
         var attribute = AttributeDocument(type: .integer32)
@@ -155,14 +155,14 @@ import Testing
         #expect(size.isDerived && size.derivation == nil && size.derivationFilter == nil)
         #expect(notes.contains { $0.text.contains("NSFutureThing") }, "\(notes)")
         #expect(notes.contains { $0.text.contains("'Firm.size' is derived from is not known") }, "\(notes)")
-        // It stays a derived one in what is written from it.
+        // The written model still marks the attribute as derived.
         let again = try CompiledModelReader.read(CompiledModelWriter.write(read, form: .file), file: "x.mom").model
         #expect(again == read)
     }
 
-    // MARK: Text of our own
+    // MARK: Texts of predicates
 
-    /// The subquery with one condition.
+    /// A subquery with one comparison.
     private func subquery(_ comparison: ComparisonOperator, _ right: Any) -> ExpressionTree {
         .subquery(
             .keyPath(["r"]), variable: "x",

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ModelFiles
 
-/// Damaged files are errors with a place, never crashes and never long waits.
+/// A damaged file causes an error with a place, never a crash or a long wait.
 @Suite(.needs(.campaign)) struct MutationTests {
     private static let seed: UInt64 = 20_261_120
 
-    /// `ROSTER_LONG_TESTS=n` multiplies the mutations by n; 10 makes 10,000 of each kind. Without it there are a third of them.
+    /// `ROSTER_LONG_TESTS=n` multiplies the mutations by n: 10 makes 10,000 of each kind. The default is 1/3.
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
 
     private static func number(_ count: Int) -> Int { factor.map { count * $0 } ?? count / 3 }
@@ -31,7 +31,7 @@ import Testing
         return Data(bytes)
     }
 
-    /// Reads many mutations of `data`; what is thrown must be a clear error.
+    /// Reads many mutations of `data`. Each error has to be clear.
     private func attack(_ data: Data, count: Int, read: (Data) throws -> Void) {
         var generator = SeededGenerator(seed: Self.seed)
         var failures = 0
@@ -66,9 +66,9 @@ import Testing
         attack(data, count: 1000) { _ = try ModelFile.readCached($0, store: "x.sqlite") }
     }
 
-    // MARK: What is not known
+    // MARK: Unknown parts
 
-    /// Whatever of a damaged file can still be read is written and read back the same, with all that is not known in it.
+    /// Everything that can be read of a damaged file is written and reads back the same, with its unknown parts.
     @Test func sourceModelsWithUnknownParts() throws {
         attack(Data(UnknownSourcePartsTests.contents.utf8), count: 1000) { data in
             let model = try SourceModelReader.read(data, file: "contents").model
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// The objects of an archive exchanged for each other: the structure is whole, the meaning is not.
+    /// Archives with exchanged objects: the structure is valid, the meaning is not.
     @Test func shuffledArchives() throws {
         let data = try AlteredArchive.addingKeys(
             to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .store))

@@ -15,7 +15,7 @@ import Testing
         #expect(try RawDeflate.compress(text).count < text.count / 50)
     }
 
-    /// "hello hello hello" by another implementation (Python's zlib with a window of −15).
+    /// "hello hello hello", compressed by Python's zlib with a window of −15.
     @Test func expandsForeignData() throws {
         let foreign = Data([0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x90, 0x00])
         #expect(try RawDeflate.expand(foreign) == Data("hello hello hello".utf8))

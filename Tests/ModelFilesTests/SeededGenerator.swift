@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers for the same seed, everywhere.
+/// SplitMix64. The numbers depend only on the seed, on every platform.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

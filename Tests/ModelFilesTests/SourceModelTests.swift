@@ -78,7 +78,7 @@ import Testing
         #expect(notes.map(\.text).joined().contains("gadget"))
     }
 
-    /// What is wrong, the line on which it is found, and a word of the message.
+    /// Invalid models, the line of the error, and a word of the message.
     static let broken: [(body: String, line: Int, word: String)] = [
         ("<model>\n<entity name=\"A\">\n</model>", 4, "XML"),
         ("<entity name=\"A\"/>", 2, "root"),
@@ -150,7 +150,7 @@ import Testing
         #expect(!error.description.contains("\n"))
     }
 
-    /// Names from the file cannot break the one line of the message, or flood it.
+    /// Long names, or names with line breaks, do not make the message longer than one short line.
     @Test func messagesAreOneShortLine() throws {
         let name = "A&#10;B" + String(repeating: "x", count: 5000)
         let error = try #require(throws: ModelFileError.self) {

@@ -7,7 +7,7 @@ import Testing
     static let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("sample-data/WorldCup.xcdatamodeld")
 
-    /// The sample model is written exactly as it stands.
+    /// The sample model is written byte for byte as it is.
     @Test func sampleIsWrittenByteForByte() throws {
         let contents = try SourceModelBundle.contents(of: Self.sample)
         let data = try Data(contentsOf: contents)
@@ -24,8 +24,8 @@ import Testing
         #expect(normalised(again) == normalised(model), "\(Corpus.name(url))")
     }
 
-    /// The writer says some things in one way where Xcode's versions have several: the type and version of the file, and
-    /// an identifier that is empty or absent.
+    /// Removes what the writer writes in one form and Xcode's versions in several: the type and version of the file,
+    /// and an empty or absent identifier.
     private func normalised(_ model: ModelDocument) -> ModelDocument {
         var model = model
         for key in ["type", "documentVersion", "minimumToolsVersion"] { model.editorSettings[key] = nil }

@@ -3,20 +3,20 @@ import Testing
 
 @testable import ModelFiles
 
-/// What a compiled model has that is not known is kept, and is there again when the model is written.
+/// Unknown parts of a compiled model are kept, and written with the model.
 @Suite struct UnknownArchivedPartsTests {
     private func differences(_ a: Data, _ b: Data) throws -> [String] {
         try ArchiveComparison.differences(KeyedArchive(a), KeyedArchive(b))
     }
 
-    /// Every class that has a place in a model, each with unknown keys.
+    /// Every class that a model can contain, each with unknown keys.
     @Test(arguments: [CompiledModelWriter.Form.file, .store])
     func unknownKeysComeBack(_ form: CompiledModelWriter.Form) throws {
         var everything = CompiledModelTests.everything()
         if form == .store { everything.fetchRequests = [] }
         let data = try CompiledModelWriter.write(everything, form: form)
         let altered = try AlteredArchive.addingKeys(to: data) { number, name in
-            // The copies of inherited properties are not read, so theirs are those of the original.
+            // Copies of inherited properties are not read, but written with the keys of the original.
             form == .file || name != "NSAttributeDescription"
         }
         let (model, notes) = try CompiledModelReader.read(altered, file: "x.mom")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// What cannot be read for a class that is not known is left out of the model, and there again in the file.
+    /// Objects that depend on an unknown class are left out of the model, but are still in the written file.
     @Test(arguments: [
         "NSComparisonPredicate", "NSFunctionExpression", "NSConstantValueExpression", "NSKeyPathExpression",
         "NSEqualityPredicateOperator", "NSCompoundPredicate",
@@ -60,14 +60,14 @@ import Testing
         let (model, _) = try CompiledModelReader.read(altered, file: "x.mom")
         let written = try CompiledModelWriter.write(model, form: .file)
         #expect(try CompiledModelReader.read(written, file: "x.mom").model == model)
-        // Read by one who knows the class, everything is as it was.
+        // A reader that knows the class reads everything.
         let restored = try AlteredArchive.renaming("XFutureThing", in: written, to: name)
         let known = try CompiledModelReader.read(restored, file: "x.mom")
         #expect(known.notes.isEmpty)
         var expected = CompiledModelTests.everything()
         for index in expected.entities.indices {
             for place in expected.entities[index].properties.indices {
-                // The conditions that were not known stand behind the others.
+                // The conditions that were unknown follow the others.
                 expected.entities[index].properties[place].validations.sort { "\($0)" < "\($1)" }
             }
         }
@@ -94,7 +94,7 @@ import Testing
         let written = try CompiledModelWriter.write(read, form: .file)
         let restored = try AlteredArchive.renaming("XFutureThing", in: written, to: "NSURL")
         #expect(try CompiledModelReader.read(restored, file: "x.mom").model == model)
-        // A value that is given since then is not replaced by the one that was kept.
+        // A value that was set later is not replaced by the kept one.
         var changed = read
         let place = try #require(changed.entities[1].properties.firstIndex { $0.name == "url" })
         var attribute = try #require(changed.entities[1].properties[place].attribute)
@@ -104,7 +104,7 @@ import Testing
         #expect(again.entities[1].property(named: "url")?.attribute?.defaultValue == .uri("d:e"))
     }
 
-    /// A predicate that was changed is written as it is now, not as it was kept.
+    /// A changed predicate is written, not the kept one.
     @Test func aChangedPredicateIsNotTheKeptOne() throws {
         let data = try AlteredArchive.addingKeys(
             to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .file))
@@ -115,7 +115,7 @@ import Testing
         #expect(!again.fetchRequests[0].unknown.isEmpty)
     }
 
-    /// Kept things that lead to what is gone lead to nothing.
+    /// References of kept objects to removed objects become null.
     @Test func referencesToWhatIsGoneLeadNowhere() throws {
         let data = try AlteredArchive.addingKeys(
             to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
@@ -137,8 +137,8 @@ import Testing
         #expect(lines.contains("what is not known under the key 'XText' of 'Leaf'"), "\(lines)")
     }
 
-    /// An attribute that does not say what it is derived from: the source model says that it is derived, which is
-    /// refused when it is read, at its line, until the model says from what.
+    /// The source of a derived attribute whose derivation is unknown. Reading it fails at its line until the derivation
+    /// is added.
     @Test func anUnknownDerivationIsWrittenAndRefused() throws {
         var attribute = AttributeDocument(type: .integer32)
         attribute.derivation = .keyPath("staff.@count")

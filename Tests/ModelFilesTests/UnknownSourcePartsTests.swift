@@ -3,9 +3,9 @@ import Testing
 
 @testable import ModelFiles
 
-/// What a source model has that is not known is kept, and stands where it stood when the model is written.
+/// Unknown parts of a source model are kept, and written at the same place.
 @Suite struct UnknownSourcePartsTests {
-    /// A model in Xcode's layout with something unknown wherever something can stand.
+    /// A model in Xcode's layout with unknown parts in every possible place.
     static let contents = """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
         <model type="com.apple.IDECoreDataModeler.DataModel" future="1" documentVersion="1.0" minimumToolsVersion="Automatic" userDefinedModelVersionIdentifier="">
@@ -58,7 +58,7 @@ import Testing
     @Test func everythingComesBackInPlace() throws {
         let (model, notes) = try SourceModelReader.read(Data(Self.contents.utf8), file: "contents")
         #expect(String(decoding: SourceModelWriter.write(model), as: UTF8.self) == Self.contents)
-        // Each unknown attribute and outermost unknown element has a note of its own, with its line.
+        // Each unknown attribute and each outermost unknown element has its own note with its line.
         let lines = Self.contents.split(separator: "\n", omittingEmptySubsequences: false)
         let unknown = lines.indices.filter { lines[$0].contains("uture") && !lines[$0].contains("</futureFooter") }
         #expect(Set(notes.compactMap(\.line)) == Set(unknown.map { $0 + 1 }))
@@ -72,7 +72,7 @@ import Testing
         #expect(String(decoding: written, as: UTF8.self) == Self.contents)
     }
 
-    /// A model that was changed has what it did not know in about the same place.
+    /// Unknown parts of a changed model keep about the same place.
     @Test func aChangedModelKeepsTheRest() throws {
         var model = try SourceModelReader.read(Data(Self.contents.utf8), file: "contents").model
         model.entities[0].properties.removeAll { $0.name == "name" }
@@ -84,7 +84,7 @@ import Testing
         #expect(try SourceModelReader.read(written, file: "contents").model.entities[0].properties.count == 2)
     }
 
-    /// Models of the corpus, as we write them, with unknown things at random places.
+    /// Written models of the corpus, with unknown parts at random places.
     @Test(.enabled(if: Corpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: Corpus.sources)
     func corpusModelsKeepIt(_ url: URL) throws {
         let model = try ModelFile.read(url).model

@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    /// All suites of the server are skipped where there is none: so one that is there and does not start has to be seen.
+    /// The server suites are skipped without a server. This test fails if an installed server does not start.
     @Test func aServerThatIsInstalledStarts() {
         #expect(!PostgreSQLCluster.isInstalled || PostgreSQLCluster.shared != nil)
     }
@@ -44,7 +44,7 @@
             #expect(texts.text(5, 0) == "-12345678901234567890.123456789")
         }
 
-        /// As while a program is connected and an administrator changes a column.
+        /// An administrator changes a column while a program is connected.
         @Test func aTableThatWasChangedIsReadAllTheSame() throws {
             let (connection, other) = (try connection(), try connection())
             let table = "changed\(UInt32.random(in: 0 ... .max))"
@@ -56,7 +56,7 @@
                 try other.run("ALTER TABLE \(table) ALTER n TYPE \(type) USING n::\(type)")
             }
             #expect(try connection.run("SELECT n FROM \(table)").text(0, 0) == "1")
-            // It goes on to prepare.
+            // Later statements are prepared again.
             let count = try connection.run("SELECT count(*) FROM pg_prepared_statements").value(0, 0)
             #expect(count != .integer(0))
         }
@@ -72,7 +72,7 @@
             #expect(cancelled?.state == "57014" && cancelled?.isOwnCancellation == true)
         }
 
-        /// As behind a pooler, where another process of the server does the next transaction.
+        /// The same happens with a pooler, where another server process may run the next transaction.
         @Test func aStatementThatIsNotPreparedAnyMoreIsRunAllTheSame() throws {
             let connection = try connection()
             let list = [
@@ -83,7 +83,7 @@
             for _ in 0..<2 { #expect(try connection.run(list)[1].value(0, 0) == .integer(2)) }
             try connection.run("DEALLOCATE ALL")
             #expect(try connection.run(list)[1].value(0, 0) == .integer(2))
-            // From here on nothing is kept that could be missing, also in the middle of a transaction.
+            // From here on no statement is prepared that could be missing, also in a transaction.
             try connection.run("BEGIN")
             #expect(try connection.run("SELECT $1 + 1", [.value(.integer(2), .bigint)]).value(0, 0) == .integer(3))
             try connection.run("DEALLOCATE ALL")
@@ -105,17 +105,17 @@
             }
             try other.run("NOTIFY alarm, 'a'")
             #expect(ringsAre(1))
-            // Not again before it is taken.
+            // No second ring before the first notification is taken.
             try other.run("NOTIFY alarm, 'b'")
             #expect(ringsAre(1))
             #expect(try listener.takeNotifications().map(\.payload) == ["a", "b"])
-            // Answers are waited for.
+            // The bell does not ring for answers.
             try listener.run("SELECT 1")
             #expect(ringsAre(1))
             try other.run("NOTIFY alarm, 'c'")
             #expect(ringsAre(2))
             #expect(try listener.takeNotifications().count == 1)
-            // What comes while a statement runs comes with its answer.
+            // Notifications during a statement arrive with its answer.
             try listener.run("BEGIN")
             try other.run("NOTIFY alarm, 'd'")
             #expect(ringsAre(2))
@@ -141,7 +141,7 @@
             #expect(connection.isInTransaction)
             try connection.run("ROLLBACK")
             #expect(try connection.run("SELECT count(*) FROM t").integer(0, 0) == 1)
-            // Larger than what the sockets hold, in both directions.
+            // More than the socket buffers, in both directions.
             let long = PostgreSQLValue.text(String(repeating: "x", count: 5_000_000))
             let echoes = try connection.run(
                 (0..<8).map { _ in Statement("SELECT $1", [.value(long, .text)]) })
@@ -180,7 +180,7 @@
                 return !found.isEmpty
             }
             #expect(found.map(\.payload) == ["17"] && found.first?.senderProcessID == sender.serverProcessID)
-            // What came along with a result is kept until it is asked for.
+            // Notifications that arrive with a result are kept until taken.
             try sender.run("SELECT pg_notify('a channel', '18')")
             try listener.run("SELECT pg_sleep(0.05)")
             #expect(try listener.takeNotifications().map(\.payload) == ["18"])
@@ -215,7 +215,7 @@
             let own = try ConnectionSettings(
                 URL(string: "postgresql://h/d?connect_timeout=3")!, applicationName: "t")
             #expect(own.parameters["connect_timeout"] == "3")
-            // The first of two does not answer.
+            // The first of two hosts does not answer.
             let cluster = try #require(PostgreSQLCluster.shared)
             let two = try #require(
                 URL(

@@ -3,23 +3,23 @@ import Glibc
 import TestSupport
 import Testing
 
-/// PgBouncer before a server of the tests: a connection of the server serves one transaction of a client, and the next one
-/// of any other. It ends with this object, or this process.
+/// PgBouncer in front of a test server: each transaction of a client may run on another connection of the server. It
+/// ends with this object or this process.
 public final class ConnectionPooler {
     private static let program = "/usr/sbin/pgbouncer"
     public static var isInstalled: Bool { access(program, X_OK) == 0 }
 
     let port: Int
     private let folder: URL
-    /// Closed by the system when this process ends: then the guardian ends the pooler.
+    /// Closed by the system when this process ends. The guardian then ends the pooler.
     private let lifeline = Pipe()
 
     /// - Parameters:
-    ///   - connections: how many of the server's there are for all clients.
-    ///   - dropsSettings: whether settings that a client wants are dropped; they are refused otherwise.
+    ///   - connections: Number of server connections for all clients.
+    ///   - dropsSettings: True to ignore settings in a client's connection request, false to refuse them.
     public init(before cluster: PostgreSQLCluster, connections: Int, dropsSettings: Bool = false) throws {
         port = try PostgreSQLCluster.freePort()
-        // Where the server's user may read it, and no other user.
+        // Readable by the server's user only.
         folder = cluster.folder.appendingPathComponent("pooler-\(port)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("pgbouncer.ini")
@@ -67,7 +67,7 @@ public final class ConnectionPooler {
         }
     }
 
-    /// A store's URL by the pooler, as the superuser.
+    /// URL of a store through the pooler, as the superuser.
     public func url(schema: String) -> URL {
         URL(string: "postgresql://roster@127.0.0.1:\(port)/postgres?schema=\(schema)")!
     }

@@ -4,22 +4,22 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A PostgreSQL server of the tests' own: made in a temporary folder, reached by a socket there and by a free port of the
-/// loopback interface, stopped and removed when this process ends, however that happens.
+/// A PostgreSQL server for tests in a temporary folder, reached through a socket there and through a free port of the
+/// loopback interface. It is stopped and removed when this process ends, however that happens.
 ///
-/// The server does not run as root: where the tests do, it runs as the user `postgres`, or as one without rights.
+/// The server does not run as root. If the tests do, it runs as the user `postgres`, or as `nobody`.
 public final class PostgreSQLCluster: @unchecked Sendable {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// The one server of this process, made when it is asked for first; `nil` where PostgreSQL is not installed
-    /// or tests of servers were not chosen.
+    /// The shared server of this process, started on first use; nil if PostgreSQL is not installed or server tests are
+    /// not selected.
     public static let shared: PostgreSQLCluster? = make()
 
-    /// A server for one test, which may be stopped and started. It stays until this process ends.
+    /// Starts a server for one test, which may stop and start it. It exists until this process ends.
     ///
-    /// - Parameter isDurable: whether what was committed outlives a crash of the server.
+    /// - Parameter isDurable: True if commits have to survive a crash of the server.
     public static func make(isDurable: Bool = false) -> PostgreSQLCluster? {
         guard let programs = programs() else { return nil }
         do { return try PostgreSQLCluster(programs: programs, isDurable: isDurable) } catch {
@@ -28,10 +28,10 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         }
     }
 
-    /// Whether there is a server that the tests could start.
+    /// True if an installed server was found and server tests are selected.
     public static var isInstalled: Bool { programs() != nil }
 
-    /// A streaming replica of this server, which is running. It takes over when it is told to (``promote()``).
+    /// Starts a streaming replica of this running server. ``promote()`` makes it the primary.
     public func makeReplica() throws -> PostgreSQLCluster {
         try PostgreSQLCluster(programs: programs, isDurable: isDurable, of: self)
     }
@@ -42,10 +42,10 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     public let user = "roster"
     private let programs: URL
     let prefix: [String]
-    /// Closed by the system when this process ends: then the guardian stops the server.
+    /// Closed by the system when this process ends. The guardian then stops the server.
     private let lifeline = Pipe()
 
-    /// The folder of the newest server's programs.
+    /// The folder with the programs of the newest version.
     private static func programs() -> URL? {
         guard TestTopic.server.isChosen else { return nil }
         let root = URL(fileURLWithPath: "/usr/lib/postgresql")
@@ -80,7 +80,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
                 "-p", "\(primary.port)", "-U", user)
         } else {
             try run("initdb", "-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-            // By the network a password is needed.
+            // Network connections need a password.
             try write(
                 "local all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\n",
                 to: data + "/pg_hba.conf")
@@ -105,27 +105,27 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         try run("pg_ctl", "-D", data, "-w", "-t", "60", "-l", folder.path + "/log", "-o", options, "start")
     }
 
-    /// - Parameter mode: `fast`, or `immediate`, which is what a crash is to the clients.
+    /// - Parameter mode: `fast`, or `immediate`, which clients see as a crash.
     public func stop(mode: String = "immediate") throws { try run("pg_ctl", "-D", data, "-w", "-m", mode, "stop") }
 
-    /// Ends the server as `kill -9` does: its first process is gone at once, and what it has started notices that.
+    /// Ends the server like `kill -9`: its first process ends at once, and its children notice that.
     public func kill() throws {
         let file = URL(fileURLWithPath: data + "/postmaster.pid")
         let text = try String(contentsOf: file, encoding: .utf8)
         guard let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }), process > 1,
             Self.kill(process) == 0
         else { throw Failure(description: "the server has no process") }
-        // Nothing may be left that has its memory, or the next one does not start.
+        // The next server cannot start while a process still uses the shared memory.
         eventually("the server's processes have ended") { !Self.isRunning(process) && !hasProcesses }
-        // The process may be there still, as one whose parent has not asked for its end: the next one would take it for the server, by this
-        // file and by the one beside the socket.
+        // The process may remain as a zombie. The next server would mistake it for a running one because of this file
+        // and the one of the socket.
         try FileManager.default.removeItem(at: file)
         try? FileManager.default.removeItem(atPath: folder.path + "/.s.PGSQL.\(port).lock")
     }
 
     private static func kill(_ process: pid_t) -> Int32 { Glibc.kill(process, SIGKILL) }
 
-    /// Whether a process works in the server's folder, as all that belong to it do.
+    /// True if a process has the server's folder as its working directory.
     private var hasProcesses: Bool {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return all.contains { name in
@@ -139,7 +139,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         return text.split(separator: ")").last?.hasPrefix(" Z") == false
     }
 
-    /// Makes a replica a server of its own, which takes changes.
+    /// Makes a replica a primary, which accepts changes.
     public func promote() throws { try run("pg_ctl", "-D", data, "-w", "-t", "60", "promote") }
 
     private func startGuardian() throws {
@@ -149,7 +149,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
             "trap '' INT TERM HUP QUIT; cat >/dev/null; cd /; \(stop) >/dev/null 2>&1; "
             + "rm -rf '\(folder.path)' '\(folder.path).out'"
         _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        // Its parent ends at once and is waited for: an ended guardian would keep the monitor of exit tests busy for good.
+        // Its parent ends at once and is waited for. A zombie would keep the monitor of exit tests busy for ever.
         let parent = try Self.spawn(
             ["setsid", "--fork", "sh", "-c", script], input: lifeline.fileHandleForReading.fileDescriptor,
             output: "/dev/null")
@@ -174,7 +174,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         return status
     }
 
-    /// Foundation's `Process` waits for all that its child has started, the server among them; this does not.
+    /// Starts a program without waiting. Foundation's `Process` would wait for all descendants, among them the server.
     static func spawn(_ arguments: [String], input: Int32?, output: String) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -196,7 +196,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         return process
     }
 
-    /// A port that nothing listens at now.
+    /// Returns a port on which nothing listens now.
     static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -217,9 +217,9 @@ public final class PostgreSQLCluster: @unchecked Sendable {
 
     public static var makesCertificates: Bool { access("/usr/bin/openssl", X_OK) == 0 }
 
-    /// Has the server offer TLS by the network from now on, with a certificate of its own for `localhost`.
+    /// Makes the server offer TLS on the network, with a self-signed certificate for `localhost`.
     ///
-    /// - Returns: the certificate, which a client may trust.
+    /// - Returns: The certificate, which a client can trust.
     public func offerTLS() throws -> URL {
         let certificate = folder.appendingPathComponent("server.crt")
         let key = folder.appendingPathComponent("server.key")
@@ -244,14 +244,14 @@ public final class PostgreSQLCluster: @unchecked Sendable {
 
     // MARK: URLs
 
-    /// A store's URL by the socket, as the superuser.
+    /// URL of a store through the socket, as the superuser by default.
     public func url(schema: String? = nil, database: String = "postgres", user: String? = nil) -> URL {
         var text = "postgresql://\(user ?? self.user)@/\(database)?host=\(folder.path)&port=\(port)"
         if let schema { text += "&schema=\(Self.escaped(schema))" }
         return URL(string: text)!
     }
 
-    /// The same by the network, with a password.
+    /// URL of a store through the network, with a password.
     public func networkURL(schema: String? = nil, user: String, password: String) -> URL {
         let query = schema.map { "?schema=\(Self.escaped($0))" } ?? ""
         return URL(string: "postgresql://\(user):\(Self.escaped(password))@127.0.0.1:\(port)/postgres\(query)")!
@@ -261,9 +261,9 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }
 
-    /// Runs SQL by `psql` and gives what it prints, without headings.
+    /// Runs SQL with `psql` and returns its output without headings.
     ///
-    /// - Parameter pooler: a pooler before the server to go through; `nil` for the server's socket.
+    /// - Parameter pooler: A pooler to connect through; nil for the server's socket.
     @discardableResult
     public func psql(
         _ sql: String, database: String = "postgres", at pooler: ConnectionPooler? = nil

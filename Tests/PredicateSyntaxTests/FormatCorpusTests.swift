@@ -2,8 +2,8 @@ import Foundation
 import PredicateSyntax
 import Testing
 
-/// The format strings of real programs: a table of them, `predicates.tsv`, in the folder that ROSTER_CORPUS names, or in
-/// `shared/corpus` beside the package or one folder further up.
+/// Format strings of real programs in the table `predicates.tsv`, in the folder `ROSTER_CORPUS`, or in `shared/corpus`
+/// next to the package or one folder above.
 @Suite struct FormatCorpusTests {
     static let table: String? = {
         let package = URL(fileURLWithPath: #filePath)
@@ -30,12 +30,12 @@ import Testing
             return Line(
                 format: columns[0], arguments: arguments(of: columns[0], columns[1]),
                 isExpression: columns[2] == "expression",
-                // Uniform type identifiers are Apple's alone.
+                // Uniform type identifiers exist on Apple's platforms only.
                 isMalformed: columns.contains { $0.contains("malformed") } || columns[0].contains("UTI-"))
         }
     }
 
-    /// An argument that fits, for each placeholder: of the kind that the table's second column has for it.
+    /// Returns an argument for each placeholder, of the kind in the table's second column.
     static func arguments(of format: String, _ kinds: String) -> [FormatArgument] {
         let pattern = #/%(?<size>[hlqLzjt]*)(?<kind>[@KdDiuUxXoOcCsSfFeEgGaA])/#
         let objects = kinds.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// What differs between two trees.
+    /// Describes the first difference between the trees; nil if they are equal.
     private func difference(_ line: Line) throws -> String? {
         let (printed, first, again): (String, String, String)
         if line.isExpression {

@@ -2,7 +2,7 @@ import Foundation
 import PredicateSyntax
 import Testing
 
-/// A small generator with a fixed seed, so that a failure can be repeated.
+/// A generator with a fixed seed, to repeat failures.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed }
@@ -16,7 +16,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Whatever the text, the parser answers with a tree or an error.
+/// The parser returns a tree or an error for any text.
 @Suite struct FormatMutationTests {
     static let seeds = [
         "name CONTAINS[cd] 'x' AND (wins >= 3 OR NOT favorite == YES) AND homeVenue.city IN {'a', \"b\"}",

@@ -2,7 +2,7 @@ import Foundation
 import PredicateSyntax
 import Testing
 
-/// Format strings and the canonical text of the tree that they are read as.
+/// Format strings and the canonical text of their trees.
 @Suite struct FormatParserTests {
     @Test(arguments: [
         // Comparisons and their spellings

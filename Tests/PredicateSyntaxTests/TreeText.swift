@@ -1,10 +1,10 @@
 import Foundation
 import PredicateSyntax
 
-/// All of a tree as text, so that two trees can be compared: kinds, types of constants, and how parts are nested.
+/// The whole tree as text, to compare two trees: kinds, types of constants, and nesting.
 ///
-/// A list that was given as one argument is the aggregate of its elements, as `{…}` is read. A Boolean is the number 1 or 0, which
-/// it equals and is printed as, the way Apple's predicates print it.
+/// A list given as one argument is equal to the aggregate `{…}` of its elements. A Boolean is equal to the number 1 or
+/// 0 and printed as such, as Apple's predicates print it.
 enum TreeText {
     static func text(_ predicate: PredicateTree) -> String {
         switch predicate {

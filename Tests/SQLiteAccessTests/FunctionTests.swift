@@ -46,7 +46,7 @@ import Testing
         #expect(try connection.rows(sql) == [[.text("a")], [.text("bb")], [.text("ccc")]])
     }
 
-    /// SQLite sorts all rows in one step, in which it does not ask whether to go on.
+    /// SQLite sorts all rows in one step, during which it does not call the progress handler.
     @Test func aCancelledSortComparesNoMore() throws {
         var comparisons = 0
         try connection.addCollation(named: "COUNTED") { left, right in
@@ -72,7 +72,7 @@ import Testing
             WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
             INSERT INTO n SELECT i, 'text ' || i FROM n
             """)
-        // The second time the statement is one that was prepared before.
+        // The second run reuses the prepared statement.
         for _ in 0..<2 {
             var told: [Int] = []
             let found = try connection.cancelling(when: {
@@ -88,7 +88,7 @@ import Testing
             #expect(told == told.sorted() && told.count > 5, "\(told)")
             #expect(told.last.map { $0 > 40_000 && $0 <= 50_000 } == true, "\(told)")
         }
-        // What is looked up is not gone through.
+        // A lookup by key visits few rows.
         var most = 0
         try connection.cancelling(when: {
             most = max(most, $0)

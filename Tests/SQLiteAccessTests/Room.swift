@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of its own for one test, removed with it.
+/// A folder for one test, removed with it.
 final class TemporaryFolder {
     let url: URL
 

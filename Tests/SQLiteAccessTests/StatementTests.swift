@@ -30,7 +30,7 @@ import Testing
         #expect(select.data(at: 0).count == 16)
     }
 
-    /// Texts that SQLite does not copy come back as they were, also where there are more than fit into the statement's room.
+    /// Texts that SQLite does not copy read back unchanged, also if there are more than the statement's buffer holds.
     @Test func textsForOneRunComeBackAsTheyWereBound() throws {
         let places = 20
         let marks = repeatElement("(?)", count: places).joined(separator: ", ")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQLiteAccess
 
-/// What is written down of statements.
+/// Lines written by the statement trace.
 @Suite struct StatementTraceTests {
     private final class Lines: @unchecked Sendable {
         var all: [String] = []
