@@ -8,31 +8,31 @@
         import Glibc
     #endif
 
-    /// A way to the tests' server that can be cut: in front of a port of the loopback interface.
+    /// A proxy in front of the test server that can be cut. It listens on a port of the loopback interface.
     final class CuttableProxy: Sendable {
         private struct State {
-            /// Bytes of both directions wait.
+            /// Bytes of both directions are held back.
             var isHeld = false
-            /// New connections are ended at once.
+            /// Connections are closed at once.
             var isClosed = false
-            /// The connection ends when what follows this was passed on to the server, before its answer is.
+            /// Bytes to wait for. The connection ends after the client's next bytes, before their answer.
             var trigger: [UInt8]?
             var isNext = false
             var closesThen = false
             var count = 0
-            /// How often a client has asked for answers to all that it sent before.
+            /// Number of sync messages of clients, each of which waits for an answer.
             var roundTrips = 0
-            /// How many bytes the server has answered.
+            /// Number of bytes received from the server.
             var answered = 0
-            /// What is looked for in what the clients say, and how often it was there.
+            /// Text to search for in the clients' bytes, and the number of matches.
             var wanted: [UInt8] = []
             var found = 0
-            /// Microseconds that answers wait.
+            /// Delay of answers in microseconds.
             var delay: UInt32 = 0
-            /// What the server reads instead of what the clients say, as many bytes.
+            /// Text in the clients' bytes to replace by another of the same length.
             var garbled: (text: [UInt8], other: [UInt8])?
             var isOver = false
-            /// The clients are cut off, and the server is not told: its ends of the connections stay open.
+            /// Clients are cut off but the server is not informed: its ends of the connections remain open.
             var isTorn = false
             var orphans: [Int32] = []
         }
@@ -73,31 +73,31 @@
 
         var answered: Int { state.withLock { $0.answered } }
 
-        /// Counts from now on how often the clients say `text`.
+        /// Resets the count and counts occurrences of `text` in the clients' bytes.
         func count(_ text: String) { state.withLock { ($0.wanted, $0.found) = (Array(text.utf8), 0) } }
         var found: Int { state.withLock { $0.found } }
 
-        /// Lets answers wait, as those of a server far away do.
+        /// Delays answers, as a remote server does.
         func delay(by microseconds: UInt32) { state.withLock { $0.delay = microseconds } }
 
-        /// Has the server read `other` where the clients say `text`, which is of as many bytes.
+        /// Replaces `text` by `other`, of the same length, in bytes to the server.
         func garble(_ text: String, as other: String) {
             precondition(text.utf8.count == other.utf8.count, "the lengths of messages stay")
             state.withLock { $0.garbled = (Array(text.utf8), Array(other.utf8)) }
         }
 
-        /// Whether new connections are ended at once.
+        /// True if new connections are closed at once.
         var isClosed: Bool { state.withLock { $0.isClosed } }
 
         func hold() { state.withLock { $0.isHeld = true } }
         func close() { state.withLock { $0.isClosed = true } }
         func open() { state.withLock { ($0.isHeld, $0.isClosed, $0.trigger) = (false, false, nil) } }
-        /// Loses the answer to what the client says after it has said `text`.
+        /// Drops the answer to the client's next bytes after `text`. With `closing`, later connections are closed, too.
         func losesAnswer(after text: String, closing: Bool) {
             state.withLock { ($0.trigger, $0.isNext, $0.closesThen) = (Array(text.utf8), false, closing) }
         }
 
-        /// Cuts off the clients that there are, as a network does that drops every packet: the server hears nothing of it.
+        /// Cuts off the present clients like a network that drops every packet. The server does not notice.
         func tear() { state.withLock { $0.isTorn = true } }
         func mend() { state.withLock { $0.isTorn = false } }
 
@@ -111,7 +111,7 @@
             Glibc.close(listener)
         }
 
-        /// A store's URL by this way, for a role that is made for it.
+        /// URL of a store through this proxy, for a role made for it.
         func url(schema: String) throws -> URL {
             let cluster = try #require(PostgreSQLCluster.shared)
             let name = "way\(UInt32.random(in: 0 ... .max))"
@@ -191,7 +191,7 @@
                     let then = state.withLock { $0 }
                     guard index == 0, let trigger = then.trigger else { continue }
                     if then.isNext {
-                        // The server gets it, and its answer finds no way.
+                        // The server gets the bytes; the answer is lost.
                         state.withLock { ($0.trigger, $0.isNext, $0.isClosed) = (nil, false, $0.closesThen) }
                         usleep(50_000)
                         return
@@ -201,10 +201,10 @@
             }
         }
 
-        /// The message with which a list of statements ends.
+        /// The message that ends a list of statements.
         private static let sync: [UInt8] = [UInt8(ascii: "S"), 0, 0, 0, 4]
 
-        /// How often the message ends in `bytes`, which come behind `tail`. As good as exact: values may look like it.
+        /// Number of sync messages in `bytes`, which follow `tail`. Almost exact: a value may contain the same bytes.
         private static func syncs(in tail: inout [UInt8], _ bytes: ArraySlice<UInt8>) -> Int {
             let all = tail + bytes
             tail = Array(all.suffix(sync.count - 1))

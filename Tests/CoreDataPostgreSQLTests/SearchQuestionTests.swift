@@ -5,7 +5,7 @@
     @testable import CoreData
     @testable import ServerStores
 
-    /// How many rows a question is about where each answer leads to the next one.
+    /// Number of rows per query in a search where each answer leads to the next query.
     @Suite struct SearchQuestionTests {
         private func fanout(_ count: Int, _ pace: ServerPace) -> Int {
             ListFollower.fanout(forArrivals: count, rowsOfQuestion: pace.rowsOfQuestion)
@@ -14,7 +14,7 @@
         @Test func aServerThatTakesLongIsAskedForMoreRowsAtOnce() {
             let pace = ServerPace()
             #expect([1, 32, 100].map { fanout($0, pace) } == [9, 3, 2])
-            // As quick as a file.
+            // As fast as a file.
             for _ in 0..<20 { pace.note(rows: 50, nanoseconds: 700_000) }
             #expect([1, 32, 100].map { fanout($0, pace) } == [9, 3, 2])
             for _ in 0..<40 { pace.note(rows: 50, nanoseconds: 10_500_000) }
@@ -24,7 +24,7 @@
             #expect(fanout(32, pace) == 3)
         }
 
-        /// Many rows take long by themselves, and one long answer says little.
+        /// The transfer time of many rows does not count, and one slow answer counts little.
         @Test func onlyTheTimeBesideTheRowsCounts() {
             let pace = ServerPace()
             for _ in 0..<20 { pace.note(rows: 5000, nanoseconds: 50_200_000) }

@@ -7,10 +7,10 @@
     import TestSupport
     import Testing
 
-    /// What a save or a batch says of itself is so.
+    /// Errors of saves and batches report the outcome correctly.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerCommitTests {
-        /// A coordinator of the stack's store whose connection is told from others by a name.
+        /// Opens another coordinator of the stack's store with a named connection.
         private func named(
             _ stack: ServerStack, _ name: String, options: [AnyHashable: Any]? = nil
         ) throws -> NSPersistentStoreCoordinator {
@@ -32,7 +32,7 @@
                         values["text"] = "l\(count)"
                         return false
                     }
-                    // At the end, when all is written and nothing committed.
+                    // At the end, when everything is written and nothing committed.
                     _ = try? stack.psql(
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '\(name)'")
                     _ = try? context.rows("Good")
@@ -82,20 +82,20 @@
             defer { proxy.stop() }
             let context = try stack.context(by: proxy, timeout: 0.2)
             try context.performAndWait {
-                // From here on there are keys: a save is its statements, and then the commit.
+                // From here on keys are reserved. A save sends its statements, and then the commit.
                 try context.obtainPermanentIDs(for: [context.insert("Label", ["text": "0"])])
                 try context.save()
-                // The last of a save names the channel; what follows is the commit. Its answer is lost, and the server can be
-                // asked.
+                // A save's last statement names the channel; the commit follows. Its answer is lost, and the server can
+                // be asked.
                 context.insert("Label", ["text": "a"])
                 proxy.losesAnswer(after: "coredata_", closing: false)
                 try context.save()
-                // The answer is lost, and the server cannot be asked.
+                // The answer is lost and the server cannot be asked.
                 context.insert("Label", ["text": "b"])
                 proxy.losesAnswer(after: "coredata_", closing: true)
                 let error = #expect(throws: NSError.self) { try context.save() }
                 #expect(error?.userInfo["outcome"] as? String == "unknown" && error?.userInfo["token"] is String)
-                // The next save asks first, and writes only what is not there.
+                // The next save asks first and writes only the missing rows.
                 proxy.open()
                 context.insert("Label", ["text": "c"])
                 expectSave(context)
@@ -105,7 +105,7 @@
             )
         }
 
-        /// What came to a list after a save of which nothing is known is written, or refused; it is not taken for written.
+        /// Changes of lists after a save of unknown outcome are written or refused, but not taken for saved.
         @Test func pairsAndPlacesThatCameAfterADoubtAreNotLost() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
@@ -139,8 +139,8 @@
             }
         }
 
-        /// The statements of a save have reached the server, which waits for a row with them; the network is torn, and the save
-        /// goes on by another connection. When the row is free, one of the two writes, and not both.
+        /// The server has got a save's statements and waits for a row lock. The network is cut, and the save continues
+        /// on another connection. After the row is unlocked, only one of the two writes.
         @Test func aSaveThatTheServerStillHasIsNotWrittenTwice() throws {
             let stack = try ServerStack(Shop.model())
             let cluster = try #require(PostgreSQLCluster.shared)
@@ -170,7 +170,7 @@
             try holder.run("SELECT 1 FROM \(label) FOR UPDATE")
             saver.async {
                 context.performAndWait {
-                    // Another kind of row, so that the save asks for keys and is sent with its commit.
+                    // A new row of another entity, which makes the save reserve keys and send the commit with its rows.
                     context.insert("Shelf", ["name": "new"])
                     do {
                         try context.rows("Label").first?.setValue("b", forKey: "text")
@@ -187,7 +187,7 @@
             try holder.run("COMMIT")
             done.wait()
             #expect(refusal == nil)
-            // The one that was given up ends, too.
+            // The abandoned transaction ends, too.
             try wait(for: 0)
             #expect(try stack.psql("SELECT string_agg(text || _version, ',') FROM \(label)") == "b2")
             #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Shelf\"") == "1")
@@ -206,13 +206,13 @@
             }
         }
 
-        /// Saves until it is done: a server that was away is not asked again at once.
+        /// Repeats the save until it succeeds, because the server is not asked again directly after a failure.
         private func expectSave(_ context: NSManagedObjectContext) {
             eventually("the save succeeds") { (try? context.save()) != nil }
             #expect(!context.hasChanges)
         }
 
-        /// The first save asks for keys, and commits together with its rows.
+        /// The first save reserves keys, and commits together with its rows.
         @Test(arguments: [false, true])
         func aCommitThatGoesWithItsRowsIsAskedForToo(isAway: Bool) throws {
             let stack = try ServerStack(Shop.model())
@@ -227,7 +227,7 @@
             let context = ServerStack.context(coordinator)
             try context.performAndWait {
                 context.insert("Label", ["text": "a"])
-                // What follows the keys is all of the save.
+                // Everything after the keys is the save itself.
                 proxy.losesAnswer(after: "nextval", closing: isAway)
                 if isAway {
                     let error = #expect(throws: NSError.self) { try context.save() }
@@ -245,7 +245,7 @@
             #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\"._transactions") == "2")
         }
 
-        /// A connection that broke before such a save is no reason to say that nothing is known.
+        /// A connection that broke before such a save does not make the outcome unknown.
         @Test func aSaveWithNewKeysGoesAgainOnANewConnection() throws {
             let stack = try ServerStack(Shop.model())
             let name = "keys\(UInt32.random(in: 0 ... .max))"
@@ -284,7 +284,7 @@
             var counts: [String] = []
             let cuts = DispatchQueue(label: "cuts")
             for round in 0..<3 {
-                // Held up in both directions, then cut off, then both.
+                // First both directions are held, then the connections are closed, then both.
                 let isOver = Mutex(false)
                 cuts.asyncAfter(deadline: .now() + 0.02) {
                     if round != 1 { proxy.hold() }
@@ -294,7 +294,7 @@
                     isOver.withLock { $0 = true }
                 }
                 var (number, after) = (0, there.count)
-                // Through the cut, and until a few saves have succeeded after it.
+                // Saves during the cut, and until a few saves have succeeded after it.
                 eventually("saves succeed after cut \(round)", within: seconds + 120) {
                     if !isOver.withLock({ $0 }) { after = there.count }
                     number += 1
@@ -314,7 +314,7 @@
                 cuts.sync {}
                 counts.append("\(there.count) there, \(refused.count) refused, \(unknown.count) unknown")
             }
-            // What others write is seen again.
+            // The saves of others are merged again.
             try stack.inContext { context in
                 context.insert("Label", ["text": "last"])
                 try context.save()
@@ -350,7 +350,7 @@
                     #expect(refused != nil)
                 }
             }
-            // Without a pause each attempt connects.
+            // Without a pause each attempt would connect.
             #expect(proxy.connectionCount - before < 50)
             proxy.open()
             eventually("the server is asked again") { context.performAndWait { (try? context.rows("Label")) != nil } }

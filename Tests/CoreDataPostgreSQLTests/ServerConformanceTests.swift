@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    /// A store on a server does what every store type has to do.
+    /// A store on a server passes the scenarios of every store type.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerConformanceTests {
         @Test(arguments: StoreConformance.scenarios) func conforms(_ scenario: StoreConformance.Scenario) throws {

@@ -5,10 +5,10 @@
     import TestSupport
     import Testing
 
-    /// Programs that have the store open follow others that write as `Documentation/Servers.md` says.
+    /// Open programs follow others that write with the SQL of `Documentation/Servers.md`.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerContractTests {
-        /// The SQL of the document, in its order.
+        /// The SQL blocks of the document, in order.
         private static func blocks() throws -> [String] {
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()
@@ -63,12 +63,12 @@
                 eventually("the list shows \(expected)") { shown() == expected }
             }
             #expect(try stack.coordinator.findings(in: stack.store).isEmpty)
-            // A program that has not seen it meets a conflict, and writes nothing over it.
+            // A program that has not seen the change gets a conflict and overwrites nothing.
             stale.performAndWait {
                 stale.object(with: read).setValue(2, forKey: "wins")
                 #expect(code { try stale.save() } == 133020)
             }
-            // The rest of the keys is not given out again.
+            // The rest of the keys is not used again.
             try list.performAndWait {
                 for number in 0..<100 { list.insert("Team", ["teamName": "n\(number)", "wins": 100]) }
                 try list.save()

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// Stores that are copied to a server, from there, and from one to another.
+    /// Stores copied to a server, from a server, and between servers.
     @Suite struct ServerCopyTests {
         private static func model() -> NSManagedObjectModel {
             let shape = Shop.attribute("shape", .transformableAttributeType)
@@ -49,7 +49,7 @@
             }
         }
 
-        /// Apple's stores, where this machine has them: in `ROSTER_CORPUS`, or in `shared/corpus` beside the project.
+        /// Apple's stores: in `ROSTER_CORPUS`, or in `shared/corpus` next to the project; empty if not found.
         private static let stores: [URL] = {
             let root = ProcessInfo.processInfo.environment["ROSTER_CORPUS"].map { URL(fileURLWithPath: $0) }
             let beside = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -64,7 +64,7 @@
             }
         }()
 
-        /// Structs and enums of SwiftData are composite attributes: each of their elements comes there and back.
+        /// SwiftData's structs and enums are composite attributes. Each element survives the copy in both directions.
         @Test(
             .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             .enabled(if: !stores.isEmpty, "set ROSTER_CORPUS to the folder with Apple's stores"), arguments: stores)
@@ -86,7 +86,7 @@
             }
             try copy(coordinator, to: cluster.url(schema: schema), .postgreSQL)
             #expect(try Self.contents(coordinator) == known)
-            // As another program reads it.
+            // Another program reads the same values.
             let other = NSPersistentStoreCoordinator(managedObjectModel: model)
             try other.addPersistentStore(type: .postgreSQL, at: cluster.url(schema: schema))
             #expect(try Self.contents(other) == known)
@@ -94,7 +94,7 @@
             #expect(try Self.contents(other) == known)
         }
 
-        /// The values of all objects, and those of what they are related to, by entity, in an order of their own.
+        /// Values of all objects and of their related objects, by entity, in a fixed order.
         private static func contents(_ coordinator: NSPersistentStoreCoordinator) throws -> [String: String] {
             let context = ServerStack.context(coordinator)
             return try context.performAndWait {
@@ -134,7 +134,7 @@
             }
         }
 
-        /// A model that was made up from tables says too little to write with, wherever the copy is to be.
+        /// A model derived from tables lacks what is needed to write, so no copy can be made with it.
         @Test(
             .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             arguments: [NSPersistentStore.StoreType.postgreSQL, .xml, .sqlite])
@@ -157,7 +157,7 @@
             #expect(coordinator.persistentStores == [store] && !FileManager.default.fileExists(atPath: place.path))
             let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = '\(schema)'"
             #expect(try cluster.psql(schemas).hasPrefix("0"))
-            // Nor is a new store made with it.
+            // A new store cannot be made with it either.
             #expect(code { try coordinator.addPersistentStore(type: type, at: place) } == 134080)
         }
     }

@@ -7,7 +7,7 @@
     import TestSupport
     import Testing
 
-    /// Derived attributes on a server: right whichever program writes, and seen by all.
+    /// Derived attributes on a server are right for every writer and visible to all programs.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerDerivedTests {
         // MARK: The model
@@ -23,7 +23,7 @@
             return attribute
         }
 
-        /// What is derived of a league, by entity; the names of plain attributes are those of variables in the triggers.
+        /// Derived attributes by entity. Plain attributes have the names of the triggers' variables.
         private static let derivations: [String: [NSAttributeDescription]] = [
             "Team": [
                 derived("size", .integer16AttributeType, "players.@count"),
@@ -70,13 +70,13 @@
             return model
         }
 
-        // MARK: What the values should be
+        // MARK: Expected values
 
         private static func folded(_ text: Any?) -> String? {
             (text as? String)?.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
         }
 
-        /// All that is derived is what the objects themselves answer.
+        /// Compares all derived values with those calculated from the objects.
         private func check(_ context: NSManagedObjectContext, _ note: String = "") throws {
             context.refreshAllObjects()
             for team in try context.rows("Team") {
@@ -156,7 +156,7 @@
                 #expect(player.value(forKey: "teamSearch") as? String == "ZIZKOV")
                 let changed = try #require(player.value(forKey: "changed") as? Date)
                 #expect(changed.timeIntervalSince(begun) > -0.01 && Date().timeIntervalSince(changed) > -0.01)
-                // What is elsewhere changes, and what leads to it follows without being written.
+                // Related rows change; the rows that derive from them get new values without being written.
                 team.setValue("Ángel", forKey: "name")
                 cup.setValue(7, forKey: "worth")
                 let second = try save()
@@ -169,9 +169,9 @@
                 let third = try save()
                 #expect(third == 2)
                 #expect(team.value(forKey: "size") as? Int == 1 && other.value(forKey: "teamSize") as? Int == 1)
-                // Only a save of the row itself is its time.
+                // Only a save of the row itself changes its time.
                 #expect(other.value(forKey: "changed") as? Date == noted)
-                // A value that is set by hand is replaced by the right one.
+                // A value set by hand is replaced by the derived one.
                 team.setValue(77, forKey: "size")
                 other.setValue("c", forKey: "name")
                 try context.save()
@@ -183,7 +183,7 @@
                 #expect(try context.count(for: request) == 1)
             }
             #expect(try wrong(stack).isEmpty)
-            // Who writes by other programs counts right, too.
+            // Values are right for SQL of other programs, too.
             _ = try stack.psql(
                 "INSERT INTO \"\(stack.schema)\".\"Player\" (_id, _entity, _version, team, x) "
                     + "SELECT 100000 + n, p._entity, 1, p.team, n FROM \"\(stack.schema)\".\"Player\" p, generate_series(1, 3) n"
@@ -196,7 +196,7 @@
 
         // MARK: Counts and sums
 
-        /// The triggers of a table change rows of that table: they must come to an end, and count each row once.
+        /// Triggers of a table change rows of the same table. They have to end, and count each row once.
         @Test func aRowThatIsBehindItselfIsCountedOnce() throws {
             let person = Shop.entity(
                 "Person",
@@ -226,12 +226,12 @@
                 people[0].setValue(people[0], forKey: "boss")
                 people[2].setValue(people[0], forKey: "boss")
                 #expect(try values() == [[3, 6], [0, 0], [0, 0]])
-                // A sum that was too large is right again when it is not any more.
+                // A sum that overflowed is right again once it fits.
                 people[1].setValue(Int.max, forKey: "pay")
                 #expect(try values()[0] == [3, Int.max])
                 people[1].setValue(5, forKey: "pay")
                 #expect(try values()[0] == [3, 9])
-                // Two halves are a whole, whenever they come; what is no number is refused.
+                // Two halves make a whole in any order; NaN is refused.
                 for other in people[1...] {
                     other.setValue(NSDecimalNumber(string: "0.5"), forKey: "fee")
                     try context.save()
@@ -276,7 +276,7 @@
             #expect(try wrong(stack).isEmpty)
         }
 
-        /// Its statements and values are not those of a save.
+        /// Statements and values differ from those of a save.
         @Test func anotherProgramCountsRight() throws {
             let stack = try ServerStack(Self.model())
             try stack.inContext { context in
@@ -288,13 +288,13 @@
                 "INSERT INTO \(player) (_id, _entity, _version, team, x, k) SELECT 500000 + n, "
                     + "(SELECT min(_entity) FROM \(player)), 1, \(owner), n, 0.5 FROM generate_series(\(from), \(to)) AS n"
             }
-            // The team and what is behind it in one statement.
+            // The team and its players in one statement.
             _ = try stack.psql(
                 "WITH t AS (INSERT INTO \(team) (_id, _entity, _version) SELECT 500000, _entity, 1 FROM \(team) "
                     + "RETURNING _id) " + added(1, 3, "(SELECT _id FROM t)"))
             let values = "SELECT size, goals, fees FROM \(team) WHERE _id = 500000"
             #expect(try stack.psql(values) == "3|6|1.5")
-            // No save reads there which rows have changed.
+            // SQL of other programs records no list of changed rows, because no save would read it.
             let noted = "SELECT coalesce(current_setting('coredata.touched', true), '')"
             #expect(
                 try stack.psql("BEGIN; \(added(4, 4, "500000")); \(added(5, 5, "500000")); \(noted); COMMIT") == "")
@@ -305,7 +305,7 @@
             #expect(try stack.psql(values) == "5|15|3.5")
         }
 
-        /// Each of them sees what the others have committed only when it has its turn.
+        /// A client sees the commits of the others only when it gets the lock.
         @Test func clientsThatWriteAtOnceLeaveTheRightCounts() throws {
             let stack = try ServerStack(Self.model())
             let teams = try stack.inContext { context in
@@ -356,7 +356,7 @@
                     Bool.random() ? cups?.add(cup) : cups?.remove(cup)
                 }
                 if own.count > 8 { context.delete(own.removeFirst()) }
-                // A policy whose conflicts come again and again gives up; the next save takes its turn.
+                // A merge policy gives up after repeated conflicts. The next save succeeds.
                 while true {
                     do { try context.save() } catch let error as NSError where error.code == 134050 { continue }
                     break
@@ -388,7 +388,7 @@
                 #expect(player.value(forKey: "teamName") as? String == "a")
                 return player
             }
-            // The row of the player is not written by who renames the team.
+            // Renaming the team does not write the player's row.
             let token = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
             try other.performAndWait {
                 try other.rows("Team").first?.setValue("É", forKey: "name")
@@ -408,7 +408,7 @@
             }
         }
 
-        /// A commit whose answer is lost, and that is there: the objects have what was derived all the same.
+        /// The answer to a commit is lost but the commit succeeded: the objects get their derived values.
         @Test func valuesAreReadAfterALostAnswer() throws {
             let stack = try ServerStack(Self.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
@@ -425,8 +425,8 @@
             }
         }
 
-        /// A commit of which nothing is known until the next save asks: then the objects have what was derived, and what the
-        /// rest of that save changes of it.
+        /// The outcome of a commit is unknown until the next save asks. Then the objects get their derived values, with
+        /// the changes of the rest of that save.
         @Test(arguments: [false, true])
         func valuesAreReadWhenADoubtIsSettled(hasRest: Bool) throws {
             let stack = try ServerStack(Self.model())
@@ -435,7 +435,7 @@
             let context = try stack.context(by: proxy, timeout: 0.2)
             try context.performAndWait {
                 let teams = ["a", "b"].map { context.insert("Team", ["name": $0]) }
-                // From here on there are keys: the commit is sent behind the answer to the rows.
+                // From here on keys are reserved; the commit is sent after the answer to the rows.
                 context.insert("Player", ["name": "free"])
                 try context.save()
                 let players = teams.map { context.insert("Keeper", ["name": "p", "team": $0]) }
@@ -448,14 +448,14 @@
                 #expect(teams.map { $0.value(forKey: "size") as? Int } == [hasRest ? 2 : 1, 1])
                 #expect(players.map { $0.value(forKey: "loud") as? String } == ["P", "P"])
                 #expect(players.map { $0.value(forKey: "teamName") as? String } == ["a", "b"])
-                // The versions are those of the rows: the next change meets no conflict.
+                // The objects have the rows' versions: the next change causes no conflict.
                 for object in teams + players { object.setValue("z", forKey: "name") }
                 try context.save()
                 try check(context)
             }
         }
 
-        /// Saves of rows on which no other row depends share the store's lock.
+        /// Saves of rows that no other row depends on share the store's lock.
         @Test func aCopyWithinItsRowKeepsNoSaveOut() throws {
             let word = Shop.entity("Word", [Shop.attribute("name", .stringAttributeType)])
             word.properties.append(Self.derived("same", .stringAttributeType, "name"))
@@ -515,7 +515,7 @@
                 #expect(teams.map { $0.value(forKey: "size") as? Int } == [75, 75])
             }
             #expect(try wrong(stack).isEmpty)
-            // The history has each row of a team once a step, beside the rows that were asked for.
+            // The history contains each team row once per step, in addition to the requested rows.
             #expect(
                 try stack.psql("SELECT count(*) > 700 FROM \"\(stack.schema)\"._changes WHERE kind = 0") == "t")
         }
@@ -526,7 +526,7 @@
             NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
         ]
 
-        /// Takes them on, to other names and expressions, and away.
+        /// Migrations add derived attributes, rename and change them, and remove them.
         @Test func migrationsWorkThemOut() throws {
             let stack = try ServerStack(Self.model(derived: false))
             try stack.inContext { context in
@@ -559,7 +559,7 @@
                 try change(context)
                 try check(context, "written")
             }
-            // The text has another name, and one is derived otherwise now.
+            // The text is renamed, and one attribute has another derivation.
             let next = Self.model()
             let team = try #require(next.entitiesByName["Team"])
             let name = try #require(team.attributesByName["name"])
@@ -590,7 +590,7 @@
             let last = Self.model(derived: false)
             last.entitiesByName["Team"]?.attributesByName["name"]?.renamingIdentifier = "title"
             try open(last) { try change($0) }
-            // The one that signs the history stays.
+            // The function that signs the history remains.
             let functions =
                 "SELECT string_agg(proname, ' ') FROM pg_proc WHERE pronamespace = '\"\(stack.schema)\"'::regnamespace"
             #expect(try stack.psql(functions) == "_sign")
@@ -612,7 +612,7 @@
             #expect(try stack.psql(functions) == "0")
         }
 
-        /// Names that mean something to the server, and what cannot be derived.
+        /// Names with a meaning for the server, and attributes that cannot be derived.
         @Test func hostileNamesAreNames() throws {
             let model = Shop.hostile()
             let user = try #require(model.entitiesByName["user; drop"])

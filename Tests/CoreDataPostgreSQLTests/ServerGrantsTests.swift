@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// The rights that the framework says a role needs are enough, and none of them is too much.
+    /// The documented rights of a role are sufficient, and each of them is necessary.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerGrantsTests {
         private func model(derives: Bool) -> NSManagedObjectModel {

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// What others commit is seen while it happens.
+    /// Commits of others are merged as they happen.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerLiveTests {
         @Test func aControllerFollowsAnotherCoordinator() throws {
@@ -46,10 +46,10 @@
             #expect(context.performAndWait { follower.count } >= 3)
         }
 
-        /// A commit whose history was read is merged when the server is back, where the connection was lost before its row was
-        /// read, or before the list has read where it belongs.
+        /// A commit whose history was read is merged when the server is back. The connection is lost before its row is
+        /// read, or before the list has searched its position.
         ///
-        /// - Parameter text: what the follower says before the connection is lost.
+        /// - Parameter text: The client's bytes before the connection is lost.
         @Test(arguments: ["WHERE number > ", "\"_id\" = ANY("]) func aCommitThatCouldNotBeReadIsFollowed(text: String)
             throws
         {
@@ -83,7 +83,7 @@
                 try other.save()
             }
             eventually("the connection is lost") { proxy.isClosed }
-            // The follower has found out, and asks in vain.
+            // The follower has noticed, and its queries fail.
             #expect(throws: (any Error).self) { _ = try context.performAndWait { try context.count(for: request) } }
             #expect(context.performAndWait { follower.count } == 0)
             proxy.open()
@@ -96,7 +96,7 @@
             #expect(context.performAndWait { follower.count } == 1)
         }
 
-        /// Of two stores of a coordinator the server is away: the other one is followed, and the server when it is back.
+        /// One of two stores is on a server that is away. The other is followed, and this one when it is back.
         @Test func aStoreThatIsAwayDoesNotDelayAnother() throws {
             let stack = try ServerStack(Shop.model())
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("away-\(UUID().uuidString).sqlite")

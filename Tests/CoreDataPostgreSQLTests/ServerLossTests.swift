@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    /// Tables that another program migrates or removes while a program that follows the store has them open.
+    /// Another program migrates or removes tables while a follower has the store open.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerLossTests {
         private func model(_ version: Int) -> NSManagedObjectModel {
@@ -50,7 +50,7 @@
             #expect(code { try coordinator.checkFile(of: stack.store) } == 134100)
         }
 
-        /// A right that was taken away is no loss of the tables.
+        /// A revoked right is not reported as missing tables.
         @Test func aMissingRightIsSaidAsSuch() throws {
             let stack = try ServerStack(model(1))
             let rights = "SELECT ON ALL TABLES IN SCHEMA \"\(stack.schema)\""
@@ -65,7 +65,7 @@
             }
         }
 
-        /// A role that may not write to the store cannot keep others from saving.
+        /// A role without the right to write cannot block the saves of others.
         @Test func aReaderCannotTakeTheLockOfSaves() throws {
             let stack = try ServerStack(model(1), options: [NSPersistentStoreTimeoutOption: 0.5])
             let number = UInt32.random(in: 0 ... .max)
@@ -82,7 +82,7 @@
             }
             let cluster = try #require(PostgreSQLCluster.shared)
             let holder = try PostgreSQLConnection(ConnectionSettings(cluster.url(), applicationName: "tests"))
-            // Held while the saves below run.
+            // Held during the following saves.
             defer { _ = try? holder.run("SELECT pg_advisory_unlock_all()") }
             try holder.run("SET ROLE \(role)")
             try holder.run("SELECT pg_advisory_lock(hashtextextended('coredata ' || (SELECT uuid FROM \(table)), 0))")
@@ -94,7 +94,7 @@
             }
         }
 
-        /// The least rights with which a program saves: nothing of the store's own tables but what a save writes there.
+        /// A save needs few rights: only those to write its own rows in the store's own tables.
         @Test func aWriterNeedsFewRights() throws {
             let stack = try ServerStack(model(1))
             let schema = "\"\(stack.schema)\""

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// A server that is away, and one that comes back without its last commits (`synchronous_commit = off`, a replica that was behind).
+    /// A server that is down, or restarts without its last commits (`synchronous_commit = off`, a lagging replica).
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerLostCommitsTests {
         private func label(_ context: NSManagedObjectContext) throws -> NSManagedObject {
@@ -14,7 +14,7 @@
             return try #require(try context.fetch(request).first)
         }
 
-        /// Nothing that cannot be read is taken for deleted, and nothing of it is deleted by a save.
+        /// Unreadable rows do not count as deleted, and no save deletes them.
         @Test func whatCannotBeReadIsNotGone() throws {
             let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
@@ -39,7 +39,7 @@
                 for object in [label, known] { #expect(!object.isDeleted) }
                 #expect(!context.hasChanges && context.deletedObjects.isEmpty)
                 try cluster.start()
-                // The server is not asked at once after a failure.
+                // The server is not asked again directly after a failure.
                 eventually("the server is asked again") { label.value(forKey: "text") != nil }
                 #expect((label.value(forKey: "goods") as? Set<NSManagedObject>)?.count == 50)
                 #expect((known.value(forKey: "labels") as? Set<NSManagedObject>)?.count == 50)
@@ -49,7 +49,7 @@
             #expect(try cluster.psql("SELECT count(*) FROM away._changes WHERE kind = 2") == "0")
         }
 
-        /// Rows that the server has lost are gone, and a save deletes nothing in their place.
+        /// Rows that the server has lost count as deleted, and no save deletes other rows with their keys.
         @Test func whatTheServerLostIsGoneAndNothingElseIsDeleted() throws {
             let cluster = try #require(PostgreSQLCluster.make())
             try cluster.psql("ALTER SYSTEM SET wal_writer_delay = '10s'")
@@ -74,7 +74,7 @@
                 }
                 #expect(try cluster.psql("SELECT count(*) FROM lost.\"Label\"") == "0")
                 #expect(label.isDeleted)
-                // The same key is given to another row.
+                // Another row gets the same key.
                 try cluster.psql(
                     "INSERT INTO lost.\"Label\" (_id, _entity, _version) SELECT \(label.objectID.uriRepresentation().lastPathComponent.dropFirst()), number, 1 FROM lost._entities WHERE name = 'Label'"
                 )

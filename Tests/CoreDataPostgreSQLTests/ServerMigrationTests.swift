@@ -11,7 +11,7 @@
             NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
         ]
 
-        /// The shop with another name for a label's text, a new required attribute, and without shelves.
+        /// The shop with a renamed text, a new required attribute, and no shelves.
         private func next() throws -> NSManagedObjectModel {
             let model = Shop.model()
             let label = try #require(model.entitiesByName["Label"])
@@ -47,7 +47,7 @@
             let uri = try fill(stack)
             try stack.coordinator.remove(stack.store)
             let model = try next()
-            // Not without being asked.
+            // No migration without the option.
             let plain = NSPersistentStoreCoordinator(managedObjectModel: model)
             #expect(code { try plain.addPersistentStore(type: .postgreSQL, at: stack.url) } == 134100)
             for _ in 0..<2 {

@@ -5,9 +5,9 @@
     import TestSupport
     import Testing
 
-    /// Names of the model and of roles that mean something else to the server.
+    /// Names of models and roles that have another meaning for the server.
     @Suite struct ServerNamesTests {
-        /// Each table has these columns already, of the server's own.
+        /// Each table has system columns with these names.
         @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func attributesMayHaveTheNamesOfSystemColumns() throws {
             let names = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid", "user", "_id"]
@@ -32,7 +32,7 @@
             }
         }
 
-        /// Functions and types in a schema that a role has before those of the server change no answer and no row.
+        /// A role's functions and types in a schema before `pg_catalog` change no result and no row.
         @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func functionsOfARoleAreNotCalled() throws {
             let stack = try ServerStack(Shop.model())
@@ -55,7 +55,7 @@
             for aggregate in ["sum", "max", "min"] {
                 text += "CREATE AGGREGATE \(own).\(aggregate)(integer) (SFUNC = pg_catalog.int4mi, STYPE = integer); "
             }
-            // Operators are looked up as functions are, also those of IN and of comparisons of texts.
+            // Operators are resolved like functions, also those of IN and of text comparisons.
             for (left, right) in [
                 ("text", "text"), ("integer", "integer"), ("integer", "bigint"), ("bigint", "bigint"),
             ] {

@@ -5,10 +5,10 @@
     import TestSupport
     import Testing
 
-    /// A store belongs to one role of the server, whichever member of it migrates the store.
+    /// A store belongs to one role of the server, whichever member migrates it.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerOwnerTests {
-        /// Teams with players; from the second version on teams count them, and there are cups.
+        /// Teams with players. From version 2 on, teams count players and there are cups.
         private func league(_ version: Int) -> NSManagedObjectModel {
             let team = Shop.entity("Team", [Shop.attribute("name", .stringAttributeType)])
             let player = Shop.entity("Player", [Shop.attribute("name", .stringAttributeType)])
@@ -65,7 +65,7 @@
                 context.insert("Player", ["name": "p", "team": team])
                 try context.save()
             }
-            // New tables and functions.
+            // The migration makes tables and functions.
             try open(2, members) { context in
                 let sizes = try context.rows("Team").map { $0.value(forKey: "size") as? Int }
                 #expect(sizes == [1])
@@ -75,7 +75,7 @@
                 + "FROM pg_class UNION ALL SELECT proname, proowner, pronamespace FROM pg_proc) AS x "
                 + "WHERE place = '\(schema)'::regnamespace AND pg_get_userbyid(owner) <> '\(owner)'"
             #expect(try cluster.psql(strangers) == "")
-            // The owner uses them, and replaces them, and so does another who may do all.
+            // The owner uses and replaces them, and so does a superuser.
             try open(2, owners) { context in
                 context.insert("Cup", ["name": "c"])
                 let team = try #require(try context.rows("Team").first)

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// Stores whose tables are divided, and saves that the server refuses for a while.
+    /// Stores with partitioned tables, and saves that the server refuses for some time.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerPartitionTests {
         private func coordinator(_ url: URL) throws -> NSPersistentStoreCoordinator {
@@ -21,7 +21,7 @@
             let url = cluster.url(schema: schema)
             let divided = try #require(URL(string: url.absoluteString + "&partitions=4"))
             try ServerStack.context(coordinator(divided)).performAndWait {}
-            // The parameter counts when the store is made.
+            // The parameter counts only when the store is created.
             let context = ServerStack.context(try coordinator(url))
             try context.performAndWait {
                 let shelves = (0..<40).map { context.insert("Shelf", ["name": "s\($0)"]) }
@@ -42,7 +42,7 @@
             func number(_ sql: String) throws -> String { try cluster.psql(sql) }
             let parts = "SELECT count(*) FROM pg_inherits AS i WHERE i.inhparent = '\"\(schema)\"."
             #expect(try number("\(parts)\"Shelf\"'::regclass") == "4")
-            // One with unique values stays whole.
+            // A table with unique values is not partitioned.
             #expect(try number("\(parts)\"Good\"'::regclass") == "0")
             #expect(try number("SELECT count(DISTINCT tableoid) FROM \"\(schema)\".\"Label\"") == "4")
             let coordinator = try #require(context.persistentStoreCoordinator)
@@ -61,7 +61,7 @@
             }
         }
 
-        /// A trigger refuses the first rows as the server refuses those who met each other: a sequence counts even so.
+        /// A trigger fails like a serialization failure or deadlock. A sequence counts the attempts.
         @Test(arguments: ["40001", "40P01"]) func aSaveThatMayBeRepeatedIsRepeated(state: String) throws {
             let stack = try ServerStack(Shop.model())
             let schema = "\"\(stack.schema)\""
@@ -80,7 +80,7 @@
                 context.insert("Label", ["text": "a"])
                 try context.save()
                 #expect(try stack.psql("SELECT last_value FROM \(schema).tries") == "3")
-                // Not for ever.
+                // The number of attempts is limited.
                 try refuse(1000)
                 context.insert("Label", ["text": "b"])
                 let error = #expect(throws: NSError.self) { try context.save() }

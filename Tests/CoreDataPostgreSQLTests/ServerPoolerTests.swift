@@ -6,8 +6,8 @@
     import TestSupport
     import Testing
 
-    /// A pooler in transaction mode: each transaction may be done by another process of the server, which knows nothing that
-    /// the client has set, prepared or locked before.
+    /// A pooler in transaction mode. Each transaction may run in another server process, without the client's earlier
+    /// settings, prepared statements and locks.
     @Suite(
         .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
         .enabled(if: ConnectionPooler.isInstalled, "PgBouncer is not installed"))
@@ -16,7 +16,7 @@
             NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
         ]
 
-        /// Six writers and a follower share two connections of the server.
+        /// Six writers and a follower share two server connections.
         @Test func moreClientsThanConnectionsWriteAndFollow() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let pooler = try ConnectionPooler(before: cluster, connections: 2)
@@ -58,7 +58,7 @@
             #expect(try stack.coordinator.findings(in: stack.store).isEmpty)
         }
 
-        /// Each save inserts a row, and changes it in another save.
+        /// Each round inserts a row in one save and changes it in another.
         private static func write(_ coordinator: NSPersistentStoreCoordinator, _ writer: Int, _ saves: Int) throws {
             let context = ServerStack.context(coordinator)
             try context.performAndWait {
@@ -78,7 +78,7 @@
             }
         }
 
-        /// A pooler that refuses settings of the server's process, or drops them without a word: each transaction has its own.
+        /// The pooler refuses or silently drops settings of the connection, so each transaction has its own.
         @Test(arguments: [false, true]) func operatorsOfARoleAreNotCalledThroughIt(dropsSettings: Bool) throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let pooler = try ConnectionPooler(before: cluster, connections: 1, dropsSettings: dropsSettings)
@@ -94,7 +94,7 @@
             try context.performAndWait {
                 context.insert("Good", ["code": "abc"])
                 try context.save()
-                // Another client of the pooler has set it, and it stays in the server's process.
+                // Another client of the pooler has set the path, and the server process keeps it.
                 _ = try stack.psql(
                     "CREATE SCHEMA \(own); CREATE FUNCTION \(own).no(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT false'; "
                         + "CREATE OPERATOR \(own).= (LEFTARG = text, RIGHTARG = text, FUNCTION = \(own).no)")
@@ -106,7 +106,7 @@
                 try context.save()
                 try context.setQueryGenerationFrom(.current)
                 #expect(try context.rows("Good", "code IN {'abc', 'abd'}").count == 2)
-                // It has the one connection.
+                // Return the only connection.
                 try context.setQueryGenerationFrom(nil)
             }
             #expect(
@@ -129,7 +129,7 @@
             let context = ServerStack.context(coordinator)
             try context.performAndWait {
                 let rows = (0..<500).map { ["text": "l\($0)", "rank": $0 % 5] as [String: Any] }
-                // A statement that was prepared elsewhere may cost one batch.
+                // A statement prepared in another process may make one batch fail.
                 for _ in 0..<2 {
                     let insert = NSBatchInsertRequest(entityName: "Label", objects: rows)
                     if (try? context.execute(insert)) != nil { break }

@@ -5,17 +5,17 @@
     import TestSupport
     import Testing
 
-    /// What people and other programs find in the tables of a store: who changed what, views, comments.
+    /// Aids for people and other programs in the tables: the author of a change, views, comments.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerReadersTests {
-        /// `Event` with a subentity, dates, a required text, and a list of pairs.
+        /// `Event` with a subentity, dates, a required text, and a many-to-many relationship.
         private func model(_ version: Int = 1) -> NSManagedObjectModel {
             let event = Shop.entity(
                 "Event",
                 [
                     Shop.attribute("title", .stringAttributeType, optional: false),
                     Shop.attribute("begin", .dateAttributeType),
-                    // Wants the name of the view's column.
+                    // Has the name of the view's column for `begin`.
                     Shop.attribute("begin_time", .integer16AttributeType),
                 ])
             let party = Shop.entity("Party", [Shop.attribute("end", .dateAttributeType)])
@@ -45,7 +45,7 @@
             }
         }
 
-        // MARK: Who it was
+        // MARK: Roles and hosts
 
         @Test func theServerSaysWhoSaved() throws {
             let stack = try ServerStack(model())
@@ -55,7 +55,7 @@
                 context.transactionAuthor = "the boss"
                 context.insert("Guest", ["name": "a"])
                 try context.save()
-                // Nobody signs for another.
+                // A role cannot sign for another.
                 _ = try stack.psql(
                     "SET SESSION AUTHORIZATION \(role.sql); INSERT INTO \(table) "
                         + "(number, at, author, process, token, role, host) "
@@ -67,7 +67,7 @@
             }
         }
 
-        /// A store of an older version has no such columns until its next migration.
+        /// A store of an older version lacks these columns until its next migration.
         @Test func anOlderStoreLearnsWhoSavesByItsMigration() throws {
             let stack = try ServerStack(model())
             let schema = "\"\(stack.schema)\""
@@ -118,7 +118,7 @@
                     "ball|86400.25||2001-01-02 00:00:00.25+00", "end|1e+15||",
                     "talk|86400.25|7|2001-01-02 00:00:00.25+00",
                 ])
-            // The view of a subentity has its rows and columns alone.
+            // The view of a subentity has only its own rows and columns.
             #expect(try stack.psql("SELECT count(end_time) || ' ' || count(*) FROM \(schema).\"_view_Party\"") == "1 2")
         }
 
@@ -132,7 +132,7 @@
                 _ = try stack.psql("REVOKE SELECT ON \"\(stack.schema)\".\"Guest\" FROM \(role.sql)")
                 #expect(throws: (any Error).self) { try stack.psql(read) }
                 _ = try stack.psql("GRANT SELECT ON \"\(stack.schema)\".\"Guest\" TO \(role.sql)")
-                // The views are made again by a migration.
+                // A migration recreates the views.
                 try NSPersistentStoreCoordinator(managedObjectModel: model(2)).addPersistentStore(
                     type: .postgreSQL, at: stack.url, options: Self.migrating)
                 #expect(try stack.psql(read).hasSuffix("0"))
@@ -164,7 +164,7 @@
 
         // MARK: Migrations
 
-        /// The statements that a rehearsal tells make the same tables, and it makes none itself.
+        /// A rehearsal changes nothing, and its statements make the same tables as the migration.
         @Test func aRehearsalTellsTheStatementsOfAMigration() throws {
             let stack = try ServerStack(model())
             try stack.inContext { context in

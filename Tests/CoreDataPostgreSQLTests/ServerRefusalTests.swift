@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    /// What a server refuses, gives up, keeps locked, or reads in another way than most.
+    /// Requests that a server refuses, aborts, or blocks, and unusual settings.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerRefusalTests {
         private func connection() throws -> PostgreSQLConnection {
@@ -21,12 +21,12 @@
 
         // MARK: Notifications
 
-        /// Poolers, and servers that speak the protocol, have errors of their own for it.
+        /// Poolers and compatible servers have their own errors for LISTEN.
         @Test func aServerThatRefusesToListenIsAsked() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
-            // A syntax error to the server.
+            // A syntax error for the server.
             proxy.garble("LISTEN ", as: "LISTED ")
             proxy.count("LISTED ")
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
@@ -56,7 +56,7 @@
 
         // MARK: Readings
 
-        /// Puts a view in the place of a table, whose first rows the server gives up.
+        /// Replaces a table by a view whose first reads the server aborts.
         private struct Refusals {
             let stack: ServerStack
             private var schema: String { "\"\(stack.schema)\"" }
@@ -69,7 +69,7 @@
                         + "CREATE VIEW \(schema).\"Label\" AS SELECT * FROM \(schema).kept WHERE \(schema).refuse()")
             }
 
-            /// A sequence counts also what is given up.
+            /// A sequence counts aborted reads, too.
             func refuse(_ times: Int, _ state: String) throws {
                 _ = try stack.psql(
                     "CREATE SEQUENCE IF NOT EXISTS \(schema).tries; SELECT setval('\(schema).tries', 1, false); "
@@ -83,7 +83,7 @@
             }
         }
 
-        /// As a standby gives them up that are in the way of what it has to do.
+        /// A standby aborts queries that conflict with recovery.
         @Test(arguments: ["40001", "40P01"]) func aReadingThatTheServerGivesUpIsTriedAgain(state: String) throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
@@ -96,7 +96,7 @@
                 let found = try context.rows("Label").map { $0.value(forKey: "text") as? String }
                 #expect(found == ["a"])
                 #expect(try refusals.tries >= 3)
-                // Not for ever.
+                // The number of attempts is limited.
                 try refusals.refuse(1000, state)
                 let error = refusal { _ = try context.rows("Label") }
                 #expect(error?.code == 134070)
@@ -106,7 +106,7 @@
             }
         }
 
-        /// As an administrator or a `statement_timeout` has it given up: once more would be as long.
+        /// An administrator or a `statement_timeout` ended the query. Repeating it would take as long.
         @Test func aReadingThatAnAdministratorEndsIsNoCancellation() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
@@ -145,7 +145,7 @@
                 try context.save()
             }
             let holder = try connection()
-            // Who waited without a limit would wait as long as this.
+            // A wait without a limit would take this long.
             try holder.run("SET idle_in_transaction_session_timeout = 120000")
             try holder.run("BEGIN")
             try holder.run("SELECT 1 FROM \"\(stack.schema)\"._store FOR UPDATE")
@@ -163,14 +163,14 @@
             #expect(now["note"] as? String == "new")
         }
 
-        /// How rows of two tables come into one save.
+        /// Ways in which rows of two tables are part of a save.
         enum Touch: CaseIterable {
             case change
             case delete
             case look
         }
 
-        /// Two saves that take the same tables in different orders would wait for each other crosswise.
+        /// Two saves that lock the same tables in different orders would deadlock.
         @Test(arguments: Touch.allCases, [false, true])
         func tablesAreTakenInOneOrder(touch: Touch, isReversed: Bool) throws {
             let stack = try ServerStack(Shop.model())
@@ -217,7 +217,7 @@
 
         // MARK: Texts
 
-        /// A database, or a role, where a backslash in a text begins something.
+        /// A database or role for which a backslash in a literal is an escape.
         @Test func textsWithBackslashesStayWhereTheyMeanSomethingElse() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)

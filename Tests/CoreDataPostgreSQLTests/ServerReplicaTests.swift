@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    /// A server with a streaming replica: reads go there, never to find less than was written, and it takes over.
+    /// A server with a streaming replica. Reads on the replica never miss writes, and the replica takes over.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerReplicaTests {
         private struct Pair {
@@ -34,7 +34,7 @@
             try savesAreThereAfterAFailover(pair)
         }
 
-        /// A row read from the server itself is not gone because a replica does not have it yet.
+        /// A row read from the primary is not deleted if the replica does not have it yet.
         @Test func aRowThatAReplicaLacksIsReadFromTheServer() throws {
             let pair = try Pair()
             let place = pair.primary.url(schema: "shop").absoluteString
@@ -56,7 +56,7 @@
                 try coordinator(
                     url("\(place)&application_name=late&replica=\(pair.replica.folder.path):\(pair.replica.port)")))
             try context.performAndWait {
-                // Its connection is made in the background: until then the server itself is read.
+                // The replica's connection is opened in the background. Until then the primary is read.
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
                 request.includesPropertyValues = false
                 let label = try #require(try context.fetch(request).first)
@@ -84,7 +84,7 @@
                 return try pair.replica.psql("\(count) AND query LIKE '%Label%'") != "0"
             }
             try context.performAndWait {
-                // Its connection is made beside the lock: until then the server itself is read.
+                // The replica's connection is opened outside of the lock. Until then the primary is read.
                 let isAsked = try eventually("the standby is asked") {
                     context.insert("Label", ["text": "a"])
                     try context.save()
@@ -93,7 +93,7 @@
                     return try asked()
                 }
                 #expect(isAsked)
-                // A replica that is behind is not read, and nothing is missed.
+                // A lagging replica is not read.
                 try pair.replica.psql("SELECT pg_wal_replay_pause()")
                 let before = try context.rows("Label").count
                 context.insert("Label", ["text": "b"])
@@ -101,7 +101,7 @@
                 #expect(try context.rows("Label", "text == 'b'").count == 1)
                 #expect(try pair.replica.psql(total) == "\(before)")
                 try pair.replica.psql("SELECT pg_wal_replay_resume()")
-                // One that is gone neither.
+                // Nor is one that is down.
                 try pair.replica.stop()
                 #expect(try context.rows("Label").count == before + 1)
                 try pair.replica.start()
@@ -110,7 +110,7 @@
             }
         }
 
-        /// A store that is opened on the standby itself: there are no notifications there, it asks.
+        /// A store opened on the standby itself, which lacks notifications and is polled.
         private func aListOnTheStandbyFollows(_ pair: Pair) throws {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
             try coordinator.addPersistentStore(
@@ -146,7 +146,7 @@
 
         private let total = "SELECT count(*) FROM shop.\"Label\""
 
-        /// What became of each save, as its caller knows it.
+        /// Outcomes of saves as reported to the caller.
         private struct Outcomes {
             var there: Set<String> = []
             var refused: Set<String> = []
@@ -155,7 +155,7 @@
         }
 
         private func savesAreThereAfterAFailover(_ pair: Pair) throws {
-            // What is committed is on the replica, too.
+            // Commits wait for the replica.
             try pair.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             try pair.primary.psql("SELECT pg_reload_conf()")
             let hosts = "host=\(pair.primary.folder.path),\(pair.replica.folder.path)"

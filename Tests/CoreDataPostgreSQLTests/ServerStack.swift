@@ -4,7 +4,7 @@
     import PostgreSQLCluster
     import Testing
 
-    /// A store on the tests' own server, in a schema of its own.
+    /// A store on the test server, in its own schema.
     final class ServerStack {
         let model: NSManagedObjectModel
         let schema: String
@@ -27,7 +27,7 @@
 
         var store: NSPersistentStore { coordinator.persistentStores[0] }
 
-        /// Another coordinator of the same store, as another process has one.
+        /// Opens another coordinator of the same store, as another process would.
         func another(options: [AnyHashable: Any]? = nil) throws -> NSPersistentStoreCoordinator {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: options)
@@ -39,9 +39,9 @@
             coordinator = try another(options: options)
         }
 
-        /// A context whose connection goes by a proxy.
+        /// A context whose connection uses a proxy.
         ///
-        /// - Parameter timeout: how many seconds it waits for locks, and for a commit that was not answered.
+        /// - Parameter timeout: Seconds to wait for locks and for the outcome of an unanswered commit.
         func context(by proxy: CuttableProxy, timeout: Double? = nil) throws -> NSManagedObjectContext {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             try coordinator.addPersistentStore(
@@ -66,15 +66,15 @@
         /// A role that logs in with a password.
         struct Role {
             let name: String
-            /// As SQL has it.
+            /// The quoted name.
             var sql: String { "\"\(name.replacingOccurrences(of: "\"", with: "\"\""))\"" }
         }
 
-        /// Runs `body` in a context of a new role, which is gone afterwards.
+        /// Runs `body` in a context of a new role and drops the role.
         ///
         /// - Parameters:
-        ///   - rights: statements that are run before the role opens the store.
-        ///   - prefix: how the role's name begins.
+        ///   - rights: Returns statements to run before the role opens the store.
+        ///   - prefix: Beginning of the role's name.
         func asRole<Result>(
             _ rights: (Role) throws -> [String], named prefix: String = "clerk_",
             _ body: (NSManagedObjectContext, Role) throws -> Result
@@ -94,7 +94,7 @@
         func psql(_ sql: String) throws -> String { try #require(PostgreSQLCluster.shared).psql(sql) }
     }
 
-    /// The code of the error that `body` throws.
+    /// The code of the error that `body` throws; nil without an error.
     func code(_ body: () throws -> Void) -> Int? {
         do { try body() } catch { return (error as NSError).code }
         return nil

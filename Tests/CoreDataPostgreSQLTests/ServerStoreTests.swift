@@ -89,7 +89,7 @@
                 JOIN pg_namespace AS n ON n.oid = c.connamespace WHERE n.nspname = '\(stack.schema)'
                 """)
             #expect(rules == "3|1")
-            // Not of the view of all indexes, which fails where another test drops its own meanwhile.
+            // The view of all indexes would fail if another test drops its own now.
             let indexes = try stack.psql(
                 """
                 SELECT count(*) FROM pg_index WHERE indrelid = '"\(stack.schema)"."Good"'::regclass
@@ -101,7 +101,7 @@
             #expect(
                 try stack.psql("SELECT title, stock FROM \"\(stack.schema)\".\"Good\" WHERE title IS NOT NULL")
                     == "Эссе|10")
-            // An index serves what it is for.
+            // An index is used for its query.
             let plan = try stack.psql(
                 "SET enable_seqscan = off; EXPLAIN SELECT * FROM \"\(stack.schema)\".\"Good\" AS t0 ORDER BY t0.stock NULLS FIRST"
             )
@@ -270,7 +270,7 @@
                 delete.resultType = .resultTypeCount
                 #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 2000)
                 #expect(try context.rows("Label").count == 1)
-                // A batch that breaks a rule leaves nothing.
+                // A batch that violates a constraint inserts nothing.
                 let twice = NSBatchInsertRequest(entityName: "Good", objects: [["code": "x"], ["code": "x"]])
                 #expect(code { _ = try context.execute(twice) } == 133021)
                 let broken = try context.rows("Good", "code == 'x'")

@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// The way to a server in secret, as the URL wants it: the settings are libpq's.
+    /// Encrypted connections as the URL demands; the settings are libpq's.
     @Suite(
         .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
         .enabled(if: PostgreSQLCluster.makesCertificates, "OpenSSL is not installed"))
@@ -32,7 +32,7 @@
                 "SELECT bool_and(ssl), count(*) > 0 FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
                 + "WHERE usename = 'secret'"
             #expect(try cluster.psql(secret) == "t|t")
-            // A certificate for another host, and one of another server.
+            // A certificate for another host, and that of another server.
             let other = try #require(PostgreSQLCluster.make())
             let stranger = try other.offerTLS()
             for (host, trusted) in [("127.0.0.1", certificate), ("localhost", stranger)] {

@@ -5,10 +5,10 @@
     import TestSupport
     import Testing
 
-    /// Searches without regard to case or diacritics find on a server what they find in memory, and the server narrows the rows.
+    /// Searches without case or diacritics find on a server what they find in memory. The server narrows the rows.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerTextSearchTests {
-        /// Texts whose folding is easy, and such of which characters fold to ASCII, to several, or not at all.
+        /// Texts that are easy to fold, and some whose characters fold to ASCII, to several, or not at all.
         private static let texts = [
             "", "Kelvin", "kelvin", "KELVIN scale", "\u{212A}elvin", "Stra\u{DF}e", "STRASSE", "stra\u{17F}se",
             "\u{130}zmir",
@@ -53,7 +53,7 @@
             }
         }
 
-        /// Compounds nested as deep as they are long.
+        /// Compounds whose depth is equal to their length.
         @Test func longChainsAreAnswered() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
@@ -75,7 +75,7 @@
             }
         }
 
-        /// Of a thousand texts of ASCII those alone leave the server that match.
+        /// Of 1,000 ASCII texts the server sends only those that match.
         @Test func theServerNarrowsTheRows() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
@@ -91,7 +91,7 @@
             let before = proxy.answered
             let count = try context.performAndWait { try context.fetch(request).count }
             #expect(count == 12)
-            // A row is some fifty bytes.
+            // A row has about fifty bytes.
             #expect(proxy.answered - before < 10_000)
         }
     }

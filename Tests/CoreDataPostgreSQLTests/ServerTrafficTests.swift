@@ -6,10 +6,10 @@
     import TestSupport
     import Testing
 
-    /// How often a server is asked, and over how many connections.
+    /// Numbers of round trips and connections.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerTrafficTests {
-        /// A coordinator of the stack's store by way of a proxy that counts.
+        /// Opens the stack's store through a counting proxy.
         private func counted(
             _ stack: ServerStack, options: [AnyHashable: Any]? = nil
         ) throws -> (proxy: CuttableProxy, context: NSManagedObjectContext) {
@@ -20,7 +20,7 @@
             return (proxy, ServerStack.context(coordinator))
         }
 
-        /// A program that asks a store for its model, and opens it with that.
+        /// A program reads a store's model and opens the store with it.
         @Test func aStoreIsOpenedOnTheConnectionThatGaveItsModel() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
@@ -37,7 +37,7 @@
             #expect(count == 0)
             #expect(proxy.connectionCount == 1)
             #expect(proxy.roundTrips <= 8)
-            // One that the server, or the network, has ended meanwhile is not taken.
+            // A connection that the server or network has closed is not reused.
             _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .postgreSQL, at: url)
             proxy.close()
             eventually("the connections end") { (try? context.performAndWait { try context.rows("Good") }) == nil }
@@ -58,7 +58,7 @@
                 let shelf = context.insert("Shelf", ["name": "s"])
                 var goods: [NSManagedObject] = []
                 for number in 0..<500 { goods.append(context.insert("Good", ["code": "\(number)", "shelf": shelf])) }
-                // Keys for all of the tables, and then all the rest, with the commit.
+                // One round trip for the keys of all tables, one for the rest with the commit.
                 let first = try save()
                 #expect(first == 2)
                 for (number, good) in goods.enumerated() {
@@ -68,18 +68,18 @@
                         good.setValue(true, forKey: "sold")
                     }
                 }
-                // The keys of the next rows are there.
+                // The keys of the next rows are already reserved.
                 context.insert("Shelf", ["name": "t"])
                 let second = try save()
                 #expect(second == 2)
-                // Of everything something, and more new rows than there are keys.
+                // A mixture of changes, and more new rows than reserved keys.
                 for number in 500..<900 { context.insert("Good", ["code": "\(number)", "shelf": shelf]) }
                 for good in goods[..<20] { context.delete(good) }
                 for good in goods[20..<40] { good.setValue(-1, forKey: "stock") }
                 context.detectConflicts(for: goods[50])
                 shelf.setValue("u", forKey: "name")
                 context.processPendingChanges()
-                // The values that the deleted rows leave in the history are read before: it is three with new keys.
+                // One more round trip: the values of deleted rows for the history are read first.
                 let third = try save()
                 #expect(third == 3)
                 for number in 900..<1300 { context.insert("Good", ["code": "\(number)"]) }
@@ -98,7 +98,7 @@
                 try stack.psql("SELECT max(number), count(*) FROM \"\(stack.schema)\"._transactions") == "5|5")
         }
 
-        /// The server was asked itself where the replica cannot be: its answer holds.
+        /// The replica is not reachable, so the primary has answered and is not asked again.
         @Test func aMissingRowIsAskedForOnce() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
@@ -125,7 +125,7 @@
             }
         }
 
-        /// Changes two rows by another context.
+        /// Changes two rows in another context.
         private func spoil(_ stack: ServerStack, _ stock: Int) throws {
             try stack.inContext { context in
                 for good in try context.rows("Good", "code IN {'a', 'b'}") { good.setValue(stock, forKey: "stock") }
@@ -133,7 +133,7 @@
             }
         }
 
-        /// The commit of such a save goes with its rows, and is not done where one of them is another than it was.
+        /// The commit is sent with the rows, and does nothing if a row has another version.
         @Test func aSaveWithNewKeysThatMeetsConflictsWritesNothing() throws {
             let stack = try ServerStack(Shop.model())
             let (proxy, context) = try counted(stack)
@@ -141,7 +141,7 @@
             try context.performAndWait {
                 let goods = ["a", "b", "c"].map { context.insert("Good", ["code": $0, "stock": 1]) }
                 try context.save()
-                // One that was changed, one that was deleted, one that was only looked at.
+                // A changed row, a deleted row, and a row that was only checked for conflicts.
                 for round in 0..<3 {
                     try spoil(stack, 10 + round)
                     for number in 0..<100 { context.insert("Label", ["text": "\(number)"]) }
@@ -160,7 +160,7 @@
                     context.refreshAllObjects()
                     _ = try context.rows("Good").map { $0.value(forKey: "stock") }
                 }
-                // A value that is there already.
+                // A duplicate value.
                 for number in 0..<200 { context.insert("Good", ["code": number == 150 ? "c" : "n\(number)"]) }
                 let refused = code { try context.save() }
                 #expect(refused == 133021)
@@ -184,7 +184,7 @@
             defer { proxy.stop() }
             let schema = "\"\(stack.schema)\""
             try context.performAndWait {
-                // A text goes to the server when it is prepared, and its name and values afterwards.
+                // A statement's text is sent when it is prepared, later only its name and values.
                 proxy.count("FROM \(schema).\"Good\" AS t0 WHERE")
                 for stock in 0..<5 { _ = try context.rows("Good", "stock == \(stock)") }
                 #expect(proxy.found == 1)
@@ -237,12 +237,12 @@
                 #expect(count == 3)
             }
             let idle = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE "
-            // A connection comes back at once, but not in the same moment.
+            // A connection is returned soon, but not in the same moment.
             try eventually("no reader holds old rows") { try stack.psql("\(idle)'%\(stack.schema)%'") == "0" }
             #expect(proxy.connectionCount <= 4, "\(proxy.connectionCount) connections")
         }
 
-        /// Of 300 rows, of 100,000 with `ROSTER_LONG_TESTS`.
+        /// With 300 rows; 100,000 with `ROSTER_LONG_TESTS`.
         @Test func aListWithAWarmCacheOpensInThreeRoundTrips() throws {
             let size = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] == nil ? 300 : 100_000
             let stack = try ServerStack(Shop.model())
@@ -265,7 +265,7 @@
                 _ = try context.execute(NSBatchInsertRequest(entityName: "Good", objects: rows))
                 _ = try open(context)
             }
-            // The list is written beside the queue: until then a list takes more of them.
+            // The cache is written in the background. Until then a list takes more round trips.
             let coordinator = try #require(context.persistentStoreCoordinator)
             var trips = 0
             try eventually("a list opens in three round trips") {
@@ -288,8 +288,7 @@
             NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name)
         }
 
-        /// Each step of the search for places is a question: a server that takes long to answer is asked fewer of them, each about
-        /// more rows.
+        /// Each step of the search for positions is a query. A slow server gets fewer queries, each about more rows.
         @Test func aServerFarAwayIsAskedFewerQuestionsForTheSamePlaces() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
@@ -313,7 +312,7 @@
             try context.performAndWait { try controller.performFetch() }
             let follower = Follower(proxy)
             context.performAndWait { controller.delegate = follower }
-            /// Moves rows to the end, and gives the round trips until the list is told of it.
+            /// Moves rows to the end, and returns the round trips until the list reports it.
             func move(_ round: Int) throws -> Int {
                 let before = proxy.roundTrips
                 follower.trips.withLock { $0 = nil }
@@ -337,7 +336,7 @@
                 return trips
             }
             proxy.delay(by: 5000)
-            // How long it takes is learned.
+            // The list measures the server's response time.
             for round in 0..<3 { _ = try move(round) }
             let trips = try move(3)
             #expect(trips <= 8, "\(trips) round trips")
@@ -354,11 +353,11 @@
             }
         }
 
-        /// The server's plans for a table that was empty when they were made read all of it, for each row.
+        /// The server's plans made for an empty table would scan the whole table for each row.
         @Test func aBatchWithUniqueValuesDoesNotReadTheTableAgainAndAgain() throws {
             let stack = try ServerStack(Shop.model())
             let count = 8000
-            // Rows so long that soon the index is the better way.
+            // Rows so long that the index soon becomes cheaper.
             let picture = Data(count: 1900)
             try stack.inContext { context in
                 context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -375,7 +374,7 @@
             #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Good\"") == "\(count - 100)")
             let read =
                 "SELECT seq_tup_read FROM pg_stat_user_tables WHERE schemaname = '\(stack.schema)' AND relname = 'Good'"
-            // The statistics come a moment later.
+            // The statistics are updated a little later.
             Thread.sleep(forTimeInterval: 0.1)
             let rows = try #require(Int(try stack.psql(read)))
             #expect(rows < 10 * count, "\(rows) rows were read one after the other")

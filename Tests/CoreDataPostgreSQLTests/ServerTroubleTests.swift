@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    /// What is wrong is said in one line, and nothing is changed.
+    /// Errors are reported in one line, and nothing is changed.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerTroubleTests {
         private func opening(
@@ -31,7 +31,7 @@
             #expect(nowhere.code == 134080 && nowhere.message.contains("no-such-host.invalid"))
             let database = opening(cluster.url(schema: "s", database: "no_such_database"))
             #expect(database.code == 260 && database.message.contains("no_such_database"))
-            // What is missing on this side is no missing store.
+            // A missing local file is not a missing store.
             var parts = URLComponents(
                 url: cluster.networkURL(schema: "s", user: name, password: "right"), resolvingAgainstBaseURL: false)
             parts?.queryItems? += [
@@ -60,7 +60,7 @@
             let stack = try ServerStack(Shop.model())
             let found = opening(stack.url, Shop.hostile())
             #expect(found.code == 134100)
-            // It says where that is.
+            // The message contains the store's URL.
             #expect(found.message.contains("The store \(stack.url.absoluteString) was written"), "\(found.message)")
             #expect(!found.message.contains("\n"))
             let cluster = try #require(PostgreSQLCluster.shared)
@@ -83,7 +83,7 @@
             #expect("\(store.metadata ?? [:])".contains("s3cret") == false)
             #expect("\(NSPersistentStoreDescription(url: url))".contains("s3cret") == false)
             #expect(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == id)
-            // Read-only by the rights of the role: the server's word is passed on.
+            // Read-only because of the role's rights: the server's message is passed on.
             try cluster.psql(
                 "CREATE ROLE r\(name) LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA \"\(stack.schema)\" TO r\(name); "
                     + "GRANT SELECT ON ALL TABLES IN SCHEMA \"\(stack.schema)\" TO r\(name)")
@@ -133,7 +133,7 @@
                     context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
                     for round in 0..<15 {
                         let goods = (try? context.rows("Good", by: "code")) ?? []
-                        // In another order each, so that they meet crosswise.
+                        // In alternating order, to make deadlocks possible.
                         for good in index % 2 == 0 ? goods : goods.reversed() { good.setValue(round, forKey: "stock") }
                         context.insert("Label", ["text": "\(index).\(round)"])
                         do { try context.save() } catch { Issue.record("\(error)") }
@@ -142,12 +142,12 @@
             }
             #expect(
                 try stack.psql("SELECT count(DISTINCT text), count(*) FROM \"\(stack.schema)\".\"Label\"") == "60|60")
-            // The history has every transaction once, in order, without a gap.
+            // The history has every transaction once, in order, without gaps.
             let numbers = "SELECT max(number), count(*) FROM \"\(stack.schema)\"._transactions"
             #expect(try stack.psql(numbers) == "61|61")
         }
 
-        /// What became of each save, as its caller knows it.
+        /// Outcomes of saves as reported to the caller.
         private final class Outcomes: Sendable {
             struct Lists {
                 var there: Set<String> = []
@@ -205,7 +205,7 @@
             try aStandbyIsReadAndNotWritten(cluster, url, found.count)
         }
 
-        /// The same server as a hot standby: it has no notifications, and takes no changes.
+        /// The same server as a hot standby, which lacks notifications and accepts no changes.
         private func aStandbyIsReadAndNotWritten(_ cluster: PostgreSQLCluster, _ url: URL, _ count: Int) throws {
             try cluster.stop(mode: "fast")
             try Data().write(to: cluster.folder.appendingPathComponent("data/standby.signal"))

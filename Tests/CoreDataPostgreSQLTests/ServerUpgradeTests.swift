@@ -5,7 +5,7 @@
     import TestSupport
     import Testing
 
-    /// What a migration keeps, and what it does to programs that have the store open.
+    /// Values that a migration keeps, and its effect on programs that have the store open.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerUpgradeTests {
         private var migrating: [AnyHashable: Any] { Self.migrating }
@@ -13,7 +13,7 @@
             [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
         }
 
-        /// `Item` and `Zebra`; the second version has an `Apple`, whose name sorts before both.
+        /// `Item` and `Zebra`. Version 2 adds `Apple`, whose name sorts before both.
         private func zoo(_ version: Int) -> NSManagedObjectModel {
             let item = Shop.entity("Item", [Shop.attribute("text", .stringAttributeType)])
             let zebra = Shop.entity("Zebra", [Shop.attribute("text", .stringAttributeType)])
@@ -21,7 +21,7 @@
             let model = NSManagedObjectModel()
             model.entities = [item, zebra]
             if version > 1 {
-                // A hierarchy of another shape, so that the tables are made anew, too.
+                // A different hierarchy, which makes the migration recreate the tables.
                 zebra.properties.append(Shop.attribute("stripes", .integer16AttributeType))
                 model.entities.append(Shop.entity("Apple", [Shop.attribute("text", .stringAttributeType)]))
             }
@@ -53,7 +53,7 @@
                     try context.save()
                 }
             }
-            // Who still has the old version writes nothing that the new one would misunderstand.
+            // A program with the old version cannot write rows that the new version would misread.
             stale.performAndWait {
                 stale.insert("Zebra", ["text": "late"])
                 let late = code { try stale.save() }
@@ -65,7 +65,7 @@
             #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Zebra\"") == "10")
         }
 
-        /// `Thing` and `Box`, before and after much has changed.
+        /// `Thing` and `Box`, before and after many changes.
         private func things(_ version: Int) -> NSManagedObjectModel {
             let isNew = version > 1
             let note = Shop.attribute("note", .stringAttributeType, optional: !isNew)
@@ -86,7 +86,7 @@
                     Shop.attribute("decimal", isNew ? .decimalAttributeType : .booleanAttributeType), place,
                 ])
             let box = Shop.entity("Box", [Shop.attribute("name", .stringAttributeType)])
-            // One box becomes many; a list gets an order, at both ends of pairs too.
+            // A to-one relationship becomes to-many; lists get an order, on both sides of pairs, too.
             Shop.relate(box, "contents", thing, "box", inverseMany: isNew)
             Shop.relate(box, "list", thing, "lister", ordered: isNew)
             Shop.relate(box, "pairs", thing, "pairers", ordered: isNew, inverseMany: true)
@@ -189,7 +189,7 @@
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: zoo(2))
             let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: migrating)
             #expect(coordinator.persistentStore(for: url) === store)
-            // By the same URL, and by another one of the same store.
+            // The same URL, and another URL of the same store.
             for other in [url, stack.url] {
                 #expect(code { try coordinator.addPersistentStore(type: .postgreSQL, at: other) } == 134080)
             }
@@ -222,7 +222,7 @@
                 type: .sqlite, at: folder.appendingPathComponent("a.sqlite"))
             #expect(code { _ = try coordinator.migratePersistentStore(store, to: stack.url, type: .postgreSQL) } == 516)
             #expect(try stack.psql("SELECT text FROM \"\(stack.schema)\".\"Item\"") == "kept")
-            // A server that refuses every client has no room for a store, and its URL names no file.
+            // A server that refuses the client makes no store, and its URL is not used as a file path.
             let file = folder.appendingPathComponent("backup")
             try Data("kept".utf8).write(to: file)
             let wrong = try #require(

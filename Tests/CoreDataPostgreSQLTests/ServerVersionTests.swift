@@ -7,7 +7,7 @@
         import Glibc
     #endif
 
-    /// What says of itself that it is a server of some version, and then answers nothing.
+    /// A server that announces a version and then does not answer.
     final class FalseServer: Sendable {
         private let listener: Int32
         let port: Int
@@ -34,7 +34,7 @@
             Thread.detachNewThread {
                 while true {
                     let client = accept(listener, nil, nil)
-                    // Closed by who uses it: another server could have its number by then.
+                    // Closed here, because another server could reuse the descriptor earlier.
                     guard client >= 0 else { return _ = Glibc.close(listener) }
                     var buffer = [UInt8](repeating: 0, count: 4096)
                     if recv(client, &buffer, buffer.count, 0) > 0 {
@@ -58,7 +58,7 @@
         }
     }
 
-    /// A server that cannot have a store says so in one line.
+    /// Servers that cannot have a store are refused with one line.
     struct ServerVersionTests {
         private func refusal(_ server: FalseServer) throws -> NSError? {
             let url = try #require(

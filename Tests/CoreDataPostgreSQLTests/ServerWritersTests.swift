@@ -6,10 +6,10 @@
     import TestSupport
     import Testing
 
-    /// Many writers of one store, and one that watches lists of it. Each writer has a coordinator and a connection of its own.
+    /// Many writers of one store and a watcher of its lists. Each has its own coordinator and connection.
     @Suite(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerWritersTests {
-        /// `ROSTER_LONG_TESTS`: 20 writers for a minute, on 10,000 rows a unit, up to a million.
+        /// With `ROSTER_LONG_TESTS=n`: 20 writers for a minute on 10,000·n rows, at most a million.
         private struct Plan {
             var writers = 3
             var rows = 60
@@ -22,7 +22,7 @@
             }
         }
 
-        /// When each label was committed, and how long after that it was seen.
+        /// Times at which labels were committed and seen.
         private final class Times: Sendable {
             private struct Lists {
                 var committed: [String: DispatchTime] = [:]
@@ -36,7 +36,7 @@
             var committed: Set<String> { lists.withLock { Set($0.committed.keys) } }
             var seenCount: Int { lists.withLock { $0.seen.count } }
 
-            /// In milliseconds, ascending. What was seen before the writer had its answer took no time.
+            /// Delays in milliseconds, ascending. A label seen before the writer got its answer counts as 0.
             var delays: [Double] {
                 lists.withLock { lists in
                     lists.committed.compactMap { text, time in
@@ -74,7 +74,7 @@
             return controller
         }
 
-        /// Moves one from the stock of a good to that of another, and leaves a label; as often as it is in the way of others.
+        /// Moves one item between the stocks of two goods and inserts a label, until the time is over.
         private static func work(
             _ context: NSManagedObjectContext, _ writer: Int, _ plan: Plan, _ times: Times
         ) throws {
@@ -97,7 +97,7 @@
                     try context.save()
                     times.commit(text)
                 } catch let error as NSError where error.code == 133020 { context.rollback() }
-                // Each reads what others have written.
+                // Reads the others' changes in the next round.
                 context.refreshAllObjects()
             }
         }
@@ -143,11 +143,11 @@
             #expect(try stack.psql("SELECT sum(stock) FROM \(table("Good"))") == "\(plan.rows * 5)")
             let found = try stack.psql("SELECT text FROM \(table("Label"))").split(separator: "\n").map(String.init)
             #expect(Set(found) == times.committed && found.count == times.committed.count)
-            // A watcher that is busy is behind.
+            // A busy watcher may be late.
             eventually("the watcher sees all", within: plan.seconds > 1 ? 600 : 120) { times.seenCount >= found.count }
             let delays = times.delays
             #expect(delays.count == found.count && !found.isEmpty)
-            // The lists that were changed step by step are those that a fetch gives.
+            // The lists that were updated step by step are equal to new fetches.
             try watcher.performAndWait {
                 watcher.refreshAllObjects()
                 func lines(_ controller: NSFetchedResultsController<NSManagedObject>) -> [String] {

@@ -2,8 +2,8 @@
     import CoreData
     import Foundation
 
-    /// A small model with what the tests of the server need: a hierarchy, all kinds of relationships, constraints, a history
-    /// that keeps values of deleted rows, and names that want to be something else.
+    /// A small model for the server tests: a hierarchy, all kinds of relationships, constraints, values of deleted rows
+    /// in the history, and names with a meaning in SQL.
     enum Shop {
         static func attribute(
             _ name: String, _ type: NSAttributeType, optional: Bool = true
@@ -39,7 +39,7 @@
             to.properties.append(back)
         }
 
-        /// `Shelf` with goods in order, `Good` with `Book` below it, `Label` for many goods; unique codes.
+        /// `Shelf` with ordered goods, `Good` with unique codes and subentity `Book`, `Label` with many goods.
         static func model() -> NSManagedObjectModel {
             let shelf = entity("Shelf", [attribute("name", .stringAttributeType)])
             let code = attribute("code", .stringAttributeType)
@@ -69,13 +69,13 @@
             return model
         }
 
-        /// Names that are no plain names to any database.
+        /// Names that need quotes in any database.
         static func hostile() -> NSManagedObjectModel {
             let user = entity(
                 "user; drop",
                 [
                     attribute("select \"x\"; --", .stringAttributeType), attribute("a'b?", .integer64AttributeType),
-                    // Quotes with accents behind them are single characters to Swift, and quotes to a database.
+                    // For Swift a quote followed by an accent is one character; for a database it is still a quote.
                     attribute("\"\u{301} text; '\u{301}", .stringAttributeType),
                 ])
             let long = entity(
