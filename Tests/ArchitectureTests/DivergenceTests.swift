@@ -7,7 +7,7 @@ import Testing
         (try? String(contentsOf: SourceTree.root.appendingPathComponent($0), encoding: .utf8)) ?? ""
     }.joined()
 
-    @Test func everyTestThatIsNamedIsThere() throws {
+    @Test func namedTestsExist() throws {
         let tests = SourceText(
             path: "Tests", text: SourceTree.texts(below: "Tests").map(\.content).joined(separator: "\n"))
         func has(_ declaration: String, before end: (Character?) -> Bool) -> Bool {

@@ -30,7 +30,7 @@ import Testing
     ])
 
     @Test(arguments: rooms.keys.sorted())
-    func importsOnlyRoomsToItsLeft(room: String) {
+    func importsOnlyItsRooms(room: String) {
         let files = SourceTree.files(below: "Sources/\(room)")
         #expect(!files.isEmpty)
         for file in files {

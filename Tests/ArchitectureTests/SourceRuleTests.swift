@@ -18,16 +18,16 @@ import Testing
         expectNone("begins a function of more than 80 lines") { $0.longFunctions(limit: 80) }
     }
 
-    @Test func unsafeCodeSaysWhyItIsSound() {
+    @Test func unsafeCodeIsExplained() {
         expectNone("needs a comment with SAFETY: here or at its declaration") { $0.unexplainedUnsafeLines() }
     }
 
-    @Test func uncheckedSendableSaysWhyItIsSound() {
+    @Test func uncheckedSendableIsExplained() {
         expectNone("needs a comment with SAFETY: directly above") { $0.unexplainedUncheckedLines() }
     }
 
     /// Code that reads files checks its arithmetic; see `UncheckedArithmetic.swift`.
-    @Test func whatAFileSaysIsCalculatedWithChecks() throws {
+    @Test func arithmeticOnNumbersFromFilesIsChecked() throws {
         let files = SourceTree.sourceTexts.filter { file in
             SourceText.readingFolders.contains { file.path.hasPrefix($0) }
         }
@@ -45,7 +45,7 @@ import Testing
         expectNone("needs a summary") { $0.undocumentedLines() }
     }
 
-    @Test func throwingDeclarationsSayWhichErrors() {
+    @Test func throwingDeclarationsDocumentTheirErrors() {
         expectNone("throws, and does not say what") { $0.silentThrowingLines() }
     }
 }

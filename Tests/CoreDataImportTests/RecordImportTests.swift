@@ -18,7 +18,7 @@ import Testing
 
     // MARK: Names and formats
 
-    @Test func keysAndDatesAreReadAsTheModelSays() throws {
+    @Test func keysAndDatesFollowTheModel() throws {
         let result = try world.take(
             """
             [{"id": 1, "full_name": "Ada", "residence": {"city": "London"}, "born": "10.12.1815", "seen": 86400,
@@ -50,7 +50,7 @@ import Testing
         #expect(score?.description(withLocale: nil) == "12345678901234567890.123456789012345")
     }
 
-    @Test func missingLeavesAndNullTakesAway() throws {
+    @Test func missingKeysKeepValuesAndNullRemovesThem() throws {
         try world.take(#"[{"id": 1, "full_name": "Ada", "active": true, "company": {"name": "Engines"}}]"#)
         try world.context.save()
         #expect(try world.take(#"[{"id": 1}]"#).outcomes == [.unchanged])
@@ -131,7 +131,7 @@ import Testing
         #expect(try world.all("Person", by: "personID").count == 3)
     }
 
-    @Test func partsAreChangedAndReplacedNotCollected() throws {
+    @Test func partsAreUpdatedOrReplacedNotAccumulated() throws {
         try world.take(#"[{"id": 1, "home": {"street": "A"}, "addresses": [{"street": "B"}, {"street": "C"}]}]"#)
         try world.context.save()
         let home = try person(1).value(forKey: "home") as? NSManagedObject
@@ -159,7 +159,7 @@ import Testing
 
     // MARK: Hooks
 
-    @Test func hooksChooseAndFinish() throws {
+    @Test func hooksFilterRecordsAndCompleteObjects() throws {
         try world.take(#"[{"id": 1, "full_name": "Ada"}]"#)
         var asked: [Bool] = []
         var told: [String] = []
@@ -213,7 +213,7 @@ import Testing
         #expect(error?.reason == "Person has no property “Active”; did you mean active?")
     }
 
-    @Test func deepNestingIsAnErrorNoStop() throws {
+    @Test func deepNestingIsAnErrorNotATrap() throws {
         var record = ImportValue.object([("id", .number("0"))])
         for _ in 0..<400 { record = .object([("id", .number("1")), ("friend_ids", .array([record]))]) }
         let error = #expect(throws: RecordImportError.self) {
@@ -222,7 +222,7 @@ import Testing
         #expect(error?.reason == "is nested deeper than 256 levels")
     }
 
-    @Test func valuesOfProgramsAreTaken() throws {
+    @Test func swiftValuesBecomeImportValues() throws {
         let uuid = UUID()
         let record: [String: Any] = [
             "a": Date(timeIntervalSinceReferenceDate: 0.25), "b": uuid, "c": [true, 1, 2.5, NSNull()],
@@ -282,7 +282,7 @@ import Testing
         #expect(name.map { Array($0.utf8) } == [0xc3, 0xa9])
     }
 
-    @Test func aPartThatIsTakenAwayIsDeleted() throws {
+    @Test func aRemovedPartIsDeleted() throws {
         try world.take(#"[{"id": 1, "home": {"street": "High Street"}, "company": {"name": "Engines"}}]"#)
         try world.context.save()
         #expect(try world.take(#"[{"id": 1, "home": null, "company": null}]"#).outcomes == [.updated])

@@ -11,7 +11,7 @@
             ListFollower.fanout(forArrivals: count, rowsOfQuestion: pace.rowsOfQuestion)
         }
 
-        @Test func aServerThatTakesLongIsAskedForMoreRowsAtOnce() {
+        @Test func slowServersGetQueriesAboutMoreRows() {
             let pace = ServerPace()
             #expect([1, 32, 100].map { fanout($0, pace) } == [9, 3, 2])
             // As fast as a file.
@@ -25,7 +25,7 @@
         }
 
         /// The transfer time of many rows does not count, and one slow answer counts little.
-        @Test func onlyTheTimeBesideTheRowsCounts() {
+        @Test func transferTimeOfRowsDoesNotCount() {
             let pace = ServerPace()
             for _ in 0..<20 { pace.note(rows: 5000, nanoseconds: 50_200_000) }
             #expect(pace.rowsOfQuestion <= 20)

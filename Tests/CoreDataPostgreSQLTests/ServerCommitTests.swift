@@ -45,7 +45,7 @@
             }
         }
 
-        @Test func aBatchKeepsSavesOutAndTheyWaitNoLongerThanTheySay() throws {
+        @Test func savesDuringABatchWaitForTheirTimeoutOnly() throws {
             let stack = try ServerStack(Shop.model())
             let saver = ServerStack.context(try stack.another(options: [NSPersistentStoreTimeoutOption: 0.05]))
             let patient = ServerStack.context(
@@ -75,7 +75,7 @@
             }
         }
 
-        @Test func aCommitWhoseAnswerIsLostIsAskedForAndNotRepeated() throws {
+        @Test func aCommitWithoutAnswerIsLookedUpAndNotRepeated() throws {
             let stack = try ServerStack(Shop.model())
             let cluster = try #require(PostgreSQLCluster.shared)
             let proxy = try CuttableProxy(to: cluster.port)
@@ -106,7 +106,7 @@
         }
 
         /// Changes of lists after a save of unknown outcome are written or refused, but not taken for saved.
-        @Test func pairsAndPlacesThatCameAfterADoubtAreNotLost() throws {
+        @Test func listChangesAfterAnUnknownOutcomeAreNotLost() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
@@ -141,7 +141,7 @@
 
         /// The server has got a save's statements and waits for a row lock. The network is cut, and the save continues
         /// on another connection. After the row is unlocked, only one of the two writes.
-        @Test func aSaveThatTheServerStillHasIsNotWrittenTwice() throws {
+        @Test func aSaveStillRunningOnTheServerIsNotWrittenTwice() throws {
             let stack = try ServerStack(Shop.model())
             let cluster = try #require(PostgreSQLCluster.shared)
             let proxy = try CuttableProxy(to: cluster.port)
@@ -214,7 +214,7 @@
 
         /// The first save reserves keys, and commits together with its rows.
         @Test(arguments: [false, true])
-        func aCommitThatGoesWithItsRowsIsAskedForToo(isAway: Bool) throws {
+        func aCommitSentWithItsRowsIsLookedUpToo(isAway: Bool) throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
@@ -246,7 +246,7 @@
         }
 
         /// A connection that broke before such a save does not make the outcome unknown.
-        @Test func aSaveWithNewKeysGoesAgainOnANewConnection() throws {
+        @Test func aSaveWithNewKeysIsRetriedOnANewConnection() throws {
             let stack = try ServerStack(Shop.model())
             let name = "keys\(UInt32.random(in: 0 ... .max))"
             let context = ServerStack.context(try named(stack, name))
@@ -259,7 +259,7 @@
             #expect(try stack.psql("SELECT string_agg(text, '') FROM \"\(stack.schema)\".\"Label\"") == "a")
         }
 
-        @Test func aNetworkThatIsCutLosesNothingAndDoublesNothing() throws {
+        @Test func aCutNetworkLosesAndRepeatsNoSave() throws {
             let stack = try ServerStack(Shop.model())
             let cluster = try #require(PostgreSQLCluster.shared)
             let proxy = try CuttableProxy(to: cluster.port)
@@ -333,7 +333,7 @@
             }
         }
 
-        @Test func aServerThatIsAwayIsNotAskedAllTheTime() throws {
+        @Test func aServerThatIsDownIsNotAskedConstantly() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }

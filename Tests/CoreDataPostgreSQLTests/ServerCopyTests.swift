@@ -68,7 +68,7 @@
         @Test(
             .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
             .enabled(if: !stores.isEmpty, "set ROSTER_CORPUS to the folder with Apple's stores"), arguments: stores)
-        func compositeAttributesGoToAServerAndBack(original: URL) throws {
+        func compositeAttributesAreCopiedToAServerAndBack(original: URL) throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -129,7 +129,7 @@
 
         // MARK: Saves
 
-        @Test func valuesAreThereAfterTheSaveInTwoRoundTrips() throws {
+        @Test func aSaveReturnsDerivedValuesInTwoRoundTrips() throws {
             let stack = try ServerStack(Self.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
@@ -197,7 +197,7 @@
         // MARK: Counts and sums
 
         /// Triggers of a table change rows of the same table. They have to end, and count each row once.
-        @Test func aRowThatIsBehindItselfIsCountedOnce() throws {
+        @Test func aRowRelatedToItselfIsCountedOnce() throws {
             let person = Shop.entity(
                 "Person",
                 [
@@ -277,7 +277,7 @@
         }
 
         /// Statements and values differ from those of a save.
-        @Test func anotherProgramCountsRight() throws {
+        @Test func derivedValuesAreRightForOtherPrograms() throws {
             let stack = try ServerStack(Self.model())
             try stack.inContext { context in
                 context.insert("Player", ["name": "a", "team": context.insert("Team", ["name": "t"])])
@@ -306,7 +306,7 @@
         }
 
         /// A client sees the commits of the others only when it gets the lock.
-        @Test func clientsThatWriteAtOnceLeaveTheRightCounts() throws {
+        @Test func concurrentClientsLeaveTheRightCounts() throws {
             let stack = try ServerStack(Self.model())
             let teams = try stack.inContext { context in
                 let teams = (0..<3).map { context.insert("Team", ["name": "t\($0)"]) }
@@ -364,7 +364,7 @@
             }
         }
 
-        @Test func followersAndTheHistoryHearOfThem() throws {
+        @Test func followersAndTheHistoryGetDerivedValues() throws {
             let following: [AnyHashable: Any] = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
             let stack = try ServerStack(Self.model(), options: following)
             let context = stack.context()
@@ -428,7 +428,7 @@
         /// The outcome of a commit is unknown until the next save asks. Then the objects get their derived values, with
         /// the changes of the rest of that save.
         @Test(arguments: [false, true])
-        func valuesAreReadWhenADoubtIsSettled(hasRest: Bool) throws {
+        func valuesAreReadWhenAnOutcomeBecomesKnown(hasRest: Bool) throws {
             let stack = try ServerStack(Self.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
@@ -456,7 +456,7 @@
         }
 
         /// Saves of rows that no other row depends on share the store's lock.
-        @Test func aCopyWithinItsRowKeepsNoSaveOut() throws {
+        @Test func derivationsWithinARowBlockNoSave() throws {
             let word = Shop.entity("Word", [Shop.attribute("name", .stringAttributeType)])
             word.properties.append(Self.derived("same", .stringAttributeType, "name"))
             let model = NSManagedObjectModel()
@@ -479,7 +479,7 @@
 
         // MARK: Batches
 
-        @Test func batchesKeepThem() throws {
+        @Test func batchesUpdateDerivedValues() throws {
             let stack = try ServerStack(Self.model())
             try stack.inContext { context in
                 let teams = ["Āb", "c"].map { context.insert("Team", ["name": $0]) }
@@ -527,7 +527,7 @@
         ]
 
         /// Migrations add derived attributes, rename and change them, and remove them.
-        @Test func migrationsWorkThemOut() throws {
+        @Test func migrationsCalculateDerivedValues() throws {
             let stack = try ServerStack(Self.model(derived: false))
             try stack.inContext { context in
                 let teams = ["Žižkov", "b"].map { context.insert("Team", ["name": $0]) }
@@ -635,7 +635,7 @@
             #expect(code { _ = try ServerStack(refused) } == 134060)
         }
 
-        @Test func aDividedTableKeepsThem() throws {
+        @Test func partitionedTablesUpdateDerivedValues() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let schema = "derived_\(UInt32.random(in: 0 ... .max))"
             defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }

@@ -19,7 +19,7 @@
 
         enum Loss: CaseIterable { case migration, removal }
 
-        @Test(arguments: Loss.allCases) func followersAreTold(loss: Loss) async throws {
+        @Test(arguments: Loss.allCases) func followersAreNotifiedOfLostTables(loss: Loss) async throws {
             let stack = try ServerStack(
                 model(1), options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
             let coordinator = stack.coordinator
@@ -51,7 +51,7 @@
         }
 
         /// A revoked right is not reported as missing tables.
-        @Test func aMissingRightIsSaidAsSuch() throws {
+        @Test func aMissingRightIsReportedAsSuch() throws {
             let stack = try ServerStack(model(1))
             let rights = "SELECT ON ALL TABLES IN SCHEMA \"\(stack.schema)\""
             try stack.asRole({

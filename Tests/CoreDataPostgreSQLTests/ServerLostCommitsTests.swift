@@ -15,7 +15,7 @@
         }
 
         /// Unreadable rows do not count as deleted, and no save deletes them.
-        @Test func whatCannotBeReadIsNotGone() throws {
+        @Test func unreadableRowsAreNotDeleted() throws {
             let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
             try coordinator.addPersistentStore(type: .postgreSQL, at: cluster.url(schema: "away"))
@@ -50,7 +50,7 @@
         }
 
         /// Rows that the server has lost count as deleted, and no save deletes other rows with their keys.
-        @Test func whatTheServerLostIsGoneAndNothingElseIsDeleted() throws {
+        @Test func onlyRowsThatTheServerLostAreDeleted() throws {
             let cluster = try #require(PostgreSQLCluster.make())
             try cluster.psql("ALTER SYSTEM SET wal_writer_delay = '10s'")
             try cluster.psql("SELECT pg_reload_conf()")

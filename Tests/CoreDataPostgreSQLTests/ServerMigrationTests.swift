@@ -42,7 +42,7 @@
             }
         }
 
-        @Test func aStoreComesToAnotherVersionInPlace() throws {
+        @Test func aStoreIsMigratedInPlace() throws {
             let stack = try ServerStack(Shop.model())
             let uri = try fill(stack)
             try stack.coordinator.remove(stack.store)

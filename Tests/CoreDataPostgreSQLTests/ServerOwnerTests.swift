@@ -45,7 +45,7 @@
             try coordinator.remove(store)
         }
 
-        @Test func whatAMemberMigratesBelongsToTheOwner() throws {
+        @Test func tablesMigratedByAMemberBelongToTheOwner() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)
             let (owner, member, schema) = ("Holder\(number)", "member\(number)@x.com", "t_owned\(number)")

@@ -51,7 +51,7 @@
             #expect(try number("SELECT count(*) FROM pg_namespace WHERE nspname = '\(schema)'") == "0")
         }
 
-        @Test func aNumberOfPartitionsThatIsNoneIsSaid() throws {
+        @Test func invalidParametersAreReported() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             for text in ["partitions=0", "partitions=many", "partitions=5000", "replica="] {
                 let url = try #require(URL(string: cluster.url(schema: "nothing").absoluteString + "&" + text))
@@ -62,7 +62,7 @@
         }
 
         /// A trigger fails like a serialization failure or deadlock. A sequence counts the attempts.
-        @Test(arguments: ["40001", "40P01"]) func aSaveThatMayBeRepeatedIsRepeated(state: String) throws {
+        @Test(arguments: ["40001", "40P01"]) func aSaveThatTheServerAbortsIsRetried(state: String) throws {
             let stack = try ServerStack(Shop.model())
             let schema = "\"\(stack.schema)\""
             try _ = stack.psql("CREATE SEQUENCE \(schema).tries")

@@ -47,7 +47,7 @@
 
         // MARK: Roles and hosts
 
-        @Test func theServerSaysWhoSaved() throws {
+        @Test func theHistoryContainsRoleAndHost() throws {
             let stack = try ServerStack(model())
             let table = "\"\(stack.schema)\"._transactions"
             let (coordinator, store) = (stack.coordinator, stack.store)
@@ -68,7 +68,7 @@
         }
 
         /// A store of an older version lacks these columns until its next migration.
-        @Test func anOlderStoreLearnsWhoSavesByItsMigration() throws {
+        @Test func migratingAnOlderStoreAddsRoleAndHost() throws {
             let stack = try ServerStack(model())
             let schema = "\"\(stack.schema)\""
             _ = try stack.psql(
@@ -165,7 +165,7 @@
         // MARK: Migrations
 
         /// A rehearsal changes nothing, and its statements make the same tables as the migration.
-        @Test func aRehearsalTellsTheStatementsOfAMigration() throws {
+        @Test func aRehearsalReturnsTheStatementsOfAMigration() throws {
             let stack = try ServerStack(model())
             try stack.inContext { context in
                 context.insert("Party", ["title": "ball", "begin": Date.distantPast])

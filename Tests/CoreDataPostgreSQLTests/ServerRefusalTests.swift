@@ -22,7 +22,7 @@
         // MARK: Notifications
 
         /// Poolers and compatible servers have their own errors for LISTEN.
-        @Test func aServerThatRefusesToListenIsAsked() throws {
+        @Test func aServerThatRefusesToListenIsPolled() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
@@ -84,7 +84,7 @@
         }
 
         /// A standby aborts queries that conflict with recovery.
-        @Test(arguments: ["40001", "40P01"]) func aReadingThatTheServerGivesUpIsTriedAgain(state: String) throws {
+        @Test(arguments: ["40001", "40P01"]) func aReadThatTheServerAbortsIsRetried(state: String) throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 context.insert("Label", ["text": "a"])
@@ -107,7 +107,7 @@
         }
 
         /// An administrator or a `statement_timeout` ended the query. Repeating it would take as long.
-        @Test func aReadingThatAnAdministratorEndsIsNoCancellation() throws {
+        @Test func aReadEndedByAnAdministratorIsNotACancellation() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 context.insert("Label", ["text": "a"])
@@ -125,7 +125,7 @@
 
         // MARK: Locks
 
-        @Test func metadataAndTheRemovalOfHistoryWaitNoLongerThanTheySay() throws {
+        @Test func metadataAndHistoryRemovalWaitForTheTimeoutOnly() throws {
             let options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.1]
             let stack = try ServerStack(Shop.model(), options: options)
             let kept = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .postgreSQL, at: stack.url)
@@ -172,7 +172,7 @@
 
         /// Two saves that lock the same tables in different orders would deadlock.
         @Test(arguments: Touch.allCases, [false, true])
-        func tablesAreTakenInOneOrder(touch: Touch, isReversed: Bool) throws {
+        func tablesAreLockedInOneOrder(touch: Touch, isReversed: Bool) throws {
             let stack = try ServerStack(Shop.model())
             let context = stack.context()
             let (first, last) = ("\"\(stack.schema)\".\"Good\"", "\"\(stack.schema)\".\"Label\"")
@@ -218,7 +218,7 @@
         // MARK: Texts
 
         /// A database or role for which a backslash in a literal is an escape.
-        @Test func textsWithBackslashesStayWhereTheyMeanSomethingElse() throws {
+        @Test func backslashesSurviveWhereTheyAreEscapes() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)
             let (role, schema) = ("old\(number)", "t_old\(number)")

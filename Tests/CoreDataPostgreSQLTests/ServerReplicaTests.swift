@@ -27,7 +27,7 @@
 
         private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-        @Test func readsGoToTheReplicaAndSeeWhatWasWrittenAndItTakesOver() throws {
+        @Test func replicaReadsMissNoWritesAndTheReplicaTakesOver() throws {
             let pair = try Pair()
             try readsSeeWhatWasWritten(pair)
             try aListOnTheStandbyFollows(pair)

@@ -42,7 +42,7 @@
             try cluster.psql("DROP SCHEMA \"\(schema)\" CASCADE")
         }
 
-        @Test func theCommentsAreWhatTheModelSays() throws {
+        @Test func commentsComeFromTheModel() throws {
             let model = Shop.model()
             let good = try #require(model.entitiesByName["Good"])
             good.userInfo = ["about": "What's on the shelves"]
@@ -213,7 +213,7 @@
             }
         }
 
-        @Test func theHistoryTellsWhoDidWhat() throws {
+        @Test func theHistoryContainsAuthorsAndChanges() throws {
             let stack = try ServerStack(Shop.model())
             try fill(stack)
             let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
@@ -295,7 +295,7 @@
             }
         }
 
-        @Test func fetchesRunBesideTheQueue() throws {
+        @Test func fetchesRunOffTheQueue() throws {
             let stack = try ServerStack(Shop.model())
             try fill(stack)
             let context = stack.context()
@@ -312,7 +312,7 @@
             #expect(codes == ["g0", "g1", "g2"])
         }
 
-        @Test func groupsAndSumsAreReckonedByTheServer() throws {
+        @Test func groupsAndSumsAreCalculatedByTheServer() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 for number in 0..<60 {

@@ -10,7 +10,7 @@
         .needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
         .enabled(if: PostgreSQLCluster.makesCertificates, "OpenSSL is not installed"))
     struct ServerTLSTests {
-        @Test func aServerIsReachedInSecretAndProved() throws {
+        @Test func connectionsAreEncryptedAndVerified() throws {
             let cluster = try #require(PostgreSQLCluster.make())
             let certificate = try cluster.offerTLS()
             try cluster.psql("CREATE ROLE secret LOGIN SUPERUSER PASSWORD 's3cret'")

@@ -22,7 +22,7 @@
             "\u{6771}", "tower", "_b%", "\\D", "fi", "'n", "\u{30AB}", "\u{301}",
         ]
 
-        @Test func whatTheServerLeavesOutDoesNotMatch() throws {
+        @Test func rowsThatTheServerOmitsDoNotMatch() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 for text in Self.texts { context.insert("Label", ["text": text]) }
@@ -54,7 +54,7 @@
         }
 
         /// Compounds whose depth is equal to their length.
-        @Test func longChainsAreAnswered() throws {
+        @Test func longChainsOfConditionsAreFetched() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 for text in Self.texts { context.insert("Label", ["text": text]) }

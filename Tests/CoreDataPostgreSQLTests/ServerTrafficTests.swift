@@ -289,7 +289,7 @@
         }
 
         /// Each step of the search for positions is a query. A slow server gets fewer queries, each about more rows.
-        @Test func aServerFarAwayIsAskedFewerQuestionsForTheSamePlaces() throws {
+        @Test func aSlowServerGetsFewerQueriesForPositions() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }

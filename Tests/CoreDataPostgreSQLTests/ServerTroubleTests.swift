@@ -19,7 +19,7 @@
             } catch let error as NSError { return (error.code, error.localizedDescription) }
         }
 
-        @Test func wrongPasswordsUnknownHostsAndMissingRightsAreSaid() throws {
+        @Test func wrongPasswordsUnknownHostsAndMissingRightsAreReported() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let name = "clerk\(UInt32.random(in: 0 ... .max))"
             try cluster.psql("CREATE ROLE \(name) LOGIN PASSWORD 'right'")
@@ -103,7 +103,7 @@
             }
         }
 
-        @Test func aLostConnectionIsMadeAnew() throws {
+        @Test func aLostConnectionIsReopened() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 context.insert("Label", ["text": "a"])
@@ -120,7 +120,7 @@
             }
         }
 
-        @Test func savesThatMeetEachOtherAreBothWritten() throws {
+        @Test func savesThatDeadlockAreBothWritten() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 for number in 0..<20 { context.insert("Good", ["code": "g\(number)", "stock": 0]) }
@@ -159,7 +159,7 @@
             var savedCount: Int { all.withLock { $0.there.count } }
         }
 
-        @Test func aServerThatIsKilledLosesNothingAndDoublesNothing() throws {
+        @Test func aKilledServerLosesAndRepeatsNoSave() throws {
             let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
             let url = cluster.url(schema: "killed")
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())

@@ -28,7 +28,7 @@
             return model
         }
 
-        @Test func twoProgramsThatMigrateAtOnceMigrateOnceAndAThirdLearnsOfIt() throws {
+        @Test func concurrentMigrationsRunOnceAndOthersNotice() throws {
             let stack = try ServerStack(zoo(1))
             let stale = stack.context()
             try stale.performAndWait {
@@ -144,7 +144,7 @@
             #expect(try stack.psql(places) == "0")
         }
 
-        @Test func rightsStayAndViewsAreNotTakenAway() throws {
+        @Test func migrationsKeepRightsAndViews() throws {
             let stack = try ServerStack(Shop.model())
             let schema = "\"\(stack.schema)\""
             let name = "reader\(UInt32.random(in: 0 ... .max))"
@@ -179,7 +179,7 @@
             #expect(try stack.psql("SET ROLE \(name); SELECT text, rank FROM \(schema).\"Label\"") == "x|7")
         }
 
-        @Test func aPasswordInTheURLServesForMigrationsTooAndAStoreIsOpenOnce() throws {
+        @Test func migrationsUseThePasswordOfTheURLAndAStoreOpensOnce() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let stack = try ServerStack(zoo(1))
             let name = "owner\(UInt32.random(in: 0 ... .max))"
@@ -195,7 +195,7 @@
             }
         }
 
-        @Test func stagesAreForFiles() throws {
+        @Test func stagedMigrationsAreForFiles() throws {
             let stack = try ServerStack(zoo(1))
             try stack.coordinator.remove(stack.store)
             var options = migrating
@@ -207,7 +207,7 @@
             #expect(try stack.psql("SELECT to_regclass('\"\(stack.schema)\".\"Apple\"') IS NULL") == "t")
         }
 
-        @Test func aCopyTakesNothingThatIsThere() throws {
+        @Test func aCopyOverwritesNothing() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let stack = try ServerStack(zoo(1))
             try stack.inContext { context in

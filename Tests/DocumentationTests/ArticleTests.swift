@@ -36,7 +36,7 @@ import Testing
     }
 
     /// The lines of each Swift block are in a file that the tests compile, or in a manifest of the examples.
-    @Test func p25_codeOfArticlesIsCompiled() throws {
+    @Test func codeOfArticlesIsCompiled() throws {
         let sources =
             try Self.files(Self.root.appendingPathComponent("Tests/DocumentationTests/Snippets"), "swift")
             + [Self.root.appendingPathComponent("Examples/Notes/Package.swift")]

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func membersComeAndGo() throws {
+    @Test func membersAreAddedAndRemoved() throws {
         let stack = try Stack("Library")
         let author = Author(context: stack.context)
         let books = books(4, stack.context)

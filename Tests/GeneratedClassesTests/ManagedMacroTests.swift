@@ -17,7 +17,7 @@ import Testing
         (members?.array as? [Member] ?? []).map { $0.name ?? "" }.joined(separator: " ")
     }
 
-    @Test func p20_propertiesOfEveryKindBeginUnset() throws {
+    @Test func propertiesOfEveryKindBeginUnset() throws {
         let squad = Squad(context: try Stack("League").context)
         #expect(squad.address == nil && squad.badge == nil && squad.budget == nil && squad.colors == nil)
         #expect(squad.draws == nil && squad.extra == nil && squad.mood == nil && squad.name == nil && squad.site == nil)
@@ -29,7 +29,7 @@ import Testing
         #expect(squad.founded == Date(timeIntervalSinceReferenceDate: 1))
     }
 
-    @Test func p20_propertiesOfEveryKindAreKept() throws {
+    @Test func propertiesOfEveryKindAreKept() throws {
         let stack = try Stack("League")
         let squad = Squad(context: stack.context)
         let other = Squad(context: stack.context)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func p20_methodsOfASetChangeBothEnds() throws {
+    @Test func methodsOfASetChangeBothEnds() throws {
         let context = try Stack("League").context
         let squad = Squad(context: context)
         let members = members(4, context)
@@ -102,7 +102,7 @@ import Testing
         #expect(squad.rivals == [others[1]] && others[0].rivals.isEmpty)
     }
 
-    @Test func p20_methodsOfAnOrderedSetKeepItsOrder() throws {
+    @Test func methodsOfAnOrderedSetKeepItsOrder() throws {
         let context = try Stack("League").context
         let squad = Squad(context: context)
         let members = members(6, context)
@@ -123,7 +123,7 @@ import Testing
         #expect(names(squad.ranking) == "M0")
     }
 
-    @Test func p20_primitiveValuesHaveNoHooks() throws {
+    @Test func primitiveValuesBypassAccessors() throws {
         let stack = try Stack("League")
         let context = stack.context
         let squad = Squad(context: context)
@@ -148,7 +148,7 @@ import Testing
         #expect(squad.players?.contains(third) == true)
     }
 
-    @Test func p20_keyPathsOfManagedPropertiesStandForTheirKeys() throws {
+    @Test func keyPathsOfManagedPropertiesHaveKeys() throws {
         // A stack that is open makes the entities of its model known.
         let stack = try Stack("League")
         defer { withExtendedLifetime(stack) {} }
@@ -242,7 +242,7 @@ import Testing
         return lines
     }
 
-    @Test func p20_theyAgreeWithGeneratedClasses() throws {
+    @Test func managedPropertiesEqualGeneratedAccessors() throws {
         let stack = try Stack("League")
         let context = stack.context
         context.undoManager = UndoManager()

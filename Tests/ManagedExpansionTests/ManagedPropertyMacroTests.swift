@@ -20,7 +20,7 @@ import Testing
         "@Managed @objc(name) dynamic var `name`: Set<Player>",
         "@A.B<C<D>>(x: [1]) @Managed nonisolated(unsafe) var name: Int // a comment = 5",
     ])
-    func accessorsGoByTheName(text: String) {
+    func accessorsUseTheName(text: String) {
         #expect(
             expansion(text) == .code("get { self[managed: \"name\"] }\nset { self[managed: \"name\"] = newValue }"),
             "\(text)")
@@ -67,7 +67,7 @@ import Testing
         ([], "belongs into its class"), (["public struct Team {}"], "declared as 'struct'"),
         (["@MainActor\nenum Team: Int {}"], "declared as 'enum'"), (["actor Team {}"], "declared as 'actor'"),
     ])
-    func itStandsInClassesOnly(contexts: [String], message: String) throws {
+    func isAllowedInClassesOnly(contexts: [String], message: String) throws {
         let mistake = try #require(mistakes("  @Managed var name: Int", in: contexts).first)
         #expect(mistake.message.contains(message) && mistake.offset == 2)
     }
@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: [
         "public final class Team: NSManagedObject {}", "@objc(Team)\nclass Team: A<B> {}", "extension Outer.Team {}",
     ])
-    func itStandsInClassesAndExtensions(context: String) {
+    func isAllowedInClassesAndExtensions(context: String) {
         #expect(mistakes("@Managed var name: Int", in: [context, "enum Space {}"]).isEmpty)
     }
 }

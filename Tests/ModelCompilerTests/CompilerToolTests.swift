@@ -31,13 +31,13 @@ import Testing
         (["--fast", "a", "b.momd"], "unknown flag --fast"), (["a", "b"], "“b” ends neither in .momd nor in .mom"),
         (["--module"], "--module wants a value"), (["--all", "a", "b.momd"], "--all is for --generate"),
     ])
-    func misuseIsToldApart(words: [String], message: String) {
+    func misuseHasItsOwnStatus(words: [String], message: String) {
         var errors = ""
         let status = CompilerTool(output: { _ in }, errors: { errors += $0 }).run(words)
         #expect(status == 2 && errors.hasPrefix("momc: \(message)"), "\(errors)")
     }
 
-    @Test func flagsStandAnywhere() throws {
+    @Test func flagsMayFollowArguments() throws {
         #expect(
             try CompilerTool.job(["a", "--generate", "--", "-b"])
                 == .generate(model: "a", output: "-b", everything: false))

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ["WorldCup", "Kinds"])
-    func sourcesAreTheOnesThatAreKept(name: String) throws {
+    func sourcesEqualTheGoldenFiles(name: String) throws {
         let source = try ModelSource.read(name == "Kinds" ? Models.kinds : Models.worldCup)
         let files = try ClassGenerator(source).files
         try expectGolden(files.map { "=== \($0.name)\n\($0.text)" }.joined(separator: "\n"), name)
@@ -119,7 +119,7 @@ import Testing
         #expect(file.text.contains("NSFetchRequest<Data>(entityName: \"Data\")"))
     }
 
-    @Test func oneFileHoldsWhatTheSeveralHold() throws {
+    @Test func oneFileContainsTheSeveralFiles() throws {
         let generator = try ClassGenerator(ModelSource.read(Models.worldCup))
         let together = generator.singleFile(named: "X.swift").text
         for file in generator.files {

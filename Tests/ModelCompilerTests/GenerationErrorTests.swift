@@ -73,7 +73,7 @@ import Testing
                 "Cup/contents:6: error: the predicate of the fetch request template 'bad' cannot be read: ") == true)
     }
 
-    @Test func whatGetsNothingIsAWarning() throws {
+    @Test func skippedEntitiesAndTemplatesAreWarnings() throws {
         let source = try Models.source(
             team: "",
             rest: """

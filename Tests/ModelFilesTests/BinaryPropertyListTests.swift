@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Swift considers these texts equal.
-    @Test func textsOfOtherCharactersKeepTheirs() throws {
+    @Test func equivalentTextsKeepTheirCharacters() throws {
         let texts = ["K", "\u{212A}", ";", "\u{37E}", "`", "\u{1FEF}", "\u{E9}", "e\u{301}"]
         let list = PropertyListValue.array((texts + texts.reversed()).map { .string($0) })
         guard case .array(let read) = try BinaryPropertyListReader.read(BinaryPropertyListWriter.write(list)) else {

@@ -51,7 +51,7 @@ import Testing
         #expect(try failure(bundle).reason.contains("property list"))
     }
 
-    @Test func emptyAndForeignFilesAreNoModels() throws {
+    @Test func emptyAndForeignFilesAreNotModels() throws {
         try FileManager.default.createDirectory(
             at: folder.appendingPathComponent("e.xcdatamodeld"), withIntermediateDirectories: true)
         #expect(try failure(folder.appendingPathComponent("e.xcdatamodeld")).reason.contains("no version"))

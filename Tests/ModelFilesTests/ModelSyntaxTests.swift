@@ -201,7 +201,7 @@ import Testing
         #expect(notes.contains { $0.text.contains("'bad'") && $0.text.contains("cannot be read") }, "\(notes)")
     }
 
-    @Test func aDamagedModelOfAStoreIsNamedAsSuch() throws {
+    @Test func aDamagedModelInAStoreIsReportedAsSuch() throws {
         let error = try #require(throws: ModelFileError.self) {
             try ModelFile.readCached(
                 RawDeflate.compress(Data("bplist00 and no more of it, whatever it was".utf8)), store: "/a.sqlite")
@@ -210,7 +210,7 @@ import Testing
         #expect(error.reason.contains("cut short"), "\(error)")
     }
 
-    @Test func everyTruncationOfACompiledModelSaysSo() throws {
+    @Test func truncatedCompiledModelsAreReportedAsSuch() throws {
         let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
         for count in stride(from: 40, to: data.count, by: 97) {
             let error = try #require(throws: ModelFileError.self) {

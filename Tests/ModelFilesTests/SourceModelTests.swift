@@ -142,7 +142,7 @@ import Testing
         ("<model><entity name=\"A\"/>\n<fetchRequest name=\"f\" entity=\"B\"/></model>", 3, "'B'"),
     ]
 
-    @Test(arguments: broken) func brokenModelsSayWhatAndWhere(_ body: String, line: Int, word: String) throws {
+    @Test(arguments: broken) func invalidModelsAreErrorsWithTheirPlace(_ body: String, line: Int, word: String) throws {
         let error = try #require(throws: ModelFileError.self) { try read(body) }
         #expect(error.file == "contents")
         #expect(error.line == line)
@@ -181,7 +181,7 @@ import Testing
         #expect(error.reason.contains("too many elements"))
     }
 
-    @Test func textIsDecodedAsXMLSays() throws {
+    @Test func entitiesAndSectionsAreDecoded() throws {
         let body = """
             <!DOCTYPE model [<!ELEMENT model ANY>]><!-- <entity --><model ><entity name='A'><userInfo>
             <entry key="&lt;&gt;&amp;&quot;&apos;" value="&#10;&#x1F98A;'"/> <![CDATA[ <entry/> ]]></userInfo></entity><?x y?></model>

@@ -11,7 +11,7 @@ import Testing
 
     /// Every class that a model can contain, each with unknown keys.
     @Test(arguments: [CompiledModelWriter.Form.file, .store])
-    func unknownKeysComeBack(_ form: CompiledModelWriter.Form) throws {
+    func unknownKeysAreWritten(_ form: CompiledModelWriter.Form) throws {
         var everything = CompiledModelTests.everything()
         if form == .store { everything.fetchRequests = [] }
         let data = try CompiledModelWriter.write(everything, form: form)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(.enabled(if: Corpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: Corpus.compiled)
-    func corpusModelsKeepThem(_ url: URL) throws {
+    func corpusModelsKeepUnknownKeys(_ url: URL) throws {
         var generator = SeededGenerator(seed: 20_261_122)
         let altered = try AlteredArchive.addingKeys(to: Data(contentsOf: url)) { _, _ in
             Int.random(in: 0..<5, using: &generator) == 0
@@ -54,7 +54,7 @@ import Testing
         "NSComparisonPredicate", "NSFunctionExpression", "NSConstantValueExpression", "NSKeyPathExpression",
         "NSEqualityPredicateOperator", "NSCompoundPredicate",
     ])
-    func unknownSyntaxComesBack(_ name: String) throws {
+    func unknownSyntaxIsWritten(_ name: String) throws {
         let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
         let altered = try AlteredArchive.renaming(name, in: data)
         let (model, _) = try CompiledModelReader.read(altered, file: "x.mom")
@@ -80,7 +80,7 @@ import Testing
         #expect(found == expected)
     }
 
-    @Test func valuesOfUnknownClassesComeBack() throws {
+    @Test func valuesOfUnknownClassesAreWritten() throws {
         var model = CompiledModelTests.everything()
         model.entities[0].userInfo = [
             "plain": .string("a"), "url": .uri("http://a.invalid"), "list": .array([.uri("b:c")]),
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// A changed predicate is written, not the kept one.
-    @Test func aChangedPredicateIsNotTheKeptOne() throws {
+    @Test func aChangedPredicateReplacesTheKeptOne() throws {
         let data = try AlteredArchive.addingKeys(
             to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .file))
         var model = try CompiledModelReader.read(data, file: "x.mom").model
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// References of kept objects to removed objects become null.
-    @Test func referencesToWhatIsGoneLeadNowhere() throws {
+    @Test func referencesToRemovedObjectsBecomeNull() throws {
         let data = try AlteredArchive.addingKeys(
             to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
         ) { _, name in name == "NSEntityDescription" || name == "NSAttributeDescription" }
@@ -129,7 +129,7 @@ import Testing
         _ = try CompiledModelReader.read(written, file: "x.mom")
     }
 
-    @Test func aSourceModelCannotSayThem() throws {
+    @Test func sourceModelsCannotContainThem() throws {
         let data = try AlteredArchive.addingKeys(
             to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
         ) { _, name in name == "NSEntityDescription" }

@@ -55,7 +55,7 @@ import Testing
         </model>
         """
 
-    @Test func everythingComesBackInPlace() throws {
+    @Test func unknownPartsAreWrittenInPlace() throws {
         let (model, notes) = try SourceModelReader.read(Data(Self.contents.utf8), file: "contents")
         #expect(String(decoding: SourceModelWriter.write(model), as: UTF8.self) == Self.contents)
         // Each unknown attribute and each outermost unknown element has its own note with its line.
@@ -66,7 +66,7 @@ import Testing
         #expect(notes.contains { $0.line == 16 && $0.text == "the element 'futureProperty' in 'entity' is not known" })
     }
 
-    @Test func whatIsCompiledAndTakenApartKeepsIt() throws {
+    @Test func decompiledModelsKeepUnknownParts() throws {
         let model = try SourceModelReader.read(Data(Self.contents.utf8), file: "contents").model
         let written = SourceModelWriter.write(try model.compiled(file: "contents").decompiled())
         #expect(String(decoding: written, as: UTF8.self) == Self.contents)
@@ -86,7 +86,7 @@ import Testing
 
     /// Written models of the corpus, with unknown parts at random places.
     @Test(.enabled(if: Corpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: Corpus.sources)
-    func corpusModelsKeepIt(_ url: URL) throws {
+    func corpusModelsKeepUnknownParts(_ url: URL) throws {
         let model = try ModelFile.read(url).model
         var generator = SeededGenerator(seed: 20_261_122)
         var lines = String(decoding: SourceModelWriter.write(model), as: UTF8.self).split(separator: "\n").map(

@@ -19,7 +19,7 @@
                 ConnectionSettings(cluster.url(schema: "x"), leavingOut: ["schema"], applicationName: "tests"))
         }
 
-        @Test func valuesComeBackAsTheyWereSent() throws {
+        @Test func valuesReadBackAsSent() throws {
             let connection = try connection()
             let values: [(PostgreSQLValue, PostgreSQLType)] = [
                 (.null, .text), (.boolean(true), .boolean), (.integer(.min), .bigint), (.integer(-7), .smallint),
@@ -45,7 +45,7 @@
         }
 
         /// An administrator changes a column while a program is connected.
-        @Test func aTableThatWasChangedIsReadAllTheSame() throws {
+        @Test func aChangedTableIsRead() throws {
             let (connection, other) = (try connection(), try connection())
             let table = "changed\(UInt32.random(in: 0 ... .max))"
             try other.run("CREATE TABLE \(table) (n integer)")
@@ -61,7 +61,7 @@
             #expect(count != .integer(0))
         }
 
-        @Test func whatTheServerGivesUpIsNotWhatTheCallerDid() throws {
+        @Test func timeoutsAndCancellationsDiffer() throws {
             let connection = try connection()
             try connection.run("SET statement_timeout = 50")
             let late = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(120)") }
@@ -73,7 +73,7 @@
         }
 
         /// The same happens with a pooler, where another server process may run the next transaction.
-        @Test func aStatementThatIsNotPreparedAnyMoreIsRunAllTheSame() throws {
+        @Test func aStatementNoLongerPreparedIsRun() throws {
             let connection = try connection()
             let list = [
                 PostgreSQLConnection.Statement("BEGIN"),
@@ -92,7 +92,7 @@
             #expect(try connection.run("SELECT count(*) FROM pg_prepared_statements").value(0, 0) == .integer(0))
         }
 
-        @Test func anAlarmRingsOnceForWhatComesByItself() throws {
+        @Test func anAlarmRingsOncePerNotification() throws {
             let (listener, other) = (try connection(), try connection())
             try listener.run("LISTEN alarm")
             let rings = Mutex(0)
@@ -187,7 +187,7 @@
             #expect(try listener.takeNotifications().isEmpty)
         }
 
-        @Test func aCommitThatIsNoneIsSeen() throws {
+        @Test func aCommitThatRollsBackIsReportedAsSuch() throws {
             let connection = try connection()
             try connection.run("BEGIN")
             #expect(throws: PostgreSQLError.self) { try connection.run("SELECT 1 / 0") }
@@ -207,7 +207,7 @@
             #expect(try connection.run("SELECT length($1)", [.value(text, .text)]).integer(0, 0) == 600)
         }
 
-        @Test func settingsOfAServiceAndOfManyServersAreLeftAlone() throws {
+        @Test func settingsOfURLsAndServicesAreKept() throws {
             let plain = try ConnectionSettings(URL(string: "postgresql://h/d")!, applicationName: "t")
             #expect(plain.parameters["connect_timeout"] == "10" && plain.parameters["keepalives_idle"] == "10")
             let service = try ConnectionSettings(URL(string: "postgresql:///?service=s")!, applicationName: "t")
@@ -225,7 +225,7 @@
             #expect(try connection.run("SELECT 1").integer(0, 0) == 1)
         }
 
-        @Test func aRefusalSaysByWhichState() throws {
+        @Test func aRefusalHasAState() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             for (url, state) in [
                 (cluster.url(database: "no_such_database"), "3D000"), (cluster.url(user: "no_such_role"), "28000"),
@@ -238,7 +238,7 @@
             }
         }
 
-        @Test func aBrokenConnectionIsSaidToBeOne() throws {
+        @Test func aBrokenConnectionIsReportedAsSuch() throws {
             let (victim, killer) = (try connection(), try connection())
             try killer.run(
                 "SELECT pg_terminate_backend($1::int4)", [.value(.integer(Int64(victim.serverProcessID)), .integer)])

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNoDatabaseIsCalledSo() throws {
+    @Test func aFileThatIsNotADatabaseIsReportedAsSuch() throws {
         try Data("just some text, long enough to be looked at as a header".utf8)
             .write(to: URL(fileURLWithPath: folder.path("text.db")))
         let connection = try Connection(path: folder.path("text.db"), access: .readWrite)
@@ -50,7 +50,7 @@ import Testing
         try second.transaction {}
     }
 
-    @Test func dataVersionMovesOnlyForOthersCommits() throws {
+    @Test func dataVersionChangesOnlyForCommitsOfOthers() throws {
         let first = try Connection(path: folder.path("a.db"), access: .create)
         try first.setPragma("journal_mode", to: "wal")
         try first.execute("CREATE TABLE t (a)")

@@ -65,7 +65,7 @@ import Testing
         #expect(try connection.rows(sql).count == 20_000, "the connection goes on")
     }
 
-    @Test func howManyRowsAreDoneIsToldOnTheWay() throws {
+    @Test func progressCountsVisitedRows() throws {
         try connection.execute("CREATE TABLE n (i INTEGER PRIMARY KEY, t TEXT)")
         try connection.execute(
             """

@@ -14,7 +14,7 @@ import Testing
         SQLiteValue.null, .integer(.min), .integer(.max), .real(-0.1), .real(.infinity), .text(""), .text("naïve 漢字 🇧🇷"),
         .text("with\0nul"), .blob(Data()), .blob(Data([0, 1, 255])),
     ])
-    func aValueComesBackAsItWasBound(_ value: SQLiteValue) throws {
+    func aValueReadsBackAsBound(_ value: SQLiteValue) throws {
         try connection.execute("INSERT INTO t (v) VALUES (?)", [value])
         #expect(try connection.value("SELECT v FROM t") == value)
     }
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// Texts that SQLite does not copy read back unchanged, also if there are more than the statement's buffer holds.
-    @Test func textsForOneRunComeBackAsTheyWereBound() throws {
+    @Test func uncopiedTextsReadBackAsBound() throws {
         let places = 20
         let marks = repeatElement("(?)", count: places).joined(separator: ", ")
         let insert = try connection.prepare("INSERT INTO t (v) VALUES \(marks)")
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func constraintsAreToldApart() throws {
+    @Test func uniqueAndOtherConstraintsDiffer() throws {
         try connection.executeScript("CREATE TABLE u (a UNIQUE, b NOT NULL); INSERT INTO u VALUES (1, 1)")
         #expect { try connection.execute("INSERT INTO u VALUES (1, 2)") } throws: {
             ($0 as? SQLiteError)?.kind == .uniqueConstraint

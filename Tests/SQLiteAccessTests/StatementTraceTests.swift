@@ -30,7 +30,7 @@ import Testing
             found[4].hasPrefix("CoreData: sql: SELECT b FROM t WHERE a > ? [2 rows, ") && found[4].hasSuffix(" ms]"))
     }
 
-    @Test func valuesAreWrittenSoThatTerminalsDoNotObeyThem() throws {
+    @Test func controlCharactersOfValuesAreEscaped() throws {
         let found = try lines(2)
         #expect(found[1].contains("VALUES (1, 'x\\u{1b}[2J你')"))
         #expect(found[4].contains("a > 1 [2 rows"))

@@ -12,19 +12,19 @@ import Testing
     /// commit survives; without `synchronous=FULL` the last transactions may be missing as a whole. Each external value
     /// that a row names has its file.
     @Test(arguments: [("everything", 3, 100), ("pictures", 1, 40), ("journal", 1, 60)])
-    func transactionsOutlastAPowerFailure(focus: String, seed: Int, count: Int) throws {
+    func commitsSurvivePowerFailures(focus: String, seed: Int, count: Int) throws {
         try TrialProgram.run("DiskTrials", ["crash", "\(seed + Self.factor - 1)", "\(count * Self.factor)", focus])
     }
 
     /// Any system call or allocation fails, once or from then on. The framework reports an error, the store has its
     /// contents from before or after the work, and repeating the work succeeds.
-    @Test func nothingIsLostByAFailedCall() throws {
+    @Test func failedCallsLoseNothing() throws {
         try TrialProgram.run("DiskTrials", ["fault", "\(Self.factor)", "\(20 * Self.factor)"])
     }
 
     /// The wall clock jumps between commits and during waits. Followers miss and repeat nothing, dates keep their
     /// values, and a wait takes the requested time.
-    @Test func aClockThatIsSetLosesNothing() throws {
+    @Test func clockChangesLoseNothing() throws {
         try TrialProgram.run("DiskTrials", ["clock", "\(Self.factor)", "\(100 * Self.factor)"])
     }
 }

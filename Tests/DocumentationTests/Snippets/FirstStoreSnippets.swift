@@ -43,7 +43,7 @@ import Testing
         #expect(try context.count(for: Entry.fetchRequest()) == 0)
     }
 
-    @Test func oneLineDoesIt() throws {
+    @Test func aStoreOpensInOneLine() throws {
         let container = try NSPersistentContainer.open("Journal", at: URL(fileURLWithPath: "/dev/null"))
         let context = container.viewContext
         for number in 1...3 {

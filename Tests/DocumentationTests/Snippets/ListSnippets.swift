@@ -41,7 +41,7 @@ import Testing
         return container
     }
 
-    @Test func aDelegateIsTold() throws {
+    @Test func aDelegateIsNotified() throws {
         let container = try filled()
         let request = Entry.fetchRequest()
         request.sortDescriptors = [

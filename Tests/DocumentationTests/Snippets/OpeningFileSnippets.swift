@@ -17,7 +17,7 @@ import Testing
         return url
     }
 
-    @Test func aStoreTellsItsModel() throws {
+    @Test func aStoreContainsItsModel() throws {
         let folder = try TemporaryFolder()
         let fileURL = try file(folder)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: fileURL)
