@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Measurements of Roster beside raw SQLite in the same run. A package of its own: never a dependency of the product.
+/// Benchmarks of Roster and raw SQLite in the same run. A separate package, never a dependency of the product.
 let package = Package(
     name: "RosterBenchmarks",
     traits: [.trait(name: "PostgreSQL", description: "The workload `server` (needs libpq-dev).")],

@@ -1,8 +1,8 @@
 import CoreData
 import Dispatch
 
-// What reading and writing a property costs: of a class that the plugin generated, of a class written by hand with
-// @Managed, and by name; and what it costs to wait for a context's queue.
+// Costs of reading and writing a property: of a generated class, of a hand-written class with @Managed, and by name.
+// Also the cost of waiting for a context's queue.
 // usage: Accessors [REPETITIONS]
 
 public final class Written: NSManagedObject {
@@ -24,7 +24,7 @@ written.day = Date()
 generated.next = Generated(context: container.viewContext)
 written.next = Written(context: container.viewContext)
 
-/// Nanoseconds of processor time for one run of `work`, the best of five series.
+/// Nanoseconds of processor time for one run of `work`; the best of five series.
 func cost(_ work: () -> Void) -> Double {
     (0..<5).map { _ in
         var start = timespec()
@@ -62,7 +62,7 @@ line(
     "write a number", cost { generated.wins &+= 1 }, cost { written.wins &+= 1 },
     cost { generated.setValue(sink, forKey: "wins") })
 
-// A context's queue that no other thread uses, beside a bare one.
+// A context's queue that no other thread uses, compared with a plain queue.
 let background = container.newBackgroundContext()
 let queue = DispatchQueue(label: "bare")
 print("\n| nanoseconds | context | bare queue | ratio |\n|---|---:|---:|---:|")

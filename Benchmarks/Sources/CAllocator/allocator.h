@@ -1,2 +1,2 @@
-// What Swift's Glibc leaves out: how much memory malloc has handed out.
+// mallinfo2, which the Glibc module of Swift lacks.
 #include <malloc.h>

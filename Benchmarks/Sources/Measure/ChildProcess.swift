@@ -1,11 +1,11 @@
 import Foundation
 
-/// This program, started once more: what is measured shall not depend on what the same process did before, above all on how
-/// scattered its heap is.
+/// Runs this program again in a new process: a measurement must not depend on earlier work of the same process, above
+/// all on the fragmentation of its heap.
 enum ChildProcess {
-    /// Runs the program with these arguments to its end.
+    /// Runs the program with these arguments and waits until it exits.
     ///
-    /// - Parameter output: where it prints to; as this one does if it is `nil`.
+    /// - Parameter output: Pipe for the output; nil to print to the same place as this process.
     static func run(_ arguments: [String], output: Pipe? = nil) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// A team as a program's own class has it: typed properties, as generated classes have them.
+/// A team with typed properties like those of generated classes.
 final class Team: NSManagedObject {
     var teamName: String? {
         get { self[managed: "teamName"] }
@@ -25,7 +25,7 @@ final class Team: NSManagedObject {
     }
 }
 
-/// The model, the records and the stacks that the measurements use: teams in zones, as many of both as asked for.
+/// The model, records and stacks of the benchmarks: any number of teams in any number of zones.
 enum League {
     struct Record {
         let name: String
@@ -35,7 +35,7 @@ enum League {
         let venue: Int
     }
 
-    /// The same records in every run.
+    /// Returns the same records in every run.
     static func records(_ count: Int, sections: Int) -> [Record] {
         var random = SeededRandom(seed: 7)
         return (0..<count).map { number in
@@ -47,7 +47,7 @@ enum League {
         }
     }
 
-    /// Team(teamName, qualifyingZone, wins, founded, venue), with the index that the list needs if asked for.
+    /// Team(teamName, qualifyingZone, wins, founded, venue), optionally with the list's index.
     static func model(isIndexed: Bool) -> NSManagedObjectModel {
         let team = NSEntityDescription()
         team.name = "Team"
@@ -102,12 +102,12 @@ enum League {
         }
     }
 
-    /// An open store with a context, on the queue of the main thread.
+    /// An open store with a context on the main queue.
     @MainActor struct Stack {
         let container: NSPersistentContainer
         var context: NSManagedObjectContext { container.viewContext }
 
-        /// - Parameter keepsHistory: whether there is a history and news of other processes, as the terminal program has.
+        /// - Parameter keepsHistory: True for a history and remote changes, as in the terminal program.
         init(_ url: URL, isIndexed: Bool = true, keepsHistory: Bool = false) throws {
             try self.init(url, model: League.model(isIndexed: isIndexed), keepsHistory: keepsHistory)
         }
@@ -141,7 +141,7 @@ enum League {
     }
 }
 
-/// SplitMix64: small, good enough, and the same everywhere.
+/// SplitMix64: small, good enough, and the same on every platform.
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed }

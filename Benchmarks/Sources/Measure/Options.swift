@@ -1,27 +1,27 @@
 import Foundation
 
-/// What the command line asks for.
+/// Arguments of the command line.
 struct Options {
-    /// The names of the workloads; all of them when none is named.
+    /// Names of the workloads; empty for all.
     var workloads: [String] = []
     var count = 100_000
     var sections = 5_000
     var rounds = 5
-    /// Set in the processes that a measurement of memory starts.
+    /// Set in processes that a memory measurement starts.
     var child: MemoryProbe?
-    /// Set in the processes that fill a store to be measured by others.
+    /// Set in processes that fill a store for others.
     var filling: StoreFilling?
-    /// Set in the processes that write to a store, or follow a list of it.
+    /// Set in processes that write to a store or follow its list.
     var followPart: FollowPart?
     #if PostgreSQL
-        /// Set in the processes that write to a server beside others.
+        /// Set in processes that write to a server concurrently.
         var writer: ServerWriter?
     #endif
-    /// Whether the process runs one workload for another, which has printed the head of the report.
+    /// True if the process runs one workload for another process, which has printed the table's head.
     var isPart = false
     static let part = "--part"
 
-    /// The sizes, as arguments of another process.
+    /// The sizes as arguments of another process.
     var sizes: [String] { ["--count", "\(count)", "--sections", "\(sections)", "--rounds", "\(rounds)"] }
 
     struct Failure: Error, CustomStringConvertible {
@@ -71,7 +71,7 @@ struct Options {
 }
 
 extension Options {
-    /// What the environment says of a workload under `ROSTER_MEASURE_` and a name.
+    /// The environment variable `ROSTER_MEASURE_` and `name`, or `other` if it is not set.
     static func setting(_ name: String, _ other: Double) -> Double {
         ProcessInfo.processInfo.environment["ROSTER_MEASURE_" + name].flatMap { Double($0) } ?? other
     }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The filling of a store with teams, in a process of its own.
+/// Fills a store with teams in a separate process.
 struct StoreFilling {
     static let argument = "--fill"
 
@@ -28,13 +28,13 @@ struct StoreFilling {
         self.init(url: URL(fileURLWithPath: path), count: count, isIndexed: isIndexed, keepsHistory: keepsHistory)
     }
 
-    /// Starts the process.
+    /// Starts the process and waits for it.
     func start(_ options: Options) throws {
         let own = [Self.argument, url.path, "\(count)", "\(isIndexed)", "\(keepsHistory)"]
         _ = try ChildProcess.run(own + options.sizes)
     }
 
-    /// What the started process does.
+    /// Runs in the started process.
     @MainActor func run(_ options: Options) throws {
         let stack = try League.Stack(url, isIndexed: isIndexed, keepsHistory: keepsHistory)
         var rest = Stage(options: options, folder: url.deletingLastPathComponent()).records(count)[...]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the chosen workloads one after the other, each in a process and a folder of its own.
+/// Runs the chosen workloads one after the other, each in its own process and folder.
 struct Suite {
     let options: Options
 
@@ -57,7 +57,7 @@ struct Suite {
     }
 }
 
-/// What the workloads share: the sizes, the records, and stores that are filled once and then only read, or copied.
+/// Shared by the workloads: sizes, records, and stores that are filled once and then only read or copied.
 @MainActor final class Stage {
     let options: Options
     let folder: URL
@@ -81,7 +81,7 @@ struct Suite {
         return made
     }
 
-    /// A store of `count` teams, closed.
+    /// Returns a closed store of `count` teams.
     func filledStore(_ count: Int, isIndexed: Bool = true, keepsHistory: Bool = false) throws -> URL {
         let name = "teams-\(count)-\(isIndexed ? "indexed" : "plain")\(keepsHistory ? "-history" : "")"
         if let known = stores[name] { return known }
@@ -91,7 +91,7 @@ struct Suite {
         return url
     }
 
-    /// A copy of a closed store.
+    /// Copies a closed store.
     func copy(of url: URL, named name: String) throws -> URL {
         let copy = self.url(name)
         remove(copy)

@@ -1,6 +1,6 @@
 import Foundation
 
-// The figures of RESULTS.md: workloads of the framework beside raw SQLite in the same run.
+// Prints the figures of RESULTS.md: workloads of the framework and of raw SQLite in the same run.
 // usage: Measure [WORKLOAD…] [--count N] [--sections M] [--rounds R]
 //        Measure N [M [R]]            all workloads
 // The workloads server and writers need the trait PostgreSQL and a server: Benchmarks/server starts one and runs them.

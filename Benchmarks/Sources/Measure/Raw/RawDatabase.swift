@@ -1,6 +1,6 @@
 import CSQLite3Raw
 
-/// SQLite's C interface with nothing around it: what the ratios are measured against.
+/// SQLite's C interface without a wrapper, the anchor of the ratios.
 final class RawDatabase {
     private var handle: OpaquePointer?
 
@@ -24,25 +24,25 @@ final class RawDatabase {
         return statement
     }
 
-    /// Prepares, hands to `body` and finalises.
+    /// Prepares a statement, passes it to `body` and finalises it.
     func with(_ sql: String, _ body: (OpaquePointer) -> Void) {
         let statement = prepare(sql)
         body(statement)
         sqlite3_finalize(statement)
     }
 
-    /// Steps through all rows and hands each to `row`.
+    /// Passes each row of a statement to `row`.
     func forEachRow(_ sql: String, _ row: (OpaquePointer) -> Void) {
         with(sql) { statement in while sqlite3_step(statement) == SQLITE_ROW { row(statement) } }
     }
 }
 
-/// Runs a statement without rows and readies it for the next arguments.
+/// Runs a statement without rows and resets it.
 func runRaw(_ statement: OpaquePointer) {
     let code = sqlite3_step(statement)
     precondition(code == SQLITE_DONE, "SQLite said \(code)")
     sqlite3_reset(statement)
 }
 
-/// The bytes stay where they are until the statement has run.
+/// The bytes are valid until the statement has run.
 let rawStatic: sqlite3_destructor_type? = nil

@@ -1,7 +1,7 @@
 import CSQLite3Raw
 import Foundation
 
-/// Parents and children as a Swift program without a framework would keep them.
+/// Parents and children as a Swift program without a framework would store them.
 final class RawGraph {
     private struct Child {
         let key: Int64
@@ -49,7 +49,7 @@ final class RawGraph {
         database.execute("COMMIT")
     }
 
-    /// The parents, and the children of each by a query of its own.
+    /// Reads the parents, and the children of each with its own query.
     func walk() {
         var goals: Int64 = 0
         database.with("SELECT Z_PK, ZNAME, ZGOALS FROM ZPLAYER WHERE ZCLUB = ?") { statement in
@@ -64,7 +64,7 @@ final class RawGraph {
         check(goals)
     }
 
-    /// The parents, and all children by one more query.
+    /// Reads the parents, and all children with one more query.
     func walkPrefetched() {
         var players: [Int64: [Child]] = [:]
         let clubs = clubs()
@@ -76,8 +76,8 @@ final class RawGraph {
         check(goals)
     }
 
-    /// The same into objects: one for each row, found by its key, and the children of each parent in a set. What is left of a
-    /// framework's work when there is no framework.
+    /// Reads the same into objects: one per row, found by its key, and the children of each parent in a set. This is
+    /// the minimum that a framework has to do.
     func walkPrefetchedAsObjects() {
         let clubs = clubs().map { PlainClub(key: $0.key, name: $0.name) }
         var clubOfKey: [Int64: Int] = [:]
@@ -132,7 +132,7 @@ private final class PlainClub: PlainObject {
 }
 
 private final class PlainPlayer: PlainObject {
-    /// Beside the object, as it can be given up and read again.
+    /// Separate from the object, because it can be released and read again.
     final class Row {
         let entity: Int64
         let version: Int64

@@ -2,12 +2,12 @@
     import CPostgreSQLRaw
     import Foundation
 
-    /// libpq with nothing around it: what the ratios of the server are measured against. Values go and come in the binary
-    /// format, rows as arrays of columns, in one statement for each 5,000.
+    /// libpq without a wrapper, the anchor of the server's ratios. Values are in the binary format and rows are arrays
+    /// of columns, with one statement per 5,000 rows.
     final class RawServer {
         private let connection: OpaquePointer
 
-        /// - Parameter url: that of libpq, without what is Roster's own.
+        /// - Parameter url: URL for libpq, without Roster's own parameters.
         init(_ url: String) {
             guard let made = PQconnectdb(url) else { preconditionFailure("no connection") }
             connection = made
@@ -42,7 +42,7 @@
 
         // MARK: Writing
 
-        /// An array of the server's, as it is written.
+        /// An array of the server in its binary format.
         private struct Column {
             var bytes: [UInt8] = []
 
@@ -74,7 +74,7 @@
               entity integer NOT NULL, key bigint NOT NULL, PRIMARY KEY (transaction, place));
             """
 
-        /// All rows in one transaction, with a change of the history for each.
+        /// Inserts all rows in one transaction, with a history change for each.
         func insert(_ records: [League.Record]) {
             execute("BEGIN")
             for start in stride(from: 0, to: records.count, by: 5_000) {

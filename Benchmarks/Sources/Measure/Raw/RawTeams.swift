@@ -1,7 +1,7 @@
 import CSQLite3Raw
 import Foundation
 
-/// The records as a C program would have them, and what it would do with them.
+/// The records as a C program would store and process them.
 final class RawTeams {
     /// A row as a C structure.
     struct Row {
@@ -36,7 +36,7 @@ final class RawTeams {
 
     // MARK: Writing
 
-    /// The columns of the framework's table and of its history.
+    /// Columns of the framework's table and of its history.
     static let schema = """
         CREATE TABLE ZTEAM (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZVENUE INTEGER, ZWINS INTEGER,
           ZFOUNDED TIMESTAMP, ZQUALIFYINGZONE VARCHAR, ZTEAMNAME VARCHAR);
@@ -46,7 +46,7 @@ final class RawTeams {
         """
     static let index = "CREATE INDEX byZone ON ZTEAM (ZQUALIFYINGZONE, ZWINS DESC, ZTEAMNAME)"
 
-    /// All rows in one transaction.
+    /// Inserts all rows in one transaction.
     func insert(into database: RawDatabase, keepsHistory: Bool) {
         database.execute("BEGIN IMMEDIATE")
         database.with("INSERT INTO ZTEAM VALUES (?, 1, 1, ?, ?, ?, ?, ?)") { statement in
@@ -64,7 +64,7 @@ final class RawTeams {
         database.execute("COMMIT")
     }
 
-    /// A change for each row, as the framework's history has it.
+    /// Inserts a change for each row, as in the framework's history.
     static func writeHistory(
         of keys: [Int64], kind: Int32, firstKey: Int64, transaction: Int64, _ database: RawDatabase
     ) {
@@ -85,7 +85,7 @@ final class RawTeams {
     static let order = "ZQUALIFYINGZONE, ZWINS DESC, ZTEAMNAME, Z_PK"
     static let columns = "Z_PK, ZTEAMNAME, ZQUALIFYINGZONE, ZWINS, ZFOUNDED, ZVENUE"
 
-    /// The row of a statement over ``columns``, its texts copied.
+    /// Returns the current row of a statement with ``columns``; texts are copied.
     static func row(_ statement: OpaquePointer) -> Row {
         func text(_ column: Int32) -> UnsafeMutablePointer<CChar>? {
             sqlite3_column_text(statement, column).map {
@@ -105,7 +105,7 @@ final class RawTeams {
         database.forEachRow(sql) { rows.append(Self.row($0)) }
     }
 
-    /// The keys that `sql` finds.
+    /// Returns the keys that `sql` finds.
     static func keys(_ sql: String, from database: RawDatabase) -> [Int64] {
         var keys: [Int64] = []
         database.forEachRow(sql) { keys.append(sqlite3_column_int64($0, 0)) }

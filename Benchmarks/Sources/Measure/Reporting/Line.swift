@@ -1,6 +1,6 @@
 import Foundation
 
-/// A line of the report: the framework's figure, that of its anchor in the same run, and what it is held against.
+/// A line of the report: the framework's figure, the anchor's from the same run, and the target.
 struct Line {
     enum Unit: String {
         case milliseconds = "ms"
@@ -9,7 +9,7 @@ struct Line {
         case bytes = "B"
         case megabytes = "MB"
 
-        /// Seconds, or bytes, in this unit.
+        /// The value, in seconds or bytes, as text in this unit.
         func text(_ value: Double) -> String {
             let scaled =
                 switch self {
@@ -23,11 +23,11 @@ struct Line {
         }
     }
 
-    /// What a figure is held against: times the anchor, or in its own unit.
+    /// A target of a figure: a multiple of the anchor, or a value in seconds or bytes.
     enum Bound {
         case ratio(Double)
         case absolute(Double)
-        /// At least so many times quicker than the anchor.
+        /// Minimum factor by which the figure has to be faster than the anchor.
         case quicker(Double)
     }
 

@@ -1,15 +1,15 @@
 import CAllocator
 import Foundation
 
-/// What the process has in use.
+/// Memory in use by the process.
 enum Memory {
-    /// Bytes that were allocated and not freed.
+    /// Bytes allocated and not freed.
     static var heap: Double {
         let info = mallinfo2()
         return Double(info.uordblks + info.hblkhd)
     }
 
-    /// Bytes of memory that the process has at the moment, and the most that it had.
+    /// Current and greatest resident memory in bytes.
     static var resident: Double { status("VmRSS:") }
     static var peak: Double { status("VmHWM:") }
 

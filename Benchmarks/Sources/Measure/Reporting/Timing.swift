@@ -1,6 +1,6 @@
 import Foundation
 
-/// The times of several runs, in seconds.
+/// Times of several runs in seconds.
 struct Timing {
     private let sorted: [Double]
 
@@ -11,8 +11,8 @@ struct Timing {
     var percentile99: Double { sorted[sorted.count * 99 / 100] }
 }
 
-/// What is counted: seconds on the wall, for how long the caller waits, or of processor time, for how much work it is,
-/// whatever else the machine does.
+/// A clock: wall-clock time for the caller's wait, or processor time for the amount of work, which does not depend on
+/// other processes.
 enum Clock {
     case wall, processor
 
@@ -29,14 +29,14 @@ enum Clock {
     }
 }
 
-/// Runs two or more ways to do a thing in turns, so that all see the same minutes of the machine.
+/// Runs alternatives in turns, to expose all of them to the same state of the machine.
 struct Rounds {
     let count: Int
     private var seconds: [String: [Double]] = [:]
 
     init(_ count: Int) { self.count = count }
 
-    /// Calls `round` once to warm up and then `count` times; it notes what it took.
+    /// Calls `round` `count` times, optionally after a warm-up. `round` notes its times.
     static func run(_ count: Int, warmUp: Bool = false, _ round: (inout Rounds) throws -> Void) rethrows -> Rounds {
         var rounds = Rounds(count)
         if warmUp {

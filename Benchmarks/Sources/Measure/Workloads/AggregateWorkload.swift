@@ -2,7 +2,7 @@ import CSQLite3Raw
 import CoreData
 import Foundation
 
-/// 20: sums, counts and groups as dictionaries beside the same statements, whose values are read into C structures.
+/// 20: sums, counts and groups as dictionaries, compared with the same SQL read into C structures.
 @MainActor struct AggregateWorkload {
     let stage: Stage
 
@@ -65,7 +65,7 @@ import Foundation
         ).report()
     }
 
-    /// One number.
+    /// Compares requests for one number.
     private func compare(
         _ what: String, _ sql: String, bound: Int64? = nil, _ database: RawDatabase, _ roster: () throws -> Int
     ) throws {

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// 20: batch requests beside the statements that do the same, on the same rows; without the index of the list and with it.
+/// 20: batch requests, compared with SQL on the same rows; with and without the list's index.
 @MainActor struct BatchWorkload {
     let stage: Stage
 
@@ -18,7 +18,7 @@ import Foundation
         stage.remove(url)
     }
 
-    /// Rows that are made one after the other.
+    /// A batch insertion with a block that makes one row at a time.
     static func insertion(of count: Int) -> NSBatchInsertRequest {
         var number = 0
         return NSBatchInsertRequest(entityName: "Team") { (dictionary: NSMutableDictionary) -> Bool in

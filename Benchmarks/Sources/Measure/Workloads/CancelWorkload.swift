@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-/// 20: how long an asynchronous fetch goes on after it was cancelled, at a few moments of its work: while SQLite searches, and while
-/// the rows are compared and sorted in memory.
+/// 20: time from the cancellation of an asynchronous fetch to its end, at several moments: during SQLite's search, and
+/// while rows are compared and sorted in memory.
 @MainActor struct CancelWorkload {
     let stage: Stage
 
-    /// What a cancelled fetch tells from other threads.
+    /// Times that a cancelled fetch reports from other threads.
     private final class Times: @unchecked Sendable {
         let ended = DispatchSemaphore(value: 0)
         var end = 0.0
@@ -40,7 +40,7 @@ import Foundation
         try stack.close()
     }
 
-    /// - Returns: `nil` where the fetch was over before.
+    /// - Returns: Nil if the fetch ended before the cancellation.
     private func wait(
         _ predicate: NSPredicate, cancelledAfter delay: Double, in context: NSManagedObjectContext
     ) throws -> Double? {

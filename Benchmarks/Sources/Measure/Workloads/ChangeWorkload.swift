@@ -2,8 +2,8 @@ import CSQLite3Raw
 import CoreData
 import Foundation
 
-/// 6 and 12: one row of a list in sections changes, and may change its place: from setting the attribute to the last call of
-/// the delegate. Then the save, beside raw SQLite's transaction.
+/// 6 and 12: one row of a sectioned list changes and may move. Measured from setting the attribute to the delegate's
+/// last call, and then the save, compared with raw SQLite's transaction.
 @MainActor struct ChangeWorkload {
     let stage: Stage
     private static let times = 500
@@ -19,7 +19,7 @@ import Foundation
         try save(keepsHistory: true)
     }
 
-    /// - Returns: how long it took until the delegate had heard.
+    /// - Returns: The times until the last call of the delegate.
     private func follow(_ count: Int) throws -> Timing {
         let url = try stage.filledStore(count)
         let stack = try League.Stack(url)
@@ -56,7 +56,7 @@ import Foundation
         return told
     }
 
-    /// What the smartest use of SQLite and the standard library takes: ids through the index, compared with the old ones.
+    /// Time to read the IDs through the index and to compare them with the old ones, without a framework.
     private func reread(_ url: URL) -> Double {
         let database = RawDatabase(path: url.path)
         let sql = "SELECT Z_PK FROM ZTEAM ORDER BY \(RawTeams.order)"
@@ -74,7 +74,7 @@ import Foundation
 
     // MARK: With the save
 
-    /// The same change saved, beside raw SQLite's UPDATE (and rows of history) in a transaction on a copy of the store.
+    /// Saves the same change. Raw SQLite runs the UPDATE (and inserts history rows) in a transaction on a copy.
     private func save(keepsHistory: Bool) throws {
         let source = try stage.filledStore(stage.count, keepsHistory: keepsHistory)
         let url = try stage.copy(of: source, named: "change")
@@ -120,7 +120,7 @@ import Foundation
     }
 }
 
-/// A list in sections with a delegate, as a program shows it.
+/// A sectioned list with a delegate, as a program shows it.
 @MainActor struct LiveList {
     let controller: NSFetchedResultsController<Team>
     let listener = Listener()
@@ -133,7 +133,7 @@ import Foundation
         counts = (controller.sections ?? []).map(\.numberOfObjects)
     }
 
-    /// A team of the list that was shown: its values are there.
+    /// A team of a row that was shown, and is therefore loaded.
     func randomTeam(_ random: inout SeededRandom) -> Team {
         let sections = controller.sections ?? []
         let section = random.below(sections.count)
@@ -144,7 +144,7 @@ import Foundation
     }
 }
 
-/// Counts what a delegate hears.
+/// Counts the calls of the delegate.
 final class Listener: NSObject, NSFetchedResultsControllerDelegate {
     var changes = 0
 
@@ -174,7 +174,7 @@ final class RawTwin {
 
     deinit { sqlite3_finalize(statement) }
 
-    /// Sets the wins of rows in one transaction, with the rows of history if there are some.
+    /// Sets the wins of rows in one transaction, with history rows if the store has a history.
     func update(_ changes: [(key: Int64, wins: Int)]) {
         database.execute("BEGIN IMMEDIATE")
         for (key, wins) in changes { bindAndRun(key, wins) }
@@ -191,7 +191,7 @@ final class RawTwin {
         database.execute("COMMIT")
     }
 
-    /// How long the statement takes, without its commit: it is taken back.
+    /// Time of the statement without a commit. The change is rolled back.
     func timeOfStatement(_ key: Int64, _ wins: Int) -> Double {
         database.execute("BEGIN IMMEDIATE")
         defer { database.execute("ROLLBACK") }

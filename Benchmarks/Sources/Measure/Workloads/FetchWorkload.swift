@@ -11,7 +11,7 @@ import Foundation
         try loaded()
     }
 
-    /// Raw SQLite reads the ids in order.
+    /// Raw SQLite reads the IDs in order.
     private func faults(isIndexed: Bool) throws {
         let url = try stage.filledStore(stage.count, isIndexed: isIndexed)
         let stack = try League.Stack(url, isIndexed: isIndexed)
@@ -48,7 +48,7 @@ import Foundation
         ).report()
     }
 
-    /// Raw SQLite sorts whole rows, without an index, into C structures.
+    /// Raw SQLite sorts whole rows into C structures without an index.
     private func loaded() throws {
         let url = try stage.filledStore(stage.count)
         let stack = try League.Stack(url)

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// A process that changes rows of a store in a file, or one that follows a list of it.
+/// A process that changes rows of a store file, or follows a list of it.
 struct FollowPart {
     static let argument = "--follow-part"
     static let idleSeconds = 10.0
@@ -12,7 +12,7 @@ struct FollowPart {
     let url: URL
     let number: Int
     let seconds: Double
-    /// Transactions a second; 0 for as many as there can be.
+    /// Transactions per second; 0 for no limit.
     let rate: Double
 
     init(role: Role, url: URL, number: Int, seconds: Double, rate: Double) {
@@ -33,7 +33,7 @@ struct FollowPart {
         self.init(role: role, url: URL(fileURLWithPath: path), number: number, seconds: seconds, rate: rate)
     }
 
-    /// Starts the process; what it prints is in the file that is returned.
+    /// Starts the process. Its output is written to the returned file.
     func start() throws -> (process: Process, output: URL) {
         let output = url.deletingLastPathComponent().appendingPathComponent("\(role)-\(number).txt")
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
@@ -47,8 +47,8 @@ struct FollowPart {
 
     @MainActor func run() throws { try role == .writer ? write() : follow() }
 
-    /// Prints a line for each commit: what it wrote, and when it was done. Each moves one from a team's venue to another's,
-    /// and takes both to other places of the list.
+    /// Prints the text and time of each commit. Each commit moves one from a team's venue to another's, which moves
+    /// both in the list.
     @MainActor private func write() throws {
         let stack = try League.Stack(url, keepsHistory: true)
         let context = stack.context
@@ -96,7 +96,7 @@ struct FollowPart {
         }
     }
 
-    /// Prints what was seen and when; before that what it costs to follow a store that is left alone, and memory.
+    /// Prints the processor use while idle, the memory during the run, and the seen texts with their times.
     @MainActor private func follow() throws {
         let stack = try League.Stack(url, keepsHistory: true)
         stack.context.automaticallyMergesChangesFromParent = true
@@ -116,7 +116,7 @@ struct FollowPart {
             run(until: start + Self.idleSeconds + seconds * Double(part) / 10)
             print("memory \(Memory.resident) heap \(Memory.heap) seen \(listener.seen.count)")
         }
-        // A follower that is busy is behind.
+        // A busy follower may be late.
         let limit = Clock.wall.now + 30
         while Clock.wall.now < limit, Clock.wall.now < max(listener.last, start + Self.idleSeconds + seconds) + 3 {
             _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.1))
@@ -132,9 +132,9 @@ struct FollowPart {
     }
 }
 
-/// 22 and 24: processes write to a store in a file while others follow a list of it in sections. ROSTER_MEASURE_SECONDS (60),
-/// ROSTER_MEASURE_WRITERS (1), ROSTER_MEASURE_FOLLOWERS (1) and ROSTER_MEASURE_RATE (200 transactions a second for each writer; 0 for
-/// as many as there can be).
+/// 22 and 24: processes write to a store file while others follow a sectioned list of it. ROSTER_MEASURE_SECONDS (60),
+/// ROSTER_MEASURE_WRITERS (1), ROSTER_MEASURE_FOLLOWERS (1) and ROSTER_MEASURE_RATE (200 transactions per second and
+/// writer; 0 for no limit).
 @MainActor struct FollowWorkload {
     let stage: Stage
 

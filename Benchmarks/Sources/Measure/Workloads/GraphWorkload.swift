@@ -28,8 +28,8 @@ final class Player: NSManagedObject {
     }
 }
 
-/// 10: parents with ten children each: inserted with both sides kept, walked by faults, walked prefetched. Raw SQLite does
-/// the same from Swift.
+/// 10: parents with ten children each: inserted with both sides set, read with faults, read with prefetching. Raw
+/// SQLite does the same from Swift.
 @MainActor struct GraphWorkload {
     let stage: Stage
     private static let children = 10

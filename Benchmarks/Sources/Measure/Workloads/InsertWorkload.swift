@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// 1: create objects, set five attributes, save. Raw SQLite writes the same rows into the same tables.
+/// 1: create objects, set five attributes, save. Raw SQLite inserts the same rows into the same tables.
 @MainActor struct InsertWorkload {
     let stage: Stage
 

@@ -1,20 +1,20 @@
 import CoreData
 import Foundation
 
-/// A measurement of memory in a process of its own, which this program starts with itself.
+/// A memory measurement in a separate process of this program.
 struct MemoryProbe {
     static let argument = "--memory-probe"
 
     enum Kind: String {
-        /// What the program takes by itself.
+        /// Does nothing: the memory of the program itself.
         case nothing
-        /// Opens the list with its cache and shows the first screen: the peak.
+        /// Opens the list with its cache and shows the first screen: peak memory.
         case open
-        /// Shows 1,000 random pages of the list, and drops them: what stays.
+        /// Shows and releases 1,000 random pages of the list: remaining memory.
         case walk
-        /// Migrates the store through a manager with a policy: the peak.
+        /// Migrates the store with a manager and a policy: peak memory.
         case migrate
-        /// Inserts as many rows as the store's name says in a batch: the peak.
+        /// Inserts a batch of as many rows as the store's name contains: peak memory.
         case batch
     }
 
@@ -33,9 +33,9 @@ struct MemoryProbe {
         self.init(kind: kind, url: URL(fileURLWithPath: path))
     }
 
-    /// Starts the process.
+    /// Starts the process and waits for it.
     ///
-    /// - Returns: bytes.
+    /// - Returns: Memory in bytes.
     func measure() throws -> Double {
         let output = try ChildProcess.run([Self.argument, kind.rawValue, url.path], output: Pipe())
         guard let bytes = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
@@ -44,7 +44,7 @@ struct MemoryProbe {
         return bytes
     }
 
-    /// What the started process does.
+    /// Runs in the started process.
     @MainActor func run() throws {
         switch kind {
         case .nothing: print(Memory.peak)

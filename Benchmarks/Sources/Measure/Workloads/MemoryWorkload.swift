@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// 9: what a row costs that was never touched, as a fault, and loaded; and a process that walked about in a long list.
+/// 9: memory of an unaccessed row, of a fault, of a loaded object, and of a process that scrolled a long list.
 @MainActor struct MemoryWorkload {
     let stage: Stage
 
-    /// What a row would be as a structure.
+    /// A row as a structure.
     private struct Plain {
         let name: String
         let zone: String
@@ -63,7 +63,7 @@ import Foundation
         return bytes
     }
 
-    /// The bytes for each row that are in use after `make`, while its result lives.
+    /// Bytes in use per row after `make`, while its result is alive.
     private func heap<Made>(_ make: () throws -> Made) rethrows -> Double {
         let before = Memory.heap
         let made = try make()

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// 21: lightweight migrations beside the SQL that does the same, and one through the manager with a policy of the program's.
+/// 21: lightweight migrations, compared with the same SQL, and one with a manager and a custom policy.
 @MainActor struct MigrationWorkload {
     let stage: Stage
 
@@ -72,7 +72,7 @@ import Foundation
         ).report()
     }
 
-    /// Migrates a store to a new one beside it, which is taken away again.
+    /// Migrates a store to a new one in the same folder, and removes that.
     static func migrate(_ url: URL) throws {
         let made = url.deletingLastPathComponent().appendingPathComponent("made-\(getpid()).sqlite")
         let (source, destination) = (League.model(isIndexed: false), widened())
@@ -87,7 +87,7 @@ import Foundation
     }
 }
 
-/// Writes an attribute by the values of others, as programs do.
+/// Sets an attribute from the values of others, as programs do.
 final class CityPolicy: NSEntityMigrationPolicy {
     override func createDestinationInstances(
         forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager

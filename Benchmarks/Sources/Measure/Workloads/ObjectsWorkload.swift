@@ -28,7 +28,7 @@ import Foundation
         read(teams, plain)
     }
 
-    /// What a predicate of two conditions is when it is written by hand: asked for objects of any type, as `NSPredicate` is.
+    /// A hand-written predicate with two conditions, which accepts objects of any type like `NSPredicate`.
     private final class PlainPredicate {
         private let wins: Int32
         private let zone: String
@@ -45,7 +45,7 @@ import Foundation
         }
     }
 
-    /// What is measured, on no actor: closures of the main one would ask at each object whether they are on it.
+    /// The measured work. Not on the main actor, whose closures would check their executor for each object.
     private enum Work {
         static func count(_ plain: [PlainTeam], notIn zone: String) -> Int {
             plain.count { $0.wins > 500 && $0.zone != zone }

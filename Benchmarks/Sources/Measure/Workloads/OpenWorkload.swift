@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// 8: a list opens, until all section headers and the first 50 rows are in hand: with its section cache, without, and with
-/// one that is out of date.
+/// 8: opens a list until all section headers and the first 50 rows are loaded: with its section cache, without, and
+/// with a stale one.
 @MainActor struct OpenWorkload {
     let stage: Stage
 
@@ -40,7 +40,7 @@ import Foundation
         stage.remove(url)
     }
 
-    /// Lists are written on another queue, and the next launch comes later.
+    /// Waits until the list was written on another queue, as a later launch would.
     private func waitForWriting() { Thread.sleep(forTimeInterval: 0.5) }
 
     private func readRaw(_ database: RawDatabase) {
@@ -50,7 +50,7 @@ import Foundation
         page.read("SELECT \(RawTeams.columns) FROM ZTEAM ORDER BY \(RawTeams.order) LIMIT 50", from: database)
     }
 
-    /// - Returns: the seconds from the open container to the fiftieth row.
+    /// - Returns: Seconds from the open container to the fiftieth row.
     private func open(_ url: URL) throws -> Double {
         let stack = try League.Stack(url)
         let time = try Clock.wall.time { try Self.showFirstScreen(stack) }

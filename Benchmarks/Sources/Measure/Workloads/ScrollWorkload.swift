@@ -2,7 +2,7 @@ import CSQLite3Raw
 import CoreData
 import Foundation
 
-/// 5: rows come into view. Raw SQLite reads the same rows by their keys with prepared statements.
+/// 5: rows become visible. Raw SQLite reads the same rows by key with prepared statements.
 @MainActor struct ScrollWorkload {
     let stage: Stage
     private static let batch = 50

@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// 22: lists by value, by month and by letter: opening with a warm cache, one change without and with aggregates, and a new predicate
-/// that is told as one batch, beside a fresh fetch of it.
+/// 22: lists by value, by month and by letter: opening with a warm cache, a change with and without aggregates, and a
+/// new predicate reported as one batch, compared with a new fetch.
 @MainActor struct SectionsWorkload {
     let stage: Stage
     private static let times = 500
@@ -11,7 +11,7 @@ import Foundation
         var batches = 0
         func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { batches += 1 }
 
-        /// Counts a batch of another form.
+        /// Counts a batch reported in another form.
         func count() { batches += 1 }
     }
 
@@ -56,7 +56,7 @@ import Foundation
 
     private func measure(_ what: String, _ sectionBy: SectionBy, _ url: URL) throws {
         try open(what, sectionBy, url)
-        // Both lists hear of the same changes in turns: the minutes of the machine are those of both.
+        // Both lists get the same changes alternately, to expose both to the same state of the machine.
         let lists = try [false, true].map { withAggregates in
             let stack = try League.Stack(url)
             let made = (stack, list(stack, sectionBy, withAggregates: withAggregates), Listener())
@@ -120,7 +120,7 @@ import Foundation
 
     // MARK: A new predicate
 
-    /// What the main thread spent within a millisecond and the turn that it took then, longest.
+    /// Measures the longest turn of the main thread in processor time. It wakes up every millisecond.
     private final class Turns {
         var longest = 0.0
         private var last = Turns.now
@@ -144,7 +144,7 @@ import Foundation
         func end() { isOn = false }
     }
 
-    /// - Parameter sectionBy: `nil` for a list without sections, whose delegate hears differences.
+    /// - Parameter sectionBy: Nil for a list without sections, whose delegate gets differences.
     private func refetch(_ what: String, _ sectionBy: SectionBy?, _ url: URL) throws {
         var longest: [Double] = []
         let rounds = try Rounds.run(stage.rounds) { rounds in

@@ -3,11 +3,11 @@
     import CoreDataPostgreSQL
     import Foundation
 
-    /// Where the server of a measurement is.
+    /// The server of a measurement.
     enum MeasuredServer {
         private static let variable = "ROSTER_MEASURE_SERVER"
 
-        /// The URL of the server's database, as libpq has it.
+        /// URL of the server's database for libpq.
         static func url() throws -> String {
             guard let url = ProcessInfo.processInfo.environment[variable] else {
                 throw Options.Failure(description: "\(variable) is to name a server; Benchmarks/server starts one")
@@ -15,7 +15,7 @@
             return url
         }
 
-        /// The URL of a store in a schema of its own.
+        /// URL of a store in its own schema.
         static func store(_ schema: String) throws -> URL {
             let text = try url()
             guard let url = URL(string: text + (text.contains("?") ? "&" : "?") + "schema=" + schema) else {
@@ -25,8 +25,8 @@
         }
     }
 
-    /// 25: a store on a server, beside libpq in the same run. On the wall: most of the work is another process's.
-    /// ROSTER_MEASURE_OPENS (20) says how often the list is opened.
+    /// 25: a store on a server, compared with libpq in the same run. Wall-clock time, because another process does most
+    /// of the work. ROSTER_MEASURE_OPENS (20) is the number of times the list is opened.
     @MainActor struct ServerWorkload {
         let stage: Stage
 
@@ -81,8 +81,8 @@
             try stack.close()
         }
 
-        /// Whether a list is that of the keys. A list makes objects of the rows that are asked for alone: all of them would be made
-        /// here, and let go of in the time of the next fetch.
+        /// Checks that the list has these keys, with a sample only: the list makes objects of accessed rows, whose
+        /// release would count in the next fetch.
         private func check(_ list: NSFetchedResultsController<Team>, _ keys: [Int64]) {
             precondition(list.sections?.map(\.numberOfObjects) == [keys.count])
             for place in stride(from: 0, to: keys.count, by: max(1, keys.count / 100)) {
@@ -156,7 +156,7 @@
             let rounds = try Rounds.run(max(Self.opens, stage.rounds), warmUp: true) { rounds in
                 let stack = try League.Stack(MeasuredServer.store("saved"), keepsHistory: true)
                 rounds.note("warm", try Clock.wall.time { try OpenWorkload.showFirstScreen(stack) })
-                // The first one writes the cache, beside the queue.
+                // The first run writes the cache in the background.
                 if rounds.runs("warm") < 2 { Thread.sleep(forTimeInterval: 0.5) }
                 try stack.close()
             }

@@ -3,13 +3,13 @@
     import CoreDataPostgreSQL
     import Foundation
 
-    /// A process that changes rows of a store on a server, at a rate or as quickly as it can.
+    /// A process that changes rows of a store on a server, at a rate or without a limit.
     struct ServerWriter {
         static let argument = "--write"
         static let isReady = "ready"
         let number: Int
         let seconds: Double
-        /// Commits a second; 0 for as many as there can be.
+        /// Commits per second; 0 for no limit.
         let rate: Double
 
         init(number: Int, seconds: Double, rate: Double) {
@@ -28,8 +28,8 @@
 
         var arguments: [String] { [Self.argument, "\(number)", "\(seconds)", "\(rate)"] }
 
-        /// Says when it has read the store, waits for a line, and then prints one for each commit: what it wrote, and when it was
-        /// answered. Each moves one from a team's venue to another's, and takes both to other places of the list.
+        /// Reports that it has read the store, waits for a line, and prints the text and time of each commit. Each
+        /// commit moves one from a team's venue to another's, which moves both in the list.
         @MainActor func run() throws {
             let stack = try League.Stack(MeasuredServer.store("written"), keepsHistory: false)
             let context = stack.context
@@ -77,13 +77,13 @@
         }
     }
 
-    /// 25: twenty processes write to one store, one follows a list of it in sections. ROSTER_MEASURE_SECONDS (60) and ROSTER_MEASURE_RATE
-    /// (transactions a second of each writer; 0, which is the default, for as many as there can be) say how.
+    /// 25: twenty processes write to one store, one follows a sectioned list of it. ROSTER_MEASURE_SECONDS (60) and
+    /// ROSTER_MEASURE_RATE (0; transactions per second and writer, 0 for no limit).
     @MainActor struct ServerWritersWorkload {
         let stage: Stage
         private static let writers = 20
         private static let seconds = Options.setting("SECONDS", 60)
-        /// Commits a second of each writer; 0 for as many as there can be.
+        /// Commits per second and writer; 0 for no limit.
         private static let rate = Options.setting("RATE", 0)
 
         private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
@@ -119,7 +119,7 @@
             try check(stack, list, sum, raw, lines, listener)
         }
 
-        /// A writer that runs, with the file that it prints into and the pipe that it waits for.
+        /// A running writer, with the file of its output and the pipe that starts it.
         private struct Part {
             let process = Process()
             let output: URL
@@ -143,8 +143,7 @@
             }
         }
 
-        /// Starts the writers, lets all of them go at once when each has read the store, and follows them until they are done and
-        /// all is seen.
+        /// Starts the writers, lets them write once all have read the store, and follows until all commits are seen.
         private func follow(_ listener: Listener) throws -> [String: Double] {
             let parts = try (0..<Self.writers).map { try Part($0, in: stage.folder) }
             while try !parts.allSatisfy({ try !$0.lines.isEmpty }) {
@@ -177,7 +176,7 @@
             _ stack: League.Stack, _ list: NSFetchedResultsController<Team>, _ sum: [Int64], _ raw: RawServer,
             _ commits: [String: Double], _ listener: Listener
         ) throws {
-            // Of a row that was written again before it was seen, only the last text is.
+            // If a row was written again before it was seen, only its last text is seen.
             let delays = commits.compactMap { name, time in listener.seen[name].map { max(0, $0 - time) } }
             precondition(raw.keys("SELECT sum(venue) FROM written.\"Team\"") == sum, "the sum is another one")
             let fresh = try stack.list()
