@@ -34,7 +34,7 @@ import Foundation
             "SELECT ZQUALIFYINGZONE, COUNT(ZTEAMNAME), SUM(ZWINS), MAX(ZFOUNDED) "
                 + "FROM ZTEAM GROUP BY ZQUALIFYINGZONE", stack, database)
         try compareGroups(
-            "the same, having at least 10 teams, by their sum",
+            "the same, zones with at least 10 teams, by their sum",
             "SELECT ZQUALIFYINGZONE, COUNT(ZTEAMNAME), SUM(ZWINS) AS s, MAX(ZFOUNDED) FROM ZTEAM "
                 + "GROUP BY ZQUALIFYINGZONE HAVING COUNT(ZTEAMNAME) >= 10 ORDER BY s", stack, database
         ) { request in

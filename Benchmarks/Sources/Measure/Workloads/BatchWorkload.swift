@@ -12,7 +12,7 @@ import Foundation
         let url = stage.url("batch.\(stage.count)")
         let null = try MemoryProbe(kind: .nothing, url: url).measure()
         Line(
-            number: 20, what: "insert \(stage.count) rows in a batch: peak memory over that of the bare program",
+            number: 20, what: "insert \(stage.count) rows in a batch: peak memory, minus an idle process",
             unit: .megabytes, figure: try MemoryProbe(kind: .batch, url: url).measure() - null, target: .absolute(30e6)
         ).report()
         stage.remove(url)

@@ -12,7 +12,7 @@ import Foundation
         let small = try follow(10_000)
         let large = try follow(stage.count)
         Line(
-            number: 6, what: "… \(stage.count) rows held against 10000", unit: .microseconds,
+            number: 6, what: "… \(stage.count) rows compared with 10000", unit: .microseconds,
             figure: large.median, anchor: small.median, target: .ratio(5)
         ).report()
         try save(keepsHistory: false)
@@ -41,7 +41,7 @@ import Foundation
         let reread = reread(url)
         let told = rounds["roster"]
         Line(
-            number: 6, what: "one of \(count) rows changes, old and new path told, no UPDATE (median)",
+            number: 6, what: "one of \(count) rows changes, delegate gets both paths, no UPDATE (median)",
             unit: .microseconds, figure: told.median, target: .absolute(50e-6), limit: .absolute(1e-3)
         ).report()
         Line(
@@ -49,7 +49,7 @@ import Foundation
             target: .absolute(300e-6), limit: .absolute(1e-3)
         ).report()
         Line(
-            number: 6, what: "… against reading the ids again and comparing (`difference(from:)`)",
+            number: 6, what: "… compared with reading the IDs again and `difference(from:)`",
             unit: .microseconds, figure: told.median, anchor: reread,
             target: count >= 1_000_000 ? .quicker(2_000) : nil
         ).report()
@@ -101,7 +101,7 @@ import Foundation
         let history = keepsHistory ? "with history" : "no history"
         if !keepsHistory {
             Line(
-                number: 6, what: "one row changes, UPDATE statement included, commit left out", unit: .microseconds,
+                number: 6, what: "one row changes, with the UPDATE statement, without its commit", unit: .microseconds,
                 figure: rounds["telling"].median + rounds["statement"].median, target: .absolute(80e-6),
                 limit: .absolute(1e-3)
             ).report()
@@ -111,7 +111,7 @@ import Foundation
             unit: .microseconds, figure: rounds["save"].median, anchor: rounds["raw"].median, target: .ratio(2.5)
         ).report()
         Line(
-            number: 12, what: "… with setting and telling", unit: .microseconds, figure: rounds["all"].median,
+            number: 12, what: "… with change and delegate call", unit: .microseconds, figure: rounds["all"].median,
             anchor: rounds["raw"].median
         ).report()
         try stack.close()

@@ -42,7 +42,7 @@ import Foundation
             limit: isIndexed ? .ratio(1.5) : nil
         ).report()
         Line(
-            number: 3, what: "sorted fetch, all fault objects made\(index)", unit: .milliseconds,
+            number: 3, what: "sorted fetch, all fault objects created\(index)", unit: .milliseconds,
             figure: rounds["objects"].median, anchor: rounds["raw"].median, target: isIndexed ? .ratio(2) : nil,
             limit: isIndexed ? .ratio(2.5) : nil
         ).report()

@@ -55,7 +55,7 @@ final class Player: NSManagedObject {
             try stack.close()
         }
         for (kind, text, target) in [
-            ("insert", "insert, both sides kept, and save", 2.2), ("walk", "walk by faults", 2.0),
+            ("insert", "insert, set both sides, and save", 2.2), ("walk", "walk by faults", 2.0),
             ("prefetch", "walk prefetched", 1.6),
         ] {
             Line(
@@ -65,7 +65,7 @@ final class Player: NSManagedObject {
             ).report()
         }
         Line(
-            number: 10, what: "… (raw: into uniqued objects and sets, without a framework)", unit: .milliseconds,
+            number: 10, what: "… (raw: uniqued objects and sets, without a framework)", unit: .milliseconds,
             figure: rounds["prefetch"].median, anchor: rounds["raw objects"].median
         ).report()
         stage.remove(url)

@@ -7,7 +7,7 @@ import Foundation
 
     func run() throws {
         try compare("plain table", isIndexed: false, keepsHistory: false)
-        try compare("index and history kept", isIndexed: true, keepsHistory: true)
+        try compare("with index and history", isIndexed: true, keepsHistory: true)
     }
 
     private func compare(_ what: String, isIndexed: Bool, keepsHistory: Bool) throws {

@@ -31,7 +31,7 @@ import Foundation
             try controller.performFetch()
             return controller
         }
-        report("a row of a list that was never touched", listed, plain: nil, .absolute(12), .absolute(64))
+        report("a row of a list that was never accessed", listed, plain: nil, .absolute(12), .absolute(64))
         let fault = try objects(stack, League.request())
         report("a fault object", fault, plain: nil, .absolute(80), .absolute(120))
         let request = League.request(batchSize: 0)
@@ -43,7 +43,7 @@ import Foundation
         let null = try MemoryProbe(kind: .nothing, url: url).measure()
         let walked = try MemoryProbe(kind: .walk, url: url).measure()
         Line(
-            number: 9, what: "resident after 1,000 random pages of the list, over a process that does nothing",
+            number: 9, what: "resident after 1,000 random pages of the list, minus an idle process",
             unit: .megabytes, figure: walked - null, target: .absolute(40e6)
         ).report()
     }

@@ -63,7 +63,7 @@ import Foundation
             rounds.note("manager", try Clock.processor.time { try Self.migrate(full) })
         }
         Line(
-            number: 21, what: "migration of \(stage.count) rows by a manager with a policy, a row", unit: .microseconds,
+            number: 21, what: "migration of \(stage.count) rows by manager and policy, per row", unit: .microseconds,
             figure: rounds["manager"].median / Double(stage.count), target: .absolute(25e-6)
         ).report()
         Line(

@@ -93,8 +93,8 @@ import Foundation
         report(
             "predicate by format, two conditions: evaluate(with:) (raw: a closure)", rounds, target: .ratio(4),
             limit: .ratio(10))
-        report("… in time", rounds, "roster", nil, target: .absolute(100e-9))
-        report("… (raw: an evaluate(with:) written by hand)", rounds, "roster", "raw by hand")
+        report("… in absolute time", rounds, "roster", nil, target: .absolute(100e-9))
+        report("… (raw: a hand-written evaluate(with:))", rounds, "roster", "raw by hand")
     }
 
     private func sort(_ teams: [Team], _ plain: [PlainTeam]) {
@@ -139,7 +139,7 @@ import Foundation
     ) {
         let count = Double(stage.count)
         Line(
-            number: 11, what: "\(what), an object", unit: .nanoseconds, figure: rounds[figure].median / count,
+            number: 11, what: "\(what), per object", unit: .nanoseconds, figure: rounds[figure].median / count,
             anchor: anchor.map { rounds[$0].median / count }, target: target, limit: limit
         ).report()
     }

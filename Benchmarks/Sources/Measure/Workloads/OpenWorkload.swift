@@ -34,7 +34,7 @@ import Foundation
         let null = try MemoryProbe(kind: .nothing, url: url).measure()
         let opened = try MemoryProbe(kind: .open, url: url).measure()
         Line(
-            number: 8, what: "… peak memory, cache warm, over a process that does nothing", unit: .megabytes,
+            number: 8, what: "… peak memory, cache warm, minus an idle process", unit: .megabytes,
             figure: opened - null, target: .absolute(8e6)
         ).report()
         stage.remove(url)

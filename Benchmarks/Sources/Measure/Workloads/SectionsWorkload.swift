@@ -35,8 +35,8 @@ import Foundation
 
     func runRefetch() throws {
         let url = try stage.filledStore(stage.count)
-        try refetch("told as a batch", .value("qualifyingZone"), url)
-        try refetch("of a list without sections told as a difference", nil, url)
+        try refetch("reported as a batch", .value("qualifyingZone"), url)
+        try refetch("of a list without sections, reported as a difference", nil, url)
     }
 
     private func list(
@@ -90,7 +90,7 @@ import Foundation
             figure: medians[0]
         ).report()
         Line(
-            number: 22, what: "… what four aggregates add", unit: .microseconds, figure: medians[1] - medians[0],
+            number: 22, what: "… cost of four aggregates", unit: .microseconds, figure: medians[1] - medians[0],
             target: .absolute(10e-6)
         ).report()
     }

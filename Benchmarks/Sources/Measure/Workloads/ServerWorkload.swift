@@ -51,7 +51,7 @@
                 try stack.close()
             }
             Line(
-                number: 25, what: "save \(stage.count) objects to a server, index and history kept",
+                number: 25, what: "save \(stage.count) objects to a server, with index and history",
                 unit: .milliseconds,
                 figure: rounds["save"].median, anchor: rounds["raw"].median, target: .ratio(1.5)
             ).report()
