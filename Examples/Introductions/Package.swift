@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// What introductions to Core Data build, as their readers type it.
+/// Programs that introductions to Core Data build, in the form that their readers type.
 let package = Package(
     name: "Introductions",
     products: [.library(name: "Introductions", targets: ["Introductions"])],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Three programs that were written for Apple's systems (`Apple/`), as `roster port` makes them.
+/// Three programs for Apple's systems (`Apple/`), converted by `roster port`.
 let coreData: Target.Dependency = .product(name: "CoreData", package: "roster")
 let models: [Target.PluginUsage] = [.plugin(name: "GenerateModelClasses", package: "roster")]
 
@@ -19,6 +19,6 @@ let package = Package(
         .testTarget(name: "SyncServiceTests", dependencies: ["SyncService", "SyncAgent"]),
         .testTarget(name: "OrderBookTests", dependencies: ["OrderBook"]),
     ],
-    // Their code is older than strict concurrency.
+    // The code was written before strict concurrency.
     swiftLanguageModes: [.v5]
 )

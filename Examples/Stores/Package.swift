@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Two store types of a program's own: a folder of CSV files, and a service that is reached by HTTP.
+/// Two custom store types: a folder of CSV files, and a service reached by HTTP.
 let package = Package(
     name: "Stores",
     products: [

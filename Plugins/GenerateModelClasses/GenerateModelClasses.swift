@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Makes Swift classes and a compiled model of every Core Data model among the files of a target, at build time.
+/// Generates Swift classes and compiled models from the Core Data models in a target, at build time.
 ///
-/// `X.xcdatamodeld` becomes `X.momd` in the target's resource bundle, and the classes whose generation the model asks for
-/// become part of the target. `X.xcmappingmodel` becomes `X.cdm` in the resource bundle. All are made anew when a file of the model changes, and only then.
+/// `X.xcdatamodeld` becomes `X.momd` in the resource bundle, with classes for the entities whose generation is on.
+/// `X.xcmappingmodel` becomes `X.cdm`. Outputs are made again only if a file of the model changes.
 @main
 struct GenerateModelClasses: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -46,7 +46,7 @@ struct GenerateModelClasses: BuildToolPlugin {
         ]
     }
 
-    /// The files of a model: a change of any of them is a change of the model.
+    /// The files of a model, whose changes are changes of the model.
     private static func contents(of model: URL) -> [URL] {
         guard let walker = FileManager.default.enumerator(at: model, includingPropertiesForKeys: nil) else { return [] }
         return walker.compactMap { $0 as? URL }.sorted { $0.path < $1.path }

@@ -6,7 +6,7 @@ import Testing
     @testable import Introductions
 #endif
 
-/// A folder that goes when the test is over.
+/// A folder that is removed after the test.
 final class Folder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("introductions-\(UUID().uuidString)")
 
@@ -17,7 +17,7 @@ final class Folder {
 
 private let devNull = URL(fileURLWithPath: "/dev/null")
 
-/// What introductions to Core Data build, each to the end of its chapter.
+/// Programs from introductions to Core Data, each in its final form.
 @MainActor @Suite struct IntroductionsTests {
     @Test func studentsTakeACourse() throws {
         let list = try StudentList(storeURL: devNull)
@@ -57,19 +57,19 @@ private let devNull = URL(fileURLWithPath: "/dev/null")
             #expect((0..<walks.count).map { walks.walk(at: $0)?.date } == days)
             try walks.remove(at: 1)
         }
-        // Another day: the same dog, with its walks.
+        // On another day: the same dog with its walks.
         let stack = CoreDataStack(modelName: "Kennel", storeURL: url)
         let walks = try WalkList(of: "Fido", in: stack)
         #expect((0..<walks.count).map { walks.walk(at: $0)?.date } == [days[0], days[2]])
         #expect(walks.walk(at: 0)?.dog == walks.currentDog)
         #expect(stack.managedObjectContext.registeredObjects.count { $0 is Dog } == 1)
-        // Its walks go with it.
+        // Deleting the dog deletes its walks.
         stack.managedObjectContext.delete(walks.currentDog)
         try stack.saveContext()
         #expect(try stack.managedObjectContext.count(for: Walk.fetchRequest() as NSFetchRequest<Walk>) == 0)
     }
 
-    /// Venues in a store in memory.
+    /// Venues in an in-memory store.
     private func venues(_ count: Int = 4) throws -> NSManagedObjectContext {
         let context = PersistenceController(modelName: "Venues", storeURL: devNull).container.viewContext
         let known: [(String, String, Int32, Double)] = [
@@ -162,11 +162,11 @@ private let devNull = URL(fileURLWithPath: "/dev/null")
         try list.addTeam("Iran", zone: "AFC")
         #expect(list.steps == ["insert 0,0"])
         #expect(list.rows == ["AFC", "Iran 0", "Japan 0", "CONMEBOL", "Brazil 0"])
-        // The last of its zone goes to the top.
+        // The last row of its zone moves to the top.
         try list.didSelectRow(at: IndexPath(row: 1, section: 0))
         #expect(list.steps == ["move 0,1 to 0,0"])
         #expect(list.rows == ["AFC", "Japan 1", "Iran 0", "CONMEBOL", "Brazil 0"])
-        // Where it is first already it stays.
+        // A row that is first already does not move.
         try list.didSelectRow(at: IndexPath(row: 0, section: 0))
         #expect(list.steps == ["update 0,0"])
     }

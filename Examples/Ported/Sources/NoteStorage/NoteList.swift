@@ -10,7 +10,7 @@ import CoreData
 public final class NoteList: NSObject {
 
     private let controller: NSFetchedResultsController<Note>
-    /// What the list was told, for the screen that shows it.
+    /// Changes reported to the list, for the screen that shows it.
     public private(set) var events: [String] = []
 
     public init(store: NoteStore) throws {

@@ -6,7 +6,7 @@
 import CoreData
 import Foundation
 
-/// How far an order has come.
+/// The progress of an order.
 public enum OrderStatus: Int16 {
     case open
     case shipped
@@ -25,7 +25,7 @@ public class Order: NSManagedObject {
         set { statusValue = newValue.rawValue }
     }
 
-    /// How many pieces were ordered.
+    /// The number of ordered pieces.
     public var pieces: Int {
         (value(forKeyPath: "lines.@sum.quantity") as? NSNumber)?.intValue ?? 0
     }
@@ -64,6 +64,6 @@ extension Order {
 
 extension Order {
 
-    /// What a predicate calls the status.
+    /// The status attribute's name for predicates.
     static let statusKey = "statusValue"
 }

@@ -6,7 +6,7 @@
 import CoreData
 import Foundation
 
-/// Brings what other processes wrote into the app's context, and remembers how far it has come.
+/// Merges other processes' changes into the app's context, and stores its position in the history.
 public final class ChangeFollower: NSObject {
 
     private let store: SharedStore
@@ -15,7 +15,7 @@ public final class ChangeFollower: NSObject {
     /// Called on the main queue with the objects that were merged.
     public var didMerge: (([NSManagedObjectID]) -> Void)?
 
-    /// - Parameter tokenURL: where the place in the history is kept from one launch to the next.
+    /// - Parameter tokenURL: File that keeps the position in the history between launches.
     public init(store: SharedStore, tokenURL: URL? = nil) {
         self.store = store
         self.tokenURL = tokenURL
@@ -39,7 +39,7 @@ public final class ChangeFollower: NSObject {
         observer = nil
     }
 
-    /// Merges the transactions of others since the last time.
+    /// Merges others' transactions since the last call.
     @discardableResult
     public func mergeNewTransactions() throws -> Int {
         let context = store.newBackgroundContext()
@@ -70,7 +70,7 @@ public final class ChangeFollower: NSObject {
         return transactions.count
     }
 
-    /// The history before the last merge is of no more use to this process.
+    /// Deletes the history before the last merge, which this process does not need any more.
     public func removeOldHistory() throws {
         guard let token = self.token else { return }
         let context = store.newBackgroundContext()
@@ -79,7 +79,7 @@ public final class ChangeFollower: NSObject {
         }
     }
 
-    // MARK: The place in the history
+    // MARK: The position in the history
 
     private var memory: NSPersistentHistoryToken?
 

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The folder of a store: its files, read and replaced as a whole.
+/// The folder of a store, whose files are read and replaced together.
 struct CSVFolder {
     static let metadataName = "store.plist"
     static let keyName = "key"
@@ -9,13 +9,13 @@ struct CSVFolder {
 
     init(_ url: URL) { self.url = url }
 
-    /// Where the new folder is written before it takes the store's place, and where the old one stands in that moment.
+    /// Where a save writes the new folder, and where it moves the old one before the new one replaces it.
     private func sibling(_ what: String) -> URL {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(what)")
     }
 
-    /// Whether the folder is there. A program that was killed between the two moves of a replacement left the old folder
-    /// beside it, which comes back.
+    /// True if the folder exists. If a program was killed between the two moves of a replacement, the old folder is
+    /// moved back first.
     func exists() throws -> Bool {
         let manager = FileManager.default
         var isFolder: ObjCBool = false
@@ -58,7 +58,7 @@ struct CSVFolder {
         return files
     }
 
-    /// `nil` where there is no file of the entity.
+    /// Returns the rows of an entity; nil if the entity has no file.
     func table(_ entity: String) throws -> CSVTable? {
         let file = url.appendingPathComponent("\(entity).csv")
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
@@ -76,7 +76,7 @@ struct CSVFolder {
         try PropertyListSerialization.data(fromPropertyList: metadata, format: .xml, options: 0)
     }
 
-    /// Writes the folder anew. Whatever happens on the way, the old folder or the new one is there, whole.
+    /// Replaces the folder's files. After any failure the old folder or the new one is complete.
     func replace(with files: [String: Data]) throws {
         let manager = FileManager.default
         let (new, old) = (sibling("new"), sibling("old"))
@@ -96,7 +96,7 @@ struct CSVFolder {
     }
 }
 
-/// The rows of one file, with the names of their fields.
+/// The rows of one file by field name.
 struct CSVTable {
     struct Row {
         fileprivate let fields: [String: String]

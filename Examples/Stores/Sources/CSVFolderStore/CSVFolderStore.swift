@@ -1,13 +1,13 @@
 import CoreData
 import Foundation
 
-/// A store that is a folder with a CSV file for each entity, to be read and edited with whatever reads tables.
+/// A store in a folder with a CSV file per entity, which any program for tables can read and edit.
 ///
-/// `Team.csv` has a line for each row: its key (a number that is unique among the entities of one hierarchy), the attributes by
-/// name, and the relationships: the key of one destination, or the keys of several with a space between. Relationships that the
-/// other end tells are not repeated. A save writes the whole folder anew and puts it in the place of the old one.
+/// `Team.csv` has a line for each row: its key (a number, unique in the entity's hierarchy), the attributes by name,
+/// and the relationships as the keys of their destinations, separated by spaces. Only one of two inverse relationships
+/// is written. A save writes a new folder and replaces the old one.
 ///
-/// It is used as any store type:
+/// It is used like any store type:
 ///
 /// ```swift
 /// CSVFolderStore.register()
@@ -16,14 +16,14 @@ import Foundation
 public final class CSVFolderStore: NSAtomicStore, @unchecked Sendable {
     public static let storeType = NSPersistentStore.StoreType(rawValue: "CSVFolder")
 
-    /// Makes the type known to coordinators. Once for the program; again does nothing.
+    /// Registers the store type. Further calls do nothing.
     public static func register() {
         NSPersistentStoreCoordinator.registerStoreClass(CSVFolderStore.self, type: storeType)
     }
 
     public override var type: String { Self.storeType.rawValue }
 
-    /// The greatest key of each hierarchy.
+    /// The greatest key in each hierarchy.
     private var lastKeys: [String: Int64] = [:]
 
     // MARK: Metadata
@@ -92,7 +92,7 @@ public final class CSVFolderStore: NSAtomicStore, @unchecked Sendable {
         addCacheNodes(Set(nodes.values.flatMap(\.values)))
     }
 
-    /// Sets a relationship, and its other end where the files do not tell that too.
+    /// Sets a relationship, and its inverse if the files do not contain that.
     private func connect(
         _ node: NSAtomicStoreCacheNode, _ relationship: NSRelationshipDescription,
         _ members: [NSAtomicStoreCacheNode]
@@ -174,8 +174,8 @@ public final class CSVFolderStore: NSAtomicStore, @unchecked Sendable {
         return [head] + lines
     }
 
-    /// Of two ends that tell the same one is written: the ordered or the to-one end, else the one that comes first by name. Two
-    /// orders are not the same: both are written.
+    /// True for the relationship of an inverse pair that is written: the ordered or to-one one, else the first by name.
+    /// If both are ordered, both are written.
     private static func isWritten(_ relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.inverseRelationship, inverse !== relationship, !relationship.isOrdered else {
             return true

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Text as comma-separated values (RFC 4180): an empty field is no value, a quoted empty field is an empty text.
+/// Comma-separated values (RFC 4180). An empty field is nil, a quoted empty field is an empty text.
 enum CSVText {
     struct Damage: Error {
         let line: Int

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The values of attributes as texts, and back without loss.
+/// Converts attribute values to text and back without loss.
 enum ValueText {
     static func text(_ value: Any) -> String? {
         switch value {
@@ -18,7 +18,7 @@ enum ValueText {
         }
     }
 
-    /// `nil` where the text is no value of the type.
+    /// Returns the value; nil if the text is not one of the type.
     static func value(_ text: String, _ type: NSAttributeType) -> Any? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: Int64(text)

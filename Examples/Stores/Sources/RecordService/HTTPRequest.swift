@@ -4,7 +4,7 @@ import Foundation
     import Glibc
 #endif
 
-/// A request as it comes from a connection: enough of HTTP/1.1 for one request and its answer.
+/// A request from a connection, with the part of HTTP/1.1 that one request and its answer need.
 struct HTTPRequest {
     let method: String
     let path: String
@@ -15,7 +15,7 @@ struct HTTPRequest {
 
     /// Reads one request.
     ///
-    /// - Returns: `nil` where the connection ends before, or what comes is no request.
+    /// - Returns: Nil if the connection ends early or the request is invalid.
     static func read(from connection: Int32) -> HTTPRequest? {
         var data = Data()
         let end = Data("\r\n\r\n".utf8)
@@ -50,7 +50,7 @@ struct HTTPRequest {
         return true
     }
 
-    /// Writes an answer. A client that went away is left alone.
+    /// Writes an answer. Errors of a closed connection are ignored.
     static func write(_ answer: (status: Int, body: Data), to connection: Int32) {
         let head =
             "HTTP/1.1 \(answer.status) \(answer.status == 200 ? "OK" : "Refused")\r\n"

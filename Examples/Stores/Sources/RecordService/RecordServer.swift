@@ -5,17 +5,17 @@ import Synchronization
     import Glibc
 #endif
 
-/// A small service that keeps records and answers by HTTP with JSON, on the loopback address.
+/// A small service that stores records in memory and answers HTTP with JSON on the loopback address.
 ///
 /// | request | answer |
 /// |---|---|
 /// | `GET /metadata`, `PUT /metadata` | the store's metadata, a property list |
 /// | `GET /records?entity=Team&entity=Club` | the records of these entities |
 /// | `GET /record?reference=…` | one record, or 404 |
-/// | `POST /transaction` | 200 when all of it was written, or 409 with what had changed, and nothing written |
-/// | `GET /changes?after=7` | what changed since; waits up to a second for something |
+/// | `POST /transaction` | 200 if all of it was written, or 409 with the changed references and nothing written |
+/// | `GET /changes?after=7` | the changes since then; waits up to a second for one |
 ///
-/// Each connection has one request and a thread of its own: an example, not a server for the world.
+/// Each connection carries one request and has its own thread: an example, not a server for production.
 public final class RecordServer: Sendable {
     private struct State {
         var metadata = Data()
@@ -26,12 +26,12 @@ public final class RecordServer: Sendable {
     private let state = Mutex(State())
     private let listener: Int32
     private let isStopped = Mutex(false)
-    /// Where clients find the service.
+    /// The service's address for clients.
     public let url: URL
 
-    /// Starts the service at a free port of the loopback address.
+    /// Starts the service on a free port of the loopback address.
     ///
-    /// - Throws: a `POSIXError` where no port can be had.
+    /// - Throws: `POSIXError` if no port is available.
     public init() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard listener >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -53,7 +53,7 @@ public final class RecordServer: Sendable {
         Thread.detachNewThread { self.acceptConnections() }
     }
 
-    /// Ends the service: connections are refused from now on.
+    /// Stops the service. Later connections are refused.
     public func stop() {
         let wasStopped = isStopped.withLock { stopped in
             defer { stopped = true }
@@ -107,9 +107,9 @@ public final class RecordServer: Sendable {
         return (status, data)
     }
 
-    /// Writes all of the transaction, or nothing.
+    /// Writes the whole transaction or nothing.
     ///
-    /// - Returns: The references of the records that have another version than the transaction is based on.
+    /// - Returns: References of records whose version differs from the one in the transaction.
     private func write(_ transaction: ServiceTransaction, to state: inout State) -> [String] {
         let conflicts = (transaction.changed + transaction.deleted).filter {
             (state.records[$0.reference]?.version ?? 0) != $0.version

@@ -1,25 +1,25 @@
 import Foundation
 
-/// A record as the service keeps it and sends it, in JSON.
+/// A record as stored by the service and sent in JSON.
 struct ServiceRecord: Codable, Sendable {
-    /// What names it: the client gives it, and it never changes.
+    /// The record's name, chosen by the client and never changed.
     var reference: String
     var entity: String
-    /// Goes up by one with each change.
+    /// Incremented by each change.
     var version: UInt64
-    /// The attributes as texts; what is missing is nil.
+    /// Attributes as text. A missing one is nil.
     var values: [String: String]
-    /// The references of the destinations of each relationship.
+    /// References of the destinations by relationship.
     var links: [String: [String]]
 }
 
-/// All that one save changes. Each record tells the version that its change is based on; new ones have 0.
+/// The changes of one save. Each record has the version that its change is based on, 0 if it is new.
 struct ServiceTransaction: Codable, Sendable {
     var changed: [ServiceRecord] = []
     var deleted: [ServiceRecord] = []
 }
 
-/// What happened to a record.
+/// A change of a record.
 struct ServiceChange: Codable, Sendable {
     enum Kind: String, Codable, Sendable { case inserted, updated, deleted }
 
@@ -28,11 +28,11 @@ struct ServiceChange: Codable, Sendable {
     var kind: Kind
 }
 
-/// The changes since some number, and the number to ask with next.
+/// The changes since a number, and the number for the next request.
 struct ServiceChanges: Codable, Sendable {
     var last: Int
     var changes: [ServiceChange]
 }
 
-/// The answer to a transaction that was refused: the records that are not as the client thought.
+/// The answer to a refused transaction: references of the records whose version differs.
 struct ServiceConflict: Codable, Sendable { var references: [String] }

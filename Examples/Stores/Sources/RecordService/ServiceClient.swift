@@ -5,13 +5,13 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// Asks the service and waits for its answers.
+/// Sends requests to the service and waits for the answers.
 struct ServiceClient: Sendable {
     let url: URL
 
-    /// The answer to a request that the service took.
+    /// Returns the body of a successful answer.
     ///
-    /// - Throws: ``ServiceRefusal`` for any other status; the `URLError` of a service that does not answer.
+    /// - Throws: ``ServiceRefusal`` for any other status; the `URLError` if the service does not answer.
     func ask(_ method: String, _ path: String, _ query: [(String, String)] = [], body: Data? = nil) throws -> Data {
         var components = URLComponents(url: url.appendingPathComponent(path), resolvingAgainstBaseURL: false)
         if !query.isEmpty { components?.queryItems = query.map { URLQueryItem(name: $0.0, value: $0.1) } }
@@ -44,7 +44,7 @@ struct ServiceClient: Sendable {
     }
 }
 
-/// The service answered, but did not do it.
+/// The service refused the request.
 struct ServiceRefusal: Error {
     let status: Int
     let body: Data

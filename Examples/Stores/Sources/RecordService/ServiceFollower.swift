@@ -2,16 +2,16 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// Brings what other clients of a service change into contexts, so that their lists follow.
+/// Merges changes by a service's other clients into contexts, whose lists then update.
 public final class ServiceFollower: Sendable {
     private let isStopped = Mutex(false)
 
-    /// Begins to follow, from the service's last change on.
+    /// Starts to follow after the service's last change.
     ///
     /// - Parameters:
-    ///   - store: a store that is open.
-    ///   - contexts: contexts of its coordinator; they are kept.
-    /// - Throws: where the service does not answer.
+    ///   - store: An open store.
+    ///   - contexts: Contexts of its coordinator, which are retained.
+    /// - Throws: An error if the service does not answer.
     public init(_ store: ServiceStore, into contexts: [NSManagedObjectContext]) throws {
         guard let url = store.url else { throw CocoaError(.fileReadUnsupportedScheme) }
         let client = ServiceClient(url: url)
@@ -29,7 +29,7 @@ public final class ServiceFollower: Sendable {
         }
     }
 
-    /// Ends it, within a second or so.
+    /// Stops within about a second.
     public func stop() { isStopped.withLock { $0 = true } }
 
     private static func merge(

@@ -2,20 +2,20 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// A store whose records a ``RecordServer`` has. Rows are read as objects need them; a save is one transaction of the service.
+/// A store with its records in a ``RecordServer``. Rows are read on demand; a save is one transaction there.
 ///
-/// The store's URL is that of the service:
+/// The store's URL is the service's address:
 ///
 /// ```swift
 /// ServiceStore.register()
 /// try coordinator.addPersistentStore(type: ServiceStore.storeType, at: server.url)
 /// ```
 ///
-/// ``ServiceFollower`` brings what other clients change into contexts.
+/// ``ServiceFollower`` merges changes by other clients into contexts.
 public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
     public static let storeType = NSPersistentStore.StoreType(rawValue: "RecordService")
 
-    /// Makes the type known to coordinators. Once for the program; again does nothing.
+    /// Registers the store type. Further calls do nothing.
     public static func register() {
         NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: storeType)
     }
@@ -23,10 +23,10 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
     public override var type: String { Self.storeType.rawValue }
 
     private var client: ServiceClient { ServiceClient(url: url ?? URL(fileURLWithPath: "/")) }
-    /// The records that came with a fetch, until an object takes its row: a list costs one request, not one for each row.
+    /// Records read by a fetch, until an object takes its row. A list needs one request instead of one per row.
     private let known = Mutex<[String: ServiceRecord]>([:])
 
-    /// Has rows read anew that others changed.
+    /// Discards records that others changed, to read them again.
     func forget(_ references: [String]) {
         known.withLock { known in for reference in references { known[reference] = nil } }
     }
@@ -54,7 +54,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         }
     }
 
-    /// The service counts its changes: a controller's list that was kept when it had counted as many is still right.
+    /// The number of the service's last change. A cached list with the same number is still valid.
     public override func changeToken() throws -> String? {
         "\(try client.ask(ServiceChanges.self, "changes", [("after", "-1")]).last)"
     }
@@ -96,9 +96,9 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         [entity] + entity.subentities.flatMap(hierarchy)
     }
 
-    /// The ID of the record that a reference names.
+    /// The ID of the record with a reference.
     ///
-    /// - Throws: where the model has no such entity.
+    /// - Throws: An error if the model has no such entity.
     func id(of reference: String, _ entity: String) throws -> NSManagedObjectID {
         guard let known = persistentStoreCoordinator?.managedObjectModel.entitiesByName[entity] else {
             throw CocoaError(
@@ -161,7 +161,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         for object in save.updatedObjects ?? [] where try !isOnlyReferredTo(object) {
             transaction.changed.append(written(object, version: try current(object.objectID).version))
         }
-        // What is gone already needs no deletion.
+        // A record that is already deleted needs no deletion.
         for object in save.deletedObjects ?? [] where try !isOnlyReferredTo(object) {
             transaction.deleted.append(try current(object.objectID))
         }
@@ -176,7 +176,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         return []
     }
 
-    /// The record that a save changes. That another client deleted it is a conflict, as a version that differs.
+    /// The record that a save changes. If another client deleted it, that is a conflict like a different version.
     private func current(_ id: NSManagedObjectID) throws -> ServiceRecord {
         do { return try record(id) } catch let error as CocoaError
             where error.code.rawValue == NSManagedObjectReferentialIntegrityError
@@ -185,7 +185,7 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         }
     }
 
-    /// Whether the record of an object is gone, and none of its own values changed: a reference to it was taken away.
+    /// True if an object's record is deleted and only its relationships changed: a reference to it was removed.
     private func isOnlyReferredTo(_ object: NSManagedObject) throws -> Bool {
         let changed = object.changedValues().keys
         if changed.contains(where: { object.entity.attributesByName[$0] != nil }) { return false }

@@ -8,7 +8,7 @@ import Testing
     import RecordService
 #endif
 
-/// The store types of the examples do what every store type has to do.
+/// The store types of the examples pass the scenarios of every store type.
 @Suite struct ExampleStoreTests {
     @Test(arguments: StoreConformance.scenarios) func aFolderOfTablesConforms(
         _ scenario: StoreConformance.Scenario
@@ -21,7 +21,7 @@ import Testing
         ServiceStore.register()
         let server = try RecordServer()
         defer { server.stop() }
-        // Constraints are the service's own affair, and it has none; an incremental store takes objects only.
+        // The service checks no constraints, and incremental stores do not take batch requests.
         let stack = try StoreConformance(ServiceStore.storeType, traits: .keepsRows) { _ in server.url }
         // Each row is a request.
         stack.manyRows = 500
@@ -47,7 +47,7 @@ import Testing
             let found = try context.fetch(request)
             #expect(found.first?.value(forKey: "name") as? String == "鲁迅")
         }
-        // What is wrong in a table is told with its place, and nothing is changed.
+        // An error names its place in the table, and nothing is changed.
         for (damage, reason) in [
             ("3,x,n,\n", "is no value of born"), ("2,,n,\n", "stands twice"), ("3,,n\n", "has 3 fields"),
             ("3,,n,9\n", "which is not there"), (",,n,\n", "no key"), ("3,,\"n,\n", "has no end"),
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// A list on the main queue follows what another client writes.
+    /// A list on the main queue shows another client's changes.
     @MainActor @Test func aListFollowsTheService() async throws {
         ServiceStore.register()
         let server = try RecordServer()
@@ -75,7 +75,7 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         let list = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
-        // As a delegate would.
+        // As with a delegate.
         list.followsChanges = true
         try list.performFetch()
         let store = try #require(reader.store as? ServiceStore)

@@ -7,7 +7,7 @@ import Testing
     import CSVFolderStore
 #endif
 
-/// Processes that are killed while they save the folder of tables.
+/// Processes that are killed while they save the folder.
 @Suite(.serialized) struct KilledSaveTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let pathKey = "CSV_FOLDER_THAT_IS_KILLED"
@@ -17,7 +17,7 @@ import Testing
         try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Author"))
     }
 
-    /// What the other process runs: it saves all rows anew, until it is killed.
+    /// Runs in the other process: saves all rows repeatedly until it is killed.
     @Test(.enabled(if: environment[pathKey] != nil)) func savesUntilItIsKilled() throws {
         CSVFolderStore.register()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreConformance.library())
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Afterwards the folder is the one before a save or the one after it. A hundred times with `ROSTER_LONG_TESTS`.
+    /// Afterwards the folder has its state from before or after a save. `ROSTER_LONG_TESTS` runs it a hundred times.
     @Test func aKilledSaveLeavesAWholeFolder() throws {
         CSVFolderStore.register()
         let stack = try StoreConformance(CSVFolderStore.storeType) { $0.appendingPathComponent("Library") }
@@ -62,7 +62,7 @@ import Testing
             process.standardError = FileHandle.nullDevice
             try process.run()
             let deadline = Date(timeIntervalSinceNow: 20)
-            // The file is not there for a moment of each save.
+            // The file is missing for a moment during each save.
             while process.isRunning, Date() < deadline, (try? Data(contentsOf: file)) ?? before == before {
                 usleep(2000)
             }

@@ -1,7 +1,7 @@
 import CoreData
 
-// Prints the teams of one zone and where they play, from a store that `roster` made. Team, Venue and Location are the
-// classes that the plugin makes of the sample's model.
+// Prints the teams of a zone and their venues from a store made by `roster`. The plugin generates Team, Venue and
+// Location from the sample's model.
 guard CommandLine.arguments.count > 1 else {
     print("usage: WorldCup STORE [ZONE]")
     exit(2)

@@ -1,11 +1,11 @@
 import CoreData
 
-/// The walks of a dog, the last one at the end, over a stack by hand.
+/// A dog's walks, oldest first, with a stack made by hand.
 @MainActor final class WalkList {
     private let stack: CoreDataStack
     private(set) var currentDog: Dog
 
-    /// Finds the dog, or makes it.
+    /// Finds the dog or inserts it.
     init(of name: String, in stack: CoreDataStack) throws {
         self.stack = stack
         let context = stack.managedObjectContext
@@ -32,7 +32,7 @@ import CoreData
         try stack.saveContext()
     }
 
-    /// As it is done where there are no generated accessors.
+    /// Inserts a walk without generated accessors.
     func insertFirst(_ date: Date) throws {
         let walk = NSEntityDescription.insertNewObject(forEntityName: "Walk", into: stack.managedObjectContext)
         walk.setValue(date, forKey: "date")

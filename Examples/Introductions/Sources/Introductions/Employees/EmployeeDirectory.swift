@@ -1,12 +1,12 @@
 import CoreData
 
-/// How many people work where.
+/// Counts employees by department.
 @MainActor final class EmployeeDirectory {
     private let context: NSManagedObjectContext
 
     init(context: NSManagedObjectContext) { self.context = context }
 
-    /// The number of employees of each department, by its name.
+    /// The number of employees by department name.
     func employeesPerDepartment() throws -> [(department: String, count: Int)] {
         let countExpressionDesc = NSExpressionDescription()
         countExpressionDesc.name = "headCount"

@@ -1,6 +1,6 @@
 import CoreData
 
-/// A stack by hand: model, coordinator and context, each made when it is asked for.
+/// A stack made by hand: model, coordinator and context, each created on first use.
 @MainActor final class CoreDataStack {
     private let modelName: String
     private let storeURL: URL

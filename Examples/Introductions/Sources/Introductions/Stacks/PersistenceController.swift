@@ -1,6 +1,6 @@
 import CoreData
 
-/// A container whose stores are described before they are loaded.
+/// A container with store descriptions that are set before the stores are loaded.
 @MainActor final class PersistenceController {
     let container: NSPersistentContainer
 

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Students who take a course. The container is opened in one line.
+/// Students who take a course. One call opens the container.
 @MainActor final class StudentList {
     let container: NSPersistentContainer
     private var context: NSManagedObjectContext { container.viewContext }
@@ -9,7 +9,7 @@ import CoreData
         container = try NSPersistentContainer.open("School", at: storeURL)
     }
 
-    /// A new student of a course, which is made if there is none of that title.
+    /// Inserts a student of a course, and the course if none has that title.
     @discardableResult
     func add(_ name: String, age: Int16, to title: String) throws -> Student {
         let request: NSFetchRequest<Course> = Course.fetchRequest()
@@ -36,7 +36,7 @@ import CoreData
         return try context.fetch(request)
     }
 
-    /// The names of those who take a course, in order.
+    /// The names of a course's students, sorted.
     func names(in title: String) throws -> [String] {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Student")
         request.predicate = NSPredicate(format: "course.title = %@", title)
@@ -44,14 +44,14 @@ import CoreData
         return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
     }
 
-    /// All students get the same age, by key as the first chapters do it.
+    /// Sets the same age for all students, by key as in the first chapters.
     func setAge(_ age: Int) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Student")
         for student in try context.fetch(request) { student.setValue(age, forKey: "age") }
         try context.save()
     }
 
-    /// A grade outside of 0…100 is refused by the model; then the object is as it was.
+    /// Sets a grade. The model refuses values outside of 0…100; the object then gets its old value back.
     func setGrade(_ grade: Int16, of student: Student) throws {
         student.grade = grade
         do {

@@ -1,8 +1,8 @@
 import CoreData
 
-/// Teams by zone, those with the most wins first. A tap adds a win, and the list follows.
+/// Teams by zone, most wins first. A tap adds a win and the list updates.
 @MainActor final class TeamList: NSObject, @MainActor NSFetchedResultsControllerDelegate {
-    /// What a table view would be told.
+    /// Updates that a table view would receive.
     private(set) var steps: [String] = []
     private let context: NSManagedObjectContext
 
@@ -25,7 +25,7 @@ import CoreData
         try fetchedResultsController.performFetch()
     }
 
-    /// The table as text: each section's name, then its rows.
+    /// The table as text: the name of each section followed by its rows.
     var rows: [String] {
         (fetchedResultsController.sections ?? []).flatMap { section in
             [section.name] + (section.objects as? [Team] ?? []).map { "\($0.teamName ?? "") \($0.wins)" }

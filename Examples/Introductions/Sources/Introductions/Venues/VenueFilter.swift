@@ -1,12 +1,12 @@
 import CoreData
 
-/// What a screen with filters asks about the venues nearby.
+/// Queries of a screen that filters nearby venues.
 @MainActor final class VenueFilter {
     let context: NSManagedObjectContext
 
     init(context: NSManagedObjectContext) { self.context = context }
 
-    /// The template of the model, with its variable filled in.
+    /// Fetches with the model's template and a value for its variable.
     func venues(named name: String) throws -> [Venue] {
         guard let model = context.persistentStoreCoordinator?.managedObjectModel,
             let request = model.fetchRequestFromTemplate(
@@ -16,7 +16,7 @@ import CoreData
         return try context.fetch(request.typed(as: Venue.self))
     }
 
-    /// How many venues of a price there are, fetched as a number.
+    /// The number of venues with a price, fetched as a number.
     func fetchedCount(of price: String) throws -> Int {
         let fetchRequest = NSFetchRequest<NSNumber>(entityName: "Venue")
         fetchRequest.resultType = .countResultType
@@ -24,14 +24,14 @@ import CoreData
         return try context.fetch(fetchRequest).first?.intValue ?? 0
     }
 
-    /// The same, counted.
+    /// The same with `count(for:)`.
     func count(of price: String) throws -> Int {
         let fetchRequest: NSFetchRequest<Venue> = Venue.fetchRequest()
         fetchRequest.predicate = NSPredicate(format: "%K == %@", "priceCategory", price)
         return try context.count(for: fetchRequest)
     }
 
-    /// The sum of all specials, added up by the store.
+    /// The sum of all specials, calculated by the store.
     func totalSpecials() throws -> Int {
         let fetchRequest = NSFetchRequest<NSDictionary>(entityName: "Venue")
         fetchRequest.resultType = .dictionaryResultType
@@ -61,7 +61,7 @@ import CoreData
         return try context.fetch(request)
     }
 
-    /// Makes every venue a favorite without loading one, and returns how many there were.
+    /// Makes every venue a favorite without loading it. Returns the number of venues.
     func favorAll() throws -> Int {
         let batchUpdate = NSBatchUpdateRequest(entityName: "Venue")
         batchUpdate.propertiesToUpdate = ["favorite": true]

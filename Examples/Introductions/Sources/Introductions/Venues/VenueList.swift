@@ -1,12 +1,12 @@
 import CoreData
 
-/// A list whose rows come later, so that the screen is there at once.
+/// A list that loads its rows asynchronously, so the screen appears at once.
 @MainActor final class VenueList {
     private let context: NSManagedObjectContext
     private var asyncFetchResult: NSPersistentStoreAsynchronousResult?
     private(set) var venues: [Venue] = []
     private(set) var lastError: (any Error)?
-    /// What the table view does: shows the rows anew.
+    /// Reloads the table view.
     var reloadData: () -> Void = {}
 
     init(context: NSManagedObjectContext) { self.context = context }
@@ -15,7 +15,7 @@ import CoreData
         let venueFetchRequest: NSFetchRequest<Venue> = Venue.fetchRequest()
         venueFetchRequest.sortDescriptors = [NSSortDescriptor(keyPath: \Venue.name, ascending: true)]
         let asyncFetchRequest = NSAsynchronousFetchRequest(fetchRequest: venueFetchRequest) { [weak self] result in
-            // A load that was cancelled may end after the next one.
+            // A cancelled load may end after the next one.
             guard let self, result === asyncFetchResult else { return }
             lastError = result.operationError
             guard let venues = result.finalResult else { return }

@@ -5,21 +5,21 @@
 
 import CoreData
 
-/// Edits one note beside the list: nothing of it is seen there before it is saved.
+/// Edits one note in a child context: the list shows the edits only after a save.
 @objcMembers
 public final class NoteEditor: NSObject {
 
     private let context: NSManagedObjectContext
     public private(set) dynamic var note: Note
 
-    /// Edits a note that is there.
+    /// Edits an existing note.
     public init(editing original: Note) throws {
         context = NoteEditor.childContext(of: original.managedObjectContext!)
         note = try context.existingObject(with: original.objectID) as! Note
         super.init()
     }
 
-    /// Makes a note.
+    /// Inserts a note.
     public init(newNoteIn folder: Folder) throws {
         context = NoteEditor.childContext(of: folder.managedObjectContext!)
         let ownFolder = try context.existingObject(with: folder.objectID) as! Folder
@@ -59,7 +59,7 @@ public final class NoteEditor: NSObject {
         context.undo()
     }
 
-    /// Hands the edits to the list, and on to the store.
+    /// Saves the edits to the list's context and to the store.
     @objc public func save() throws {
         try context.save()
         try context.parent?.save()

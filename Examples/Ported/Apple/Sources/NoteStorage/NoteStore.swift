@@ -6,7 +6,7 @@
 import Foundation
 import CoreData
 
-/// What a note looks like before it is in the store.
+/// The contents of a note that is not yet in the store.
 public struct NoteDraft {
     public var title: String
     public var body: String
@@ -42,7 +42,7 @@ public final class NoteStore {
 
     // MARK: Reading
 
-    /// The folder of that name, made where there is none.
+    /// The folder of that name; inserted if it does not exist.
     public func folder(named name: String, in context: NSManagedObjectContext? = nil) throws -> Folder {
         let context = context ?? viewContext
         let request: NSFetchRequest<Folder> = Folder.fetchRequest()
@@ -63,7 +63,7 @@ public final class NoteStore {
         return tag
     }
 
-    /// The notes whose title or body has a text, those that are pinned first.
+    /// Notes whose title or body contains a text, pinned ones first.
     public func notes(matching text: String, taggedWith tag: String? = nil) throws -> [Note] {
         let request: NSFetchRequest<Note> = Note.fetchRequest()
         var parts = [
@@ -91,7 +91,7 @@ public final class NoteStore {
 
     // MARK: Writing
 
-    /// Puts notes into a folder, on a queue of their own.
+    /// Imports notes into a folder on a background queue.
     public func importNotes(_ drafts: [NoteDraft], into folderName: String) throws {
         let context = container.newBackgroundContext()
         context.mergePolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)

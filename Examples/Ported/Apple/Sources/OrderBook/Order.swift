@@ -6,7 +6,7 @@
 import CoreData
 import Foundation
 
-/// How far an order has come.
+/// The progress of an order.
 @objc public enum OrderStatus: Int16 {
     case open
     case shipped
@@ -26,7 +26,7 @@ public class Order: NSManagedObject {
         set { statusValue = newValue.rawValue }
     }
 
-    /// How many pieces were ordered.
+    /// The number of ordered pieces.
     public var pieces: Int {
         (value(forKeyPath: "\(#keyPath(Order.lines)).@sum.\(#keyPath(OrderLine.quantity))") as? NSNumber)?.intValue ?? 0
     }
@@ -69,6 +69,6 @@ extension Order {
 
 extension Order {
 
-    /// What a predicate calls the status.
+    /// The status attribute's name for predicates.
     static let statusKey = #keyPath(Order.statusValue)
 }

@@ -6,7 +6,7 @@
 import CoreData
 import Foundation
 
-/// The shop's orders, and what is asked of them.
+/// The shop's orders and queries about them.
 public final class OrderBook {
 
     public let container: NSPersistentContainer
@@ -52,7 +52,7 @@ public final class OrderBook {
         return try context.fetch(request)
     }
 
-    /// The orders with a product, sorted by customer and, of one customer, the newest first.
+    /// Orders that contain a product, sorted by customer, then newest first.
     public func orders(containing sku: String) throws -> [Order] {
         let request: NSFetchRequest<Order> = Order.fetchRequest()
         request.predicate = NSPredicate(
@@ -67,7 +67,7 @@ public final class OrderBook {
         return try context.fetch(request)
     }
 
-    /// The lines of a customer's orders, by the names of the products.
+    /// Lines of a customer's orders, sorted by product name.
     public func lines(ofCustomerNamed name: String) throws -> [OrderLine] {
         let request: NSFetchRequest<OrderLine> = OrderLine.fetchRequest()
         request.predicate = NSPredicate(format: "%K ==[cd] %@", #keyPath(OrderLine.order.customer.name), name)
@@ -85,7 +85,7 @@ public final class OrderBook {
         NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: keyPath)])
     }
 
-    /// How many pieces each customer ordered, reckoned by the store.
+    /// The number of pieces by customer, calculated by the store.
     public func piecesByCustomer() throws -> [String: Int] {
         let pieces = NSExpressionDescription()
         pieces.name = "pieces"
@@ -105,7 +105,7 @@ public final class OrderBook {
 
     // MARK: Clearing up
 
-    /// Takes cancelled orders out of the store, with their lines.
+    /// Deletes cancelled orders with their lines from the store.
     @discardableResult
     public func removeCancelledOrders() throws -> Int {
         let request: NSFetchRequest<NSFetchRequestResult> = Order.fetchRequest()

@@ -6,7 +6,7 @@
 import Foundation
 import SyncService
 
-// The agent: takes articles from standard input and writes them into the store that the app has open.
+// The agent: reads articles from standard input and saves them into the store that the app has open.
 
 guard CommandLine.arguments.count == 2 else {
     FileHandle.standardError.write(Data("usage: SyncAgent STORE < feed.json\n".utf8))

@@ -10,7 +10,7 @@ import os
 
 private let logger = Logger(subsystem: "org.example.sync", category: "import")
 
-/// One article as the server sends it.
+/// An article as sent by the server.
 public struct FeedItem: Codable {
     public var id: String
     public var headline: String
@@ -25,7 +25,7 @@ public struct FeedItem: Codable {
     }
 }
 
-/// Writes what the server sent into the store. The agent does so, in its own process.
+/// Saves received articles into the store. The agent does this in its own process.
 public final class FeedImporter {
 
     private let store: SharedStore
@@ -34,9 +34,9 @@ public final class FeedImporter {
         self.store = store
     }
 
-    /// Inserts and updates articles; of two revisions of an article the newer stays.
+    /// Inserts and updates articles. Of two revisions of an article the newer is kept.
     ///
-    /// - Returns: how many articles changed.
+    /// - Returns: The number of articles that changed.
     @discardableResult
     public func importFeed(_ data: Data) throws -> Int {
         let items = try JSONDecoder().decode([FeedItem].self, from: data)
@@ -70,7 +70,7 @@ public final class FeedImporter {
         }
     }
 
-    /// Removes articles that were read and are older than a revision, in the store.
+    /// Deletes read articles older than a revision, directly in the store.
     @discardableResult
     public func removeReadArticles(before revision: Int64) throws -> Int {
         let context = store.newBackgroundContext()

@@ -6,10 +6,10 @@
 import CoreData
 import Foundation
 
-/// The store that the app and its agent share. Each of them has one of these.
+/// The store shared by the app and its agent. Each process has one instance.
 public final class SharedStore {
 
-    /// Who writes: the author of transactions in the store's history.
+    /// The writer, which is the author of transactions in the history.
     public enum Author: String {
         case app
         case agent
@@ -32,7 +32,7 @@ public final class SharedStore {
         container.viewContext.mergePolicy = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
     }
 
-    /// A context on a queue of its own, whose saves say who wrote them.
+    /// A background context whose saves have the author.
     public func newBackgroundContext() -> NSManagedObjectContext {
         let context = container.newBackgroundContext()
         context.transactionAuthor = author.rawValue

@@ -30,7 +30,7 @@ final class SyncServiceTests: XCTestCase {
         FeedItem(id: "c", headline: "Cup final 10", revision: 1, topics: ["sport", "weather"]),
     ]
 
-    /// Where the package's programs are.
+    /// The folder with the package's programs.
     private var productsDirectory: URL {
         #if os(macOS)
             for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") {
@@ -42,7 +42,7 @@ final class SyncServiceTests: XCTestCase {
         #endif
     }
 
-    /// Runs the agent as a process of its own.
+    /// Runs the agent in a separate process.
     private func runAgent(_ items: [FeedItem]) throws -> String {
         let process = Process()
         process.executableURL = productsDirectory.appendingPathComponent("SyncAgent")
@@ -104,7 +104,7 @@ final class SyncServiceTests: XCTestCase {
         follower.stop()
         XCTAssertEqual(try store.articles(about: "sport").map(\.headline), ["Cup final 2", "Cup final 10"])
 
-        // What was loaded shows the new revision after the merge, and not before.
+        // A loaded article has the new revision after the merge, not before.
         let article = try XCTUnwrap(store.articles(about: "sport").first)
         XCTAssertEqual(
             try runAgent([
