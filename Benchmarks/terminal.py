@@ -1,4 +1,4 @@
-"""Measures the terminal program and VisiData in terminals of their own: see Benchmarks/terminal."""
+"""Compares the terminal program with VisiData in pseudo-terminals; see Benchmarks/terminal."""
 import argparse
 import csv
 import fcntl
@@ -29,19 +29,19 @@ def arguments():
     parser.add_argument("--without-visidata", action="store_true")
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--only", default=",".join(MEASURES), help="measures, separated by commas: " + " ".join(MEASURES))
-    parser.add_argument("--rates", default="100,500", help="commits a second of the other process")
-    parser.add_argument("--seconds", type=float, default=20, help="how long keys are pressed at each rate")
-    parser.add_argument("--rounds", type=int, default=5, help="how often the first screen is waited for")
-    parser.add_argument("--folder", help="where the records are kept for the next time")
-    parser.add_argument("--write", nargs=3, metavar=("STORE", "RATE", "SECONDS"), help="be the other process")
+    parser.add_argument("--rates", default="100,500", help="commits per second of the other process")
+    parser.add_argument("--seconds", type=float, default=20, help="duration of key presses at each rate")
+    parser.add_argument("--rounds", type=int, default=5, help="number of measurements of the first screen")
+    parser.add_argument("--folder", help="folder that keeps the records for the next run")
+    parser.add_argument("--write", nargs=3, metavar=("STORE", "RATE", "SECONDS"), help="run as the other process")
     return parser.parse_args()
 
 
-# What another process does: it writes as the framework writes, rows and their history in one transaction, without
-# being the framework: so it costs next to nothing beside what is measured.
+# The other process. It writes rows and their history in one transaction like the framework, but with plain SQLite, to cost
+# little compared with the measured program.
 
 def write(path, rate, seconds):
-    """Commits `rate` matches a second. Every half second the marked team gets a new number, and its time is printed."""
+    """Commits `rate` matches per second. Every half second it changes the marked team's goals and prints the number and time."""
     database = sqlite3.connect(path, isolation_level=None, timeout=10)
     database.execute("PRAGMA synchronous=NORMAL")
     source = random.Random(11)
@@ -49,7 +49,7 @@ def write(path, rate, seconds):
     marked, = database.execute("SELECT Z_PK FROM ZTEAM WHERE ZTEAMNAME=?", (MARK,)).fetchone()
     count, = database.execute("SELECT max(Z_PK) FROM ZTEAM").fetchone()
     database.execute("INSERT OR IGNORE INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (99, 16003, 1, 'benchmark')")
-    # Which columns a change is about stands as bits: the to-one relationship, then the attributes by name.
+    # The changed columns of a history row are bits: the to-one relationship, then the attributes by name.
     wins, losses, goals = bits(13), bits(9), bits(6)
     start = time.monotonic()
     done, number, next_mark = 0, 1_000_000, 0.2
@@ -83,17 +83,17 @@ def write(path, rate, seconds):
 
 
 def bits(place):
-    """One bit of a change's set of properties."""
+    """Returns the bits of a history row for one changed property."""
     data = bytearray(2)
     data[place // 8] |= 0x80 >> place % 8
     return bytes(data)
 
 
 class Terminal:
-    """A program on a terminal of its own."""
+    """A program in a pseudo-terminal."""
 
     def __init__(self, command, columns=80, lines=24, folder=None, emulates=False, rows=(1, 1)):
-        """So many lines above and beneath are no rows: titles and the status are inverted too."""
+        """`rows`: numbers of lines above and below the rows, such as titles and status, which are inverted, too."""
         import pyte
         self.rows = rows
         self.bytes = 0
@@ -116,30 +116,30 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def read(self, wait):
-        """What came within a time. An empty answer is silence."""
+        """Returns the output within `wait` seconds; empty if there was none."""
         ready, _, _ = select.select([self.fd], [], [], max(0, wait))
         if not ready:
             return b""
         try:
             data = os.read(self.fd, 1 << 16)
         except OSError:
-            sys.exit("the program ended by itself: " + self.recent[-400:].decode(errors="replace"))
+            sys.exit("the program exited: " + self.recent[-400:].decode(errors="replace"))
         self.bytes += len(data)
         self.recent = (self.recent + data)[-200_000:]
         if self.emulates:
-            # The emulator knows neither of these, and would print them.
+            # Sequences that the emulator does not know and would print.
             data = re.sub(rb"\x1b\[[<>=?][0-9;]*[a-z]|\x1b\[\?[0-9;]*\$p|\x1b[=>]", b"", data)
             self.stream.feed(data)
         return data
 
     def wait(self, what, longest=120):
-        """The seconds until the screen, or what was sent, satisfies a condition."""
+        """Waits until the condition is true; returns the seconds."""
         begin = time.monotonic()
         while time.monotonic() - begin < longest:
             if what():
                 return time.monotonic() - begin
             self.read(0.5)
-        sys.exit(f"waited {longest} s in vain, the screen is\n" + "\n".join(self.screen.display))
+        sys.exit(f"no result after {longest} s. The screen:\n" + "\n".join(self.screen.display))
 
     def settle(self, quiet=0.4, longest=60):
         end = time.monotonic() + longest
@@ -150,7 +150,7 @@ class Terminal:
         return "\n".join(self.screen.display)
 
     def cursor_line(self):
-        """The line with the most inverted cells among those of the rows."""
+        """Returns the row line with the most inverted cells; None if there is none."""
         best, count = None, 3
         for line in range(self.rows[0], self.lines - self.rows[1]):
             row = self.screen.buffer[line]
@@ -160,11 +160,11 @@ class Terminal:
         return best
 
     def processor(self):
-        """The seconds that the process has worked, with threads that ended: its clock as clock_getcpuclockid(3) names it."""
+        """Returns the process's processor time, including ended threads, from its clock (see clock_getcpuclockid(3))."""
         return time.clock_gettime((~self.pid << 3) | 2)
 
     def waited(self):
-        """The seconds that the first thread was ready to work, and the machine had no processor for it."""
+        """Returns the seconds that the first thread was runnable but waited for a processor."""
         return int(open(f"/proc/{self.pid}/schedstat").read().split()[1]) / 1e9
 
     def peak(self):
@@ -201,7 +201,7 @@ class Roster:
         terminal.settle()
 
     def begin_search(self, terminal, text):
-        """Looks for a text that is nowhere, in all records."""
+        """Starts a search of all records."""
         terminal.send("/")
         terminal.settle(0.2)
         terminal.send(text)
@@ -223,7 +223,7 @@ class VisiData:
         return Terminal(self.command, columns, lines, self.data.folder, emulates)
 
     def loaded(self, terminal):
-        """It shows rows while it reads on: the count stands still and no percentage is left when it is done."""
+        """Waits until VisiData has read all rows: it shows rows earlier, so wait until it uses no more processor time."""
         terminal.wait(lambda: b"Team 0" in terminal.recent or MARK.encode() in terminal.recent)
         last = -1.0
         while terminal.processor() - last > 0.05:
@@ -242,7 +242,7 @@ class VisiData:
 
 
 class Records:
-    """The same records as a store and as CSV."""
+    """The same records as a store and as a CSV file."""
 
     def __init__(self, options):
         self.folder = options.folder or tempfile.mkdtemp(prefix="roster-terminal-")
@@ -300,7 +300,7 @@ class Report:
 
 
 def forget(paths):
-    """Drops the files from the memory of the system, as far as no program has them open."""
+    """Drops the files from the page cache, unless a program has them open."""
     for path in paths:
         for end in ["", "-wal", "-shm"]:
             if os.path.exists(path + end):
@@ -311,7 +311,7 @@ def forget(paths):
 
 
 def libraries(program):
-    """The files of a program's libraries, without the C library, which everything uses."""
+    """Returns the files of a program's libraries, without the C library, which every process uses."""
     found = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
     return [path for path in re.findall(r"=> (/\S+)", found) if not re.search(r"/(libc|libm|libpthread|ld-linux)[.-]", path)]
 
@@ -360,7 +360,7 @@ def memory(program, options, report):
 def idle(program, options, report):
     terminal = program.open()
     program.loaded(terminal)
-    # What opening left to do in the background comes to its end.
+    # Wait for background work of opening.
     terminal.settle(2.0)
     before, worked, seconds = terminal.bytes, terminal.processor(), 10
     end = time.monotonic() + seconds
@@ -376,7 +376,7 @@ def keys(program, options, report):
         terminal = program.open(emulates=True)
         program.loaded(terminal)
         terminal.settle(0.5)
-        # A file, because a pipe could fill up and hold the writer.
+        # A file, because a full pipe would block the writer.
         notes = os.path.join(program.data.folder, "written")
         writer = subprocess.Popen(
             [sys.executable, __file__, "--write", program.data.store, str(rate), str(options.seconds)],
@@ -387,9 +387,9 @@ def keys(program, options, report):
         down = True
 
         def look(wait):
-            """Reads, and notes when a number of the marked team appears."""
+            """Reads output, and records when a number of the marked team appears."""
             terminal.read(wait)
-            # The last line may not be written to its end yet.
+            # The last line may still be incomplete.
             *lines, unfinished[0] = (unfinished[0] + written.read()).split("\n")
             for line in lines:
                 number, value = line.split()
@@ -406,7 +406,7 @@ def keys(program, options, report):
         while time.monotonic() < end:
             line = terminal.cursor_line()
             pressed, ready = time.monotonic(), terminal.waited()
-            # The first row is the marked team, which stays the first.
+            # The first row is the marked team, which remains first.
             terminal.send("j" if down else "gg")
             while terminal.cursor_line() == line and time.monotonic() - pressed < 10:
                 look(0.02)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks stores with plain sqlite3, without a line of the framework, and knows what has to hold in them.
+"""Checks stores with plain sqlite3, independently of the framework.
 
 usage: Scripts/check-store.py [--counts] STORE...
 
-Per store: SQLite's own integrity check, one row of metadata whose property list reads, entities numbered once, every row of an
-entity that its table may hold, key counters that are not behind the rows, to-one references and pairs of join tables that lead to
-rows, versions that are positive, history whose changes belong to transactions, and external values whose files are there.
-Prints a line for each thing that is wrong, exits 1 if there was one; with --counts the rows of each entity as well.
+Checks SQLite's integrity, the single row of metadata and its property list, unique entity numbers, the entities of rows,
+key counters, the destinations of to-one relationships and join tables, positive versions, transactions of history changes,
+and the files of external values.
+Prints a line per error and exits with 1 if there is one. --counts also prints the number of rows of each entity.
 """
 import os
 import plistlib
@@ -20,7 +20,7 @@ class Store:
     def __init__(self, path):
         self.path = path
         self.wrong = []
-        # Read-only, so that checking never repairs.
+        # Read-only, because opening for writing would recover a log.
         self.db = sqlite3.connect(f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?mode=ro", uri=True)
         self.db.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
 
@@ -43,7 +43,7 @@ class Store:
         tables = self.tables()
         for needed in ("Z_METADATA", "Z_PRIMARYKEY"):
             if needed not in tables:
-                self.say(f"no table {needed}")
+                self.say(f"the table {needed} is missing")
                 return
         self.check_metadata()
         self.entities = self.check_entities(tables)
@@ -56,7 +56,7 @@ class Store:
     def check_metadata(self):
         found = self.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA")
         if len(found) != 1:
-            return self.say(f"{len(found)} rows of metadata")
+            return self.say(f"{len(found)} rows of metadata instead of 1")
         identifier, data = found[0]
         try:
             uuid.UUID(identifier)
@@ -64,13 +64,13 @@ class Store:
             self.say(f"the store's UUID is {identifier!r}")
         try:
             metadata = plistlib.loads(data)
-        except Exception as error:  # whatever a damaged list raises
+        except Exception as error:  # plistlib raises many types
             return self.say(f"the metadata cannot be read: {error}")
         if metadata.get("NSStoreType", "SQLite") != "SQLite":
-            self.say(f"the store says that it is of type {metadata['NSStoreType']}")
+            self.say(f"the store type in the metadata is {metadata['NSStoreType']}")
 
     def check_entities(self, tables):
-        """Number → (name, root's table, numbers of ancestors, greatest key)."""
+        """Returns the entities: number → (name, root's table, root's number, greatest key)."""
         listed = self.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY")
         numbers = [row[0] for row in listed]
         for number in {n for n in numbers if numbers.count(n) > 1}:
@@ -78,7 +78,7 @@ class Store:
         by_number = {row[0]: row for row in listed}
         entities = {}
         for number, name, parent, greatest in listed:
-            if number >= 16000:  # those of the history
+            if number >= 16000:  # entities of the history
                 continue
             root, seen = number, {number}
             while by_number.get(root, (0, "", 0))[2]:
@@ -88,11 +88,11 @@ class Store:
                     break
                 seen.add(root)
             if root not in by_number:
-                self.say(f"the entity {name} has a parent that is not there")
+                self.say(f"the parent of the entity {name} is missing")
                 continue
             table = "Z" + by_number[root][1].upper()
             if table not in tables:
-                self.say(f"the table {table} of the entity {name} is not there")
+                self.say(f"the table {table} of the entity {name} is missing")
                 continue
             entities[number] = (name, table, root, by_number[root][3])
         return entities
@@ -103,18 +103,18 @@ class Store:
             marks = ",".join("?" * len(members))
             for key, number in self.rows(
                 f'SELECT Z_PK, Z_ENT FROM "{table}" WHERE Z_ENT NOT IN ({marks}) OR Z_ENT IS NULL LIMIT 5', *members):
-                self.say(f"{table}: row {key} is of the entity {number}")
+                self.say(f"{table}: row {key} has the wrong entity {number}")
             for (key,) in self.rows(f'SELECT Z_PK FROM "{table}" WHERE Z_OPT < 1 OR Z_OPT IS NULL LIMIT 5'):
                 self.say(f"{table}: row {key} has no version")
             greatest = self.rows(f'SELECT MAX(Z_PK) FROM "{table}"')[0][0] or 0
             counter = next(entity[3] for entity in self.entities.values() if entity[1] == table)
             if greatest > (counter or 0):
-                self.say(f"{table}: row {greatest} is beyond the counter {counter}")
+                self.say(f"{table}: row {greatest} is greater than the key counter {counter}")
             self.check_references(table)
             self.check_external(table)
 
     def check_references(self, table):
-        """A to-one whose destination may be of several entities has its number beside it; those are checked here."""
+        """Checks to-one relationships with a column for the destination's entity, which exists if there may be several."""
         columns = self.columns(table)
         for column in columns:
             match = re.fullmatch(r"Z\d*_(.+)", column)
@@ -123,13 +123,13 @@ class Store:
             target = "Z" + match.group(1)
             for (number,) in self.rows(f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{target}" IS NOT NULL'):
                 if number not in self.entities:
-                    self.say(f"{table}.{target} refers to rows of the entity {number}")
+                    self.say(f"{table}.{target} refers to the unknown entity {number}")
                     continue
                 other = self.entities[number][1]
                 for key, lost in self.rows(
                     f'SELECT Z_PK, "{target}" FROM "{table}" WHERE "{column}" = ? AND "{target}" NOT IN '
                     f'(SELECT Z_PK FROM "{other}") LIMIT 5', number):
-                    self.say(f"{table}: row {key} refers by {target} to {other} {lost}, which is not there")
+                    self.say(f"{table}: row {key}: {target} refers to the missing row {lost} of {other}")
 
     def check_pairs(self, table):
         for column in self.columns(table):
@@ -139,16 +139,16 @@ class Store:
             other = self.entities[int(match.group(1))][1]
             for (lost,) in self.rows(
                 f'SELECT "{column}" FROM "{table}" WHERE "{column}" NOT IN (SELECT Z_PK FROM "{other}") LIMIT 5'):
-                self.say(f"{table}: {column} leads to {other} {lost}, which is not there")
+                self.say(f"{table}: {column} refers to the missing row {lost} of {other}")
 
     def check_history(self, tables):
         if not {"ACHANGE", "ATRANSACTION"} <= tables:
             return
         for (key,) in self.rows(
             "SELECT Z_PK FROM ACHANGE WHERE ZTRANSACTIONID NOT IN (SELECT Z_PK FROM ATRANSACTION) LIMIT 5"):
-            self.say(f"change {key} of the history belongs to no transaction")
+            self.say(f"the transaction of history change {key} is missing")
         for (key,) in self.rows("SELECT Z_PK FROM ACHANGE WHERE ZCHANGETYPE NOT IN (0, 1, 2) LIMIT 5"):
-            self.say(f"change {key} of the history is of no kind")
+            self.say(f"history change {key} has an unknown type")
 
     def check_external(self, table):
         folder = os.path.join(
@@ -166,7 +166,7 @@ class Store:
                 except ValueError:
                     continue
                 if not os.path.isfile(os.path.join(folder, name)):
-                    self.say(f"{table}: the file {name} of row {key} is not there")
+                    self.say(f"{table}: the file {name} of row {key} is missing")
 
     def counts(self):
         return {

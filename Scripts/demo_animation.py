@@ -1,4 +1,4 @@
-"""Records `roster demo` in a pseudo-terminal and draws what it showed as animated SVG, light and dark."""
+"""Records `roster demo` in a pseudo-terminal and draws its screens as animated SVG, light and dark."""
 
 import fcntl
 import html
@@ -20,7 +20,7 @@ import pyte
 COLUMNS, LINES = 100, 30
 CELL_WIDTH, CELL_HEIGHT, FONT_SIZE, MARGIN = 8.4, 18, 14, 12
 SECONDS = 17.0
-# When which keys are pressed.
+# Times and keys to press.
 SCRIPT = [
     (2.5, "j"), (2.8, "j"), (3.1, "j"), (4.5, "]"), (5.2, "za"), (6.2, "za"), (7.0, "/"), (7.3, "J"), (7.5, "a"),
     (7.7, "p"), (8.3, "\r"), (9.3, "gb"), (11.3, "\x1b"), (12.0, "gm"), (14.2, "\x1b"), (15.0, "G"), (15.8, "gg"),
@@ -36,7 +36,7 @@ NAMED = {
 
 
 def record(program):
-    """Answers what the program sent, as (seconds, bytes)."""
+    """Returns the program's output as (seconds, bytes)."""
     home = tempfile.mkdtemp(prefix="roster-animation-")
     environment = {
         "PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
@@ -46,7 +46,7 @@ def record(program):
     if pid == 0:
         os.execve(program, [program, "demo", "--rate", "1.5", "--seed", "7"], environment)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-    # The clock starts with the first screen: how long the program takes to make the sample is no news.
+    # The clock starts with the first screen, to leave out the time in which the sample is made.
     start = None
     chunks, script = [], list(SCRIPT)
     try:
@@ -75,12 +75,12 @@ def record(program):
         os.waitpid(pid, 0)
         shutil.rmtree(home, ignore_errors=True)
     if start is None:
-        sys.exit("demo-animation: the program showed nothing")
+        sys.exit("demo-animation: the program showed no screen")
     return chunks
 
 
 def rows(screen):
-    """The lines of a screen as tuples of runs: (column, text, colour, ground, bold, underlined)."""
+    """Returns the lines of a screen as tuples of runs: (column, text, colour, ground, bold, underlined)."""
     result = []
     for y in range(LINES):
         runs, is_after_wide = [], False
@@ -93,7 +93,7 @@ def rows(screen):
             if cell.reverse:
                 look[0] = "ground" if cell.bg == "default" else cell.bg
                 look[1] = "text" if cell.fg == "default" else cell.fg
-            # A wide letter stands for itself, so that fonts of another width move nothing.
+            # A wide letter is a run of its own, to keep the columns with fonts of other widths.
             is_wide = unicodedata.east_asian_width(cell.data[0]) in "WF"
             if runs and runs[-1][2:] == look and not is_wide and not is_after_wide:
                 runs[-1][1] += cell.data
@@ -105,7 +105,7 @@ def rows(screen):
 
 
 def frames(chunks):
-    """The screens that were shown for a moment, as (seconds, lines)."""
+    """Returns the distinct screens, sampled every 0.1 s, as (seconds, lines)."""
     screen = pyte.Screen(COLUMNS, LINES)
     stream = pyte.ByteStream(screen)
     result = []
@@ -116,7 +116,7 @@ def frames(chunks):
             if seconds > 0 and (not result or rows(screen) != result[-1][1]):
                 result.append((max(0.0, due - step), rows(screen)))
             due += step
-        # Asked for by programs, of no meaning here: pyte does not know them.
+        # Requests that pyte does not know and that do not change the screen.
         stream.feed(re.sub(rb"\x1b\[\?2026(\$p|[hl])|\x1b\[>[0-9;]*[a-zA-Z]", b"", data))
     result.append((due, rows(screen)))
     return [frame for frame in result if any(frame[1])]
@@ -134,7 +134,7 @@ def colour(name, theme, dim_default):
 
 
 def drawn(line, theme, classes):
-    """A line as SVG, at the height 0."""
+    """Returns a line as SVG at y = 0."""
     parts = []
     for x, text, front, back, bold, underlined in line:
         left = round(x * CELL_WIDTH, 1)

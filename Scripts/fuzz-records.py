@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Random records through `roster import` and `roster export` in CSV, TSV and JSON, against Python's own readers and writers.
+"""Passes random records through `roster import` and `roster export` in CSV, TSV and JSON, and compares with Python's parsers.
 
 usage: Scripts/fuzz-records.py ROSTER SEED ROUNDS [RECORDS]
 
-Each round: records written by Python as JSON or CSV are imported, exported in all three formats, read by Python, and imported and
-exported once more. Nothing may differ. Prints how many records were compared; exits 1 at the first difference, with its seed.
+In each round, records that Python wrote as JSON or CSV are imported, exported in all formats, read by Python, imported again
+and exported again. Prints the number of compared records; exits with 1 and the seed at the first difference.
 """
 import csv
 import io
@@ -56,7 +56,7 @@ class Fuzz:
         return path
 
     def imported(self, data, kind, entity="Row"):
-        """The records that a store has after this file was read into it."""
+        """Imports the data into a new store and returns the store's path."""
         path = os.path.join(self.folder, f"in.{kind}")
         with open(path, "wb") as file:
             file.write(data)
@@ -101,7 +101,7 @@ def flat(records):
 
 
 def write(records, rng):
-    """The records as Python writes them, in one of its ways."""
+    """Returns the records in a random format and style of Python, with the format and the expected records."""
     if rng.random() < 0.5:
         values = [{k: v for k, v in r.items() if v is not None or rng.random() < 0.5} for r in records]
         ascii_only, indent = rng.random() < 0.5, rng.choice([None, 1])
@@ -111,7 +111,7 @@ def write(records, rng):
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator=rng.choice(["\n", "\r\n"]))
     writer.writerow(["key", "a", "b", "c"])
-    # Python's writer cannot say NULL.
+    # Python's CSV writer cannot write NULL.
     records = [{k: "" if v is None else v for k, v in r.items()} for r in records]
     for r in records:
         writer.writerow([r["key"], r["a"], r["b"], r["c"]])
@@ -149,7 +149,7 @@ def main(arguments):
             for kind in ("csv", "tsv", "json"):
                 again = fuzz.imported(fuzz.exported(store, kind), kind)
                 same(flat(read_json(fuzz.exported(again, "json"))), wanted, f"{kind} there and back")
-            # Records of one property, whose lines may be empty.
+            # Records with one property: their lines may be empty.
             single = [{"a": text(rng)} for _ in range(size)]
             store = fuzz.imported("\n".join(map(json.dumps, single)).encode(), "json", "Single")
             order = sorted(repr(r["a"]) for r in single)
@@ -157,7 +157,7 @@ def main(arguments):
                 again = fuzz.imported(fuzz.exported(store, kind, "Single"), kind, "Single")
                 found = read_json(fuzz.exported(again, "json", "Single"))
                 same(sorted(repr(r.get("a")) for r in found), order, f"{kind} of one property there and back")
-    print(f"{compared} records compared, seed {seed}: no difference")
+    print(f"{compared} records compared, no differences (seed {seed})")
     return 0
 
 

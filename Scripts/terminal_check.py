@@ -1,4 +1,4 @@
-"""Plays the terminal program in an independent emulator: see Scripts/terminal-check."""
+"""Runs the terminal program in an independent emulator; see Scripts/terminal-check."""
 import argparse
 import fcntl
 import glob
@@ -21,8 +21,8 @@ import pyte
 parser = argparse.ArgumentParser()
 parser.add_argument("program")
 parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-parser.add_argument("--keys", type=int, default=150, help="random keys for each size and character set")
-parser.add_argument("--short", action="store_true", help="one size, a small storm, no signals: for the test suite")
+parser.add_argument("--keys", type=int, default=150, help="number of random keys per size and locale")
+parser.add_argument("--short", action="store_true", help="one size, few resizes, no signals; for the test suite")
 options = parser.parse_args()
 options.program = os.path.abspath(options.program)
 folder = tempfile.mkdtemp(prefix="roster-terminal-")
@@ -41,7 +41,7 @@ def fail(text):
 
 
 class Terminal:
-    """The program on a terminal of its own, and what the emulator makes of its bytes."""
+    """The program in a pseudo-terminal, and the emulator that reads its output."""
 
     def __init__(self, store, columns, lines, locale, terminal="linux"):
         self.columns, self.lines = columns, lines
@@ -54,7 +54,8 @@ class Terminal:
                 "PATH": os.environ["PATH"], "HOME": folder, "TERM": terminal, "LC_ALL": locale,
                 "ROSTER_FRAMES": self.frames, "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder,
             }
-            # The emulator is one of the console: it neither repeats characters nor scrolls by several lines. The size has to be there before the program asks for it.
+            # The emulator is of TERM=linux: it neither repeats characters nor scrolls by several lines. The size is set before
+            # the program reads it.
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
             os.execve(
                 options.program,
@@ -66,7 +67,7 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
 
     def work(self):
-        """The processor time so far, and whether a thread wants more: on a busy machine it waits for that."""
+        """Returns the processor time so far, and True if a thread is runnable: on a busy machine it may have to wait."""
         try:
             clock = time.clock_gettime((~self.pid << 3) | 2)
             states = [open(path).read().rsplit(")", 1)[1].split()[0] for path in glob.glob(f"/proc/{self.pid}/task/*/stat")]
@@ -75,7 +76,7 @@ class Terminal:
         return clock, "R" in states or "D" in states
 
     def pump(self, quiet=0.25, longest=90.0):
-        """Reads until nothing came for a while, and, but for a short while, until the program rests."""
+        """Reads until there was no output for `quiet` seconds and, unless that is short, the program is idle."""
         end = time.time() + longest
         while time.time() < end:
             before, _ = self.work()
@@ -107,14 +108,14 @@ class Terminal:
         return [line.rstrip() for line in self.screen.display]
 
     def frame(self):
-        """The cells that the program means to show, as it wrote them down beside the last frame."""
+        """Returns the program's cells, which it wrote to a file with the last frame."""
         with open(self.frames, encoding="utf-8") as file:
             return [line.rstrip() for line in file.read().split("\n")[:-1]]
 
     def compare(self, what, settles=False):
-        """What the differences painted has to be the program's own grid of cells, and what a full repaint paints.
+        """Compares the screen with the program's grid of cells, and does so again after a full repaint.
 
-        With `settles` what goes and comes by itself has done so before: then a repaint changes nothing at all."""
+        With `settles` it first waits for timed changes to end. Then the repaint must not change anything."""
         if settles:
             time.sleep(6)
         self.pump()
@@ -124,7 +125,7 @@ class Terminal:
         self.fresh()
         self.send("\x0c")
         self.pump()
-        # The keys that may follow come up by themselves: what a repaint gives is the program's cells of then.
+        # Key hints appear after a time, so the repainted screen is compared with the new cells.
         self.compare_cells(what, "repainted")
         after = self.grid()
         if settles and before != after:
@@ -135,20 +136,20 @@ class Terminal:
         del kept
 
     def compare_cells(self, what, how):
-        # A message goes by itself: what came between the two is read again.
+        # A message may disappear between the two reads; try again.
         for attempt in range(5):
             shown, meant = self.grid(), self.frame()
             if shown == meant:
                 return
             self.pump()
         different = [n for n in range(self.lines) if n >= len(meant) or shown[n] != meant[n]]
-        fail(f"{what}: {how} lines {different} are not the program's cells ({len(meant)} of {self.lines} lines)")
+        fail(f"{what}: {how} lines {different} differ from the program's cells ({len(meant)} of {self.lines} lines)")
         for number in different[:3]:
             if number < len(meant):
                 say(f"  terminal {shown[number]!r}\n  program  {meant[number]!r}")
 
     def end(self):
-        """Ends the program and gives back its status."""
+        """Kills the program and returns its status."""
         try:
             os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -169,7 +170,7 @@ def store(name):
     return path
 
 
-# Keys that walk through the program and change nothing outside; escapes come often, so that no layer stays long.
+# Keys that visit the program's screens and have no outside effects. Escape is frequent, to close layers soon.
 KEYS = [
     "j", "k", "l", "h", "]", "[", "G", "gg", "za", "zM", "zR", "\x04", "\x15", "p", "\t", "\r", "\x1b", "\x1b", "\x1b",
     "?", "gm", "gb", "gs", "ge", "|", "c", "gt", "ga", "Z", "Z", "v", " ", "/ar", "\\wins > 3\r", "\\\r", "2g", "H", "gu",
@@ -184,11 +185,11 @@ def walk(path, columns, lines, locale, source):
         terminal.send(source.choice(KEYS))
         terminal.pump(quiet=0.02)
         if number % 10 == 9:
-            # A lone escape is told from a sequence by the time that passes.
+            # The program recognises a lone escape by the pause after it.
             time.sleep(0.05)
             terminal.compare(f"{columns}x{lines} {locale} key {number + 1}", settles=number + 10 >= options.keys)
     if os.waitpid(terminal.pid, os.WNOHANG) != (0, 0):
-        fail(f"{columns}x{lines} {locale}: the program ended by itself")
+        fail(f"{columns}x{lines} {locale}: the program exited")
         return
     terminal.end()
     say(f"walked {columns}x{lines} {locale}: {options.keys} keys, {len(terminal.bytes)} bytes")
@@ -204,13 +205,13 @@ def storm(path, source, sizes):
     for columns, lines in [(80, 24), (20, 5), (200, 50)]:
         terminal.resize(columns, lines)
         terminal.pump()
-        terminal.compare(f"after the storm {columns}x{lines}")
+        terminal.compare(f"after random sizes, {columns}x{lines}")
     terminal.end()
-    say(f"storm of {sizes} sizes")
+    say(f"{sizes} random sizes")
 
 
 def modes(data):
-    """What private modes a stream leaves on."""
+    """Returns the private modes that the output leaves on."""
     on = set()
     position = 0
     while True:
@@ -231,7 +232,7 @@ def modes(data):
 def signals(path):
     for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS,
                    signal.SIGFPE, signal.SIGILL, signal.SIGQUIT]:
-        # A terminal with all the modes that have to be left.
+        # A terminal type with all modes that have to be reset.
         terminal = Terminal(path, 80, 24, "C.UTF-8", "xterm-256color")
         settings = termios.tcgetattr(terminal.fd)
         terminal.pump(quiet=1.0)
@@ -259,14 +260,14 @@ def terminal_is_open(terminal):
 
 
 def suspend(path):
-    # Leader of a session of its own, the program cannot be stopped by the terminal: it is stopped under a shell.
+    # The program leads its own session, so the terminal cannot stop it. SIGSTOP does.
     terminal = Terminal(path, 80, 24, "C.UTF-8")
     terminal.pump(quiet=1.0)
     os.kill(terminal.pid, signal.SIGSTOP)
     terminal.resize(100, 30)
     os.kill(terminal.pid, signal.SIGCONT)
     terminal.pump(quiet=0.6)
-    terminal.compare("after a stop with another size")
+    terminal.compare("after SIGSTOP, another size and SIGCONT")
     terminal.end()
     say("SIGSTOP and SIGCONT: repainted")
 
@@ -287,7 +288,7 @@ def main():
             signals(path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    say("all screens are the program's cells, and what a repaint gives" if failures == 0 else f"{failures} failures")
+    say("all screens equal the program's cells and a repaint" if failures == 0 else f"{failures} failures")
     return 1 if failures else 0
 
 
