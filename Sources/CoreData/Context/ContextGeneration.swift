@@ -110,9 +110,9 @@ extension NSManagedObjectContext {
     /// context saves, merges changes or is reset, or a store of the state is removed; it then reads the newest state.
     /// Objects that were already read stay as they are: call `refreshAllObjects()` to read them in the new state.
     ///
-    /// Only SQLite stores in WAL mode keep a state; others always show the newest one. Stores that are added later show
-    /// nothing. While a state is kept, a store's write-ahead log cannot be emptied and grows with each save of any
-    /// process: pin for as short a time as possible.
+    /// Only SQLite stores in WAL mode keep a state; others always show the newest one. Stores added later appear to be
+    /// empty. While a state is kept, a store's write-ahead log cannot be emptied and grows with each save of any
+    /// process, so pin for as short a time as possible.
     ///
     /// - Parameter generation: `NSQueryGenerationToken.current` for the state at the next read, another context's
     ///   `queryGenerationToken` for the same state, or `nil` to read the newest state again.

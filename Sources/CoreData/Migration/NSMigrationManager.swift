@@ -4,9 +4,9 @@ import Synchronization
 /// Migrates a store of one model to a new store of another, by a mapping model.
 ///
 /// A manager runs one migration at a time, on the thread that calls `migrateStore`. Objects are migrated in blocks of
-/// 500 and become faults after each block. Memory grows only by the keys of one entity's rows and the runs of keys
-/// that associate objects. With a policy of the program it also grows by one fault per new object, because these stay
-/// registered. Progress and cancellation may be used on any thread.
+/// 500 and become faults after each block. Besides a block, memory contains the keys of one entity's rows and the
+/// ranges of keys that associate source and destination objects. With a custom policy it also contains one fault per
+/// new object, because these stay registered. Progress and cancellation may be used on any thread.
 // SAFETY: used by the migrating thread; progress and cancellation, which other threads may use, are behind a mutex.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// The model of the source store.

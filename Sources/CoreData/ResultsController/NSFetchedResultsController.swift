@@ -5,11 +5,11 @@ import Foundation
 ///
 /// `performFetch()` finds the rows; they are kept as numbers, and objects are made on demand. Afterwards, if the
 /// delegate implements one of the tracking methods, the list follows every change that the context processes, at a cost
-/// of O(k log n) for k changed objects. It also follows changes for a stream (``changes``), a view made of it, or with
-/// ``followsChanges``. Without any of these it stays as fetched.
+/// of O(k log n) for k changed objects. It also follows changes while ``changes`` or ``snapshots`` has a reader, or
+/// with ``followsChanges``. Without any of these it does not change after the fetch.
 ///
-/// Limit and offset of the request are followed as well: a row that leaves the window is reported as deleted, and the
-/// row that enters it as inserted. That costs O(rows up to the window's end) for each batch.
+/// Changes respect the request's limit and offset: a row that leaves the window is reported as deleted, and the row
+/// that enters it as inserted. That costs O(rows up to the window's end) for each batch.
 ///
 /// Belongs to the queue of its context; delegates are called there. The request must have sort descriptors (an empty
 /// array is allowed), and with sections the first one must make the objects of a section adjacent.

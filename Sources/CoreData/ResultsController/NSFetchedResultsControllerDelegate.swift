@@ -2,9 +2,9 @@ import Foundation
 
 /// Receives the changes of a results controller, on the queue of its context.
 ///
-/// Every method is optional. The implemented ones determine which are called: the snapshot method alone, or else (in a
-/// list without sections) the difference method alone, or else will, sections, objects, did. A delegate that implements
-/// none of these, or only the one for index titles, does not enable tracking.
+/// Every method is optional. The implemented ones determine which are called: only the snapshot method, or else (in a
+/// list without sections) only the difference method, or else will-change, sections, objects and did-change. A delegate
+/// that implements none of these, or only the one for index titles, does not enable tracking.
 ///
 /// Without Objective-C a missing method cannot be detected from outside: each has a default implementation that reports
 /// it as missing. The controller learns this at the first call.

@@ -4,8 +4,8 @@ import ModelFiles
 // Additions to Apple's API for values that a program cannot read, because it lacks a class or transformer, or the
 // store lacks a column or table. Such values read as nil, and the stored data is kept.
 extension NSPersistentStoreCoordinator {
-    /// Values read as nil so far because they could not be understood: one line for each property. Called on any
-    /// thread.
+    /// Notes about properties that are read as nil because their stored values cannot be interpreted, one line each.
+    /// May be called on any thread.
     ///
     /// - Attributes whose values have an unknown class or no transformer, once a value was read.
     /// - Properties for which an SQLite store with the model's version hashes lacks a column or a join table, from

@@ -14,7 +14,7 @@ public enum NSMergePolicyType: UInt, Sendable {
     case rollbackMergePolicyType = 4
 }
 
-/// Resolves the conflicts of a save with changes that others saved since.
+/// Resolves the conflicts between a save and changes that others saved in the meantime.
 ///
 /// | policy | a row changed by both | a row that others deleted |
 /// |---|---|---|
@@ -40,7 +40,7 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// Among new objects the first one counts as the row. Two saved objects that were changed to the same values fail with
 /// 133021 under object trump and overwrite.
 ///
-/// Immutable, for contexts on any queue; a save calls its methods on its context's queue.
+/// Immutable, so contexts on any queue may use it. A save calls the methods on its context's queue.
 // SAFETY: immutable; subclasses are called on the queue of the context that saves.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// The kind of the policy: its behaviour, or that of `super` in a subclass.

@@ -7,8 +7,8 @@ extension PredicateFormatInitializable {
     /// Supported for modelled properties: comparisons, `&&`, `||`, `!`, arithmetic, `??`, `?.` and `!`, conditions,
     /// `contains`, `starts(with:)`, ranges, `isEmpty`, `count`, `first`, `filter`, `contains(where:)` and
     /// `allSatisfy` of to-many relationships. Casts and subscripts with a key are not. Use `NSPredicate.parse(_:)` to
-    /// get the reason. On any thread. The first use of a key path finds its keys by a trial on an object of its
-    /// class.
+    /// get the reason. On any thread. The first use of a key path evaluates it on a sample object of its class to
+    /// find its keys.
     ///
     /// - Parameter predicate: its input is a class of managed objects whose entity is in a model in use, because the
     ///   model supplies the keys of key paths.
@@ -20,7 +20,7 @@ extension PredicateFormatInitializable {
 
 extension NSPredicate {
     /// Converts a predicate made with `#Predicate`, and throws if this is not possible. An addition to Apple's API.
-    /// On any thread. The first use of a key path finds its keys by a trial on an object of its class.
+    /// On any thread. The first use of a key path evaluates it on a sample object of its class to find its keys.
     ///
     /// - Parameter predicate: its input is a class of managed objects whose entity is in a model in use.
     /// - Returns: the predicate that the equivalent format string would make.

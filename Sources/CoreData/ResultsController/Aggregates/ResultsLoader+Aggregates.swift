@@ -87,7 +87,7 @@ extension NSFetchedResultsController {
     /// The aggregates to compute for each section and for the whole list. Empty by default. An addition to Apple's
     /// interface.
     ///
-    /// A fetch reads them with one query more: for a long list by one GROUP BY if SQL computes them exactly (all but
+    /// A fetch reads them with one more query: for a long list by one GROUP BY if SQL computes them exactly (all but
     /// sums of decimals and of real numbers, and least and greatest decimals), otherwise from the values of its rows.
     /// Each batch of changes updates them: O(k log n) for k changed objects, plus the rows of a section that lost its
     /// least or greatest value. The values of a long list's rows are read in the background after the fetch, or by the

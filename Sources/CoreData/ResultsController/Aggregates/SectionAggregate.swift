@@ -3,9 +3,9 @@ import Foundation
 /// An aggregate of the objects of a section, or of a whole list. An addition to Apple's interface.
 ///
 /// Unset values are skipped, and an aggregate of no values is ``SectionValue/missing`` (a sum: 0). Sums of whole
-/// numbers are exact at any size, sums of decimals up to 38 digits; sums of real numbers are kept to twice their
-/// digits, and are infinite if they overflow on the way. NaN makes a sum NaN, is counted, and is neither the least nor
-/// the greatest value. A sum that lost digits is added up again when one of its numbers is removed, so it always equals
+/// numbers are exact at any size, sums of decimals up to 38 digits. Sums of real numbers have twice the precision of a
+/// Double, and are infinite if an intermediate sum overflows. NaN makes a sum NaN, is counted, and is neither the least
+/// nor the greatest value. A rounded sum is calculated again when one of its numbers is removed, so it always equals
 /// the result of a new fetch.
 ///
 /// A value, safe on any thread.

@@ -1,17 +1,17 @@
 import Foundation
 
 extension NSFetchedResultsController {
-    /// The notification that a delegate gets of a change of request.
+    /// The kind of notification that a delegate gets when the request was changed.
     public enum RefetchAnnouncement: Sendable {
         /// All changes from the old list to the new one, as one batch.
         case changes
-        /// Only that the contents are different: will and did, or the snapshot. For changes of long lists if a screen
-        /// shows only the result.
+        /// Only the will-change and did-change methods, or the snapshot method. For long lists if a screen shows only
+        /// the result.
         case contents
     }
 
-    /// Changes the list to the current ``fetchRequest``, ``sectionBy`` and ``aggregates``: set the new values, and call
-    /// this instead of `performFetch()`. An addition to Apple's interface.
+    /// Updates the list after ``fetchRequest``, ``sectionBy`` or ``aggregates`` were changed. Call it instead of
+    /// `performFetch()`. An addition to Apple's interface.
     ///
     /// The rows are read and compared in the background. Until that is done the old list stays visible and follows its
     /// context. Then the difference is reported to the delegate, ``changes`` and ``snapshots`` as one exact batch with
@@ -20,11 +20,11 @@ extension NSFetchedResultsController {
     /// compute are read on the queue. If the list was not fetched yet, only the notifications of `performFetch()` are
     /// sent.
     ///
-    /// Set the request on the context's queue; the call itself may be made anywhere. A later call, or `performFetch()`,
-    /// replaces an unfinished one. Cancelling the task leaves the list unchanged, and so does an error.
+    /// Set the request on the context's queue; this method may be called on any queue. A later call, or
+    /// `performFetch()`, replaces an unfinished one. After a cancellation or an error the list is unchanged.
     ///
     /// - Parameters:
-    ///   - announcement: the notification of the delegate.
+    ///   - announcement: the kind of notification for the delegate.
     ///   - progress: its `completedUnitCount` is set to the number of rows that the store has scanned so far,
     ///     repeatedly while an SQLite store scans a whole table or index, as for a filter without an index. The caller
     ///     may set the total, if it knows the number of rows; sorting them takes additional time.

@@ -53,11 +53,11 @@ public struct SectionBy: Sendable {
 
     // MARK: Kinds
 
-    /// By the value at a key path. Texts are compared by their code points, and ordered by the bytes of their UTF-8. A
-    /// key path that only the class can compute, such as that of a transient attribute, is read from each object.
+    /// Sections by the value at a key path. Texts are compared by code points and ordered by UTF-8 bytes. A key path
+    /// that only the class can compute, such as that of a transient attribute, is read from each object.
     public static func value(_ keyPath: String) -> SectionBy { SectionBy(.value, keyPath) }
 
-    /// By the year of a date.
+    /// Sections by the year of a date.
     ///
     /// - Parameters:
     ///   - keyPath: the key path of the date.
@@ -66,18 +66,18 @@ public struct SectionBy: Sendable {
         period(.year, keyPath, calendar)
     }
 
-    /// By the month of the date at a key path, in the calendar's time zone.
+    /// Sections by the month of the date at a key path, in the calendar's time zone.
     public static func month(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.month, keyPath, calendar)
     }
 
-    /// By the week of the date at a key path, in the calendar's time zone. It begins on the calendar's first day of the
-    /// week and belongs to the calendar's year for that week.
+    /// Sections by the week of the date at a key path, in the calendar's time zone. A week begins on the calendar's
+    /// first weekday and belongs to the calendar's year for that week.
     public static func week(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.weekOfYear, keyPath, calendar)
     }
 
-    /// By the day of the date at a key path, in the calendar's time zone.
+    /// Sections by the day of the date at a key path, in the calendar's time zone.
     public static func day(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.day, keyPath, calendar)
     }
@@ -88,9 +88,9 @@ public struct SectionBy: Sendable {
         return section
     }
 
-    /// By the first letter of a text, as a capital without diacritics: `Ägypten` and `algeria` are both under `A`.
+    /// Sections by the first letter of a text, as a capital without diacritics: `Ägypten` and `algeria` are under `A`.
     /// Texts that do not begin with a letter are under `#`, after all letters. Each character of a script without case,
-    /// such as Chinese, is a section: Foundation has no index of readings on Linux.
+    /// such as Chinese, is a section, because Foundation on Linux lacks an index of readings.
     ///
     /// - Parameters:
     ///   - keyPath: the key path of the text.
@@ -101,7 +101,7 @@ public struct SectionBy: Sendable {
         return section
     }
 
-    /// By the size of a number: 0 up to `size`, `size` up to twice `size`, and so on, below 0 as well.
+    /// Sections by the size of a number: 0 up to `size`, `size` up to twice `size`, and so on, below 0 as well.
     ///
     /// - Precondition: `size` is greater than 0.
     public static func bucket(_ keyPath: String, size: Decimal) -> SectionBy {
@@ -109,13 +109,12 @@ public struct SectionBy: Sendable {
         return SectionBy(.bucket(size), keyPath)
     }
 
-    /// By the result of a closure for each object. The closure runs on the context's queue, for all objects at a fetch,
-    /// then for those that change. It may read properties of the object and of related objects, but is called again
-    /// only when the object itself changes.
+    /// Sections by the result of a closure. It runs on the context's queue, for all objects in a fetch and then for
+    /// each object that changes. It may read related objects, but is not called again when only these change.
     ///
     /// - Parameters:
-    ///   - name: a name for the closure, under which sections may be kept on disk; use another one for another closure.
-    ///     Without a name they are not kept.
+    ///   - name: a name of the closure, under which a controller may cache sections on disk. Different closures need
+    ///     different names. `nil`: sections are not cached.
     ///   - section: returns an object's section.
     public static func computed(
         cachedAs name: String? = nil, _ section: @escaping @Sendable (NSManagedObject) -> SectionValue
@@ -123,13 +122,13 @@ public struct SectionBy: Sendable {
         SectionBy(.computed(name, section), "")
     }
 
-    /// By several nested values: one section for each existing combination, named `outer/inner`. The tree of levels,
-    /// with counts at each, is ``NSFetchedResultsController/sectionTree``.
+    /// Sections by several nested values: one section for each existing combination, named `outer/inner`. The tree of
+    /// levels, with counts at each, is ``NSFetchedResultsController/sectionTree``.
     ///
     /// - Precondition: There is at least one level, and no level has levels itself, or kept sections.
     public static func levels(_ levels: SectionBy...) -> SectionBy { self.levels(levels) }
 
-    /// By several nested values in a list: one section for each existing combination.
+    /// Sections by several nested values in a list: one section for each existing combination.
     ///
     /// - Precondition: There is at least one level, and no level has levels itself, or kept sections.
     public static func levels(_ levels: [SectionBy]) -> SectionBy {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A store that is read when it is added, and written as a whole by each save. Abstract: a subclass does both.
+/// A store that is read when it is added, and written as a whole by each save. Abstract: subclasses implement both.
 ///
 /// A subclass overrides ``load()``, ``save()``, ``newCacheNode(for:)``, ``updateCacheNode(_:from:)`` and
 /// ``newReferenceObject(for:)``, and the class methods that read and write metadata without a coordinator. Register it
 /// with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. It keeps a cache node for each row. The framework
-/// does fetches, faults, conflicts and constraints.
+/// implements fetches, faults, conflicts and constraints.
 ///
 /// Set existing metadata in the initialiser or in `loadMetadata()`: a UUID (`NSStoreUUIDKey`) is needed before the
 /// first object ID is made. A missing type, UUID or version hash is filled in.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A store of rows in a program's own service or file format, read row by row as objects need them. Abstract: a
-/// subclass reads and writes.
+/// A store of rows in a program's own service or file format, read row by row as objects need them. Abstract:
+/// subclasses implement reading and writing.
 ///
 /// A subclass overrides ``loadMetadata()``, which sets `metadata` with at least type and UUID, ``execute(_:with:)``,
 /// ``newValuesForObject(with:with:)``, ``newValue(forRelationship:forObjectWith:with:)`` and, if it can be saved to,
@@ -58,7 +58,7 @@ open class NSIncrementalStore: NSPersistentStore, RowStore, @unchecked Sendable 
     /// - Parameters:
     ///   - request: an `NSFetchRequest<NSFetchRequestResult>`, whose predicate, order, limit and offset the store must
     ///     apply, or an `NSSaveChangesRequest`; one without any set saves the metadata only.
-    ///   - context: for making objects from IDs.
+    ///   - context: makes objects from IDs (`object(with:)`).
     /// - Returns: for a fetch an array, depending on the result type: objects of `context` or their IDs for objects,
     ///   IDs, or one `NSNumber`; for a save an empty array.
     /// - Throws: the error with which the program's fetch or save then fails.
@@ -109,8 +109,8 @@ open class NSIncrementalStore: NSPersistentStore, RowStore, @unchecked Sendable 
     /// - Throws: an error if it cannot be read; a controller's fetch then fails with it.
     open func changeToken() throws -> String? { nil }
 
-    /// Returns a number that differs after others changed the store's rows, so that rows read before may be stale.
-    /// Saves through this store need not change it.
+    /// Returns a number that changes when others change the store's rows: rows read before may then be stale. Saves
+    /// through this store need not change it.
     ///
     /// An addition to Apple's API. Called under the coordinator's lock in each fetch, and ten times a second if the
     /// store was added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`, so it must be fast. When it
