@@ -47,7 +47,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 
     /// The new values, by name or description of attributes and to-one relationships. A value is a constant, `nil`
     /// (`NSNull`), an object or ID for a relationship, or an `NSExpression` that is evaluated for each row with its
-    /// old values.
+    /// values before the update.
     open var propertiesToUpdate: [AnyHashable: Any]?
 
     /// A request without an entity; executing it is error 134060.

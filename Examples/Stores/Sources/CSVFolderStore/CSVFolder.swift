@@ -9,7 +9,7 @@ struct CSVFolder {
 
     init(_ url: URL) { self.url = url }
 
-    /// Where a save writes the new folder, and where it moves the old one before the new one replaces it.
+    /// A temporary folder of a save: `new` for the new files, `old` for the old ones until the new ones replace them.
     private func sibling(_ what: String) -> URL {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(what)")
     }
