@@ -7,26 +7,26 @@
 #define IS_SANITIZED 0
 #endif
 
-/// The C library's function of the name that this program has one of its own for.
+/// Defines `real`, the C library's function that this program replaces.
 #define REAL(name) \
     static __typeof__(name) *real; \
     if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
-// What recording.c writes down and crash.c plays back.
+// The record that recording.c makes and crash.c plays back.
 
 enum { op_write, op_truncate, op_sync, op_link, op_unlink, op_rename };
 
 struct operation {
     int kind;
-    /// The file, or the folder whose entry changes.
+    /// The node of the file, or of the folder whose entry changes.
     int node;
-    /// Of a write its place; of a truncation the new size.
+    /// The offset of a write; the new size of a truncation.
     long offset;
     long size;
     unsigned char *bytes;
-    /// The entry that changes, and the new name of a renamed one.
+    /// The changed entry, and its new name if it is renamed.
     char *name, *other;
-    /// What the entry leads to.
+    /// The node of the entry.
     int target;
 };
 
@@ -45,7 +45,7 @@ struct entries {
     int count, room;
 };
 
-/// A file or a folder: as it was at the beginning, as far as it is synced, and as the program sees it.
+/// A file or a folder in three states: at the beginning, as synced, and as the program sees it.
 struct node {
     int is_folder;
     struct bytes base, kept, now;
@@ -70,9 +70,9 @@ void bytes_write(struct bytes *bytes, long offset, const unsigned char *from, lo
 void bytes_resize(struct bytes *bytes, long size);
 void disk_forget(void);
 
-/// Whether the call must fail, which comes from outside of SQLite. Sets nothing.
+/// Returns 1 if a call from outside of SQLite has to fail. Does not set `errno`.
 int faults_outside(const char *name);
-/// Whether the thread is within a call of SQLite's to its VFS.
+/// Greater than 0 while the thread is in a call from SQLite to its VFS.
 extern _Thread_local int faults_depth;
-/// The folder below which calls outside of SQLite fail; empty where none does.
+/// The folder in which calls from outside of SQLite fail; empty if none fail.
 extern char faults_root[];
