@@ -79,7 +79,9 @@ let package = Package(
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(
-            name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"]),
+            name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"],
+            // Screens and all that they hold belong to the main thread; what does not says `nonisolated`.
+            swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("InferIsolatedConformances")]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
         // The topics of tests, and waiting.

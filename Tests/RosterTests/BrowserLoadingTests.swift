@@ -47,7 +47,7 @@ import Testing
         let work = try #require(driver.browser.list?.work)
         driver.keys("<C-c>")
         #expect(driver.text.contains("stopped sorting: the list is as it was"), "\(driver.text)")
-        await work.task.value
+        await work.job.task?.value
         driver.draw()
         #expect(driver.text.contains("sorted ↑Team name") && driver.selectedLine?.contains("Team 000001") == true)
         driver.keys("R")
@@ -72,7 +72,7 @@ import Testing
         try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Team name") }
         driver.keys("gg")
         #expect(driver.text.contains("Team 000400"), "\(driver.text)")
-        await first.task.value
+        await first.job.task?.value
         driver.draw()
         #expect(driver.text.contains("sorted ↓Team name"))
     }

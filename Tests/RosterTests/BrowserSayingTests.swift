@@ -131,18 +131,26 @@ import Testing
         #expect(Activity.text("filtering", since: began, now: began) == "| filtering")
         #expect(Activity.text("filtering", since: began, now: began + .milliseconds(1250)) == "- filtering 1.2 s")
         #expect(Activity.text("filtering", since: began, now: began + .seconds(75)).hasSuffix(" filtering 75 s"))
-        let task = Task<Void, Never> {}
-        let unknown = ListWork(what: "filtering", task: task, list: nil, usual: nil)
+        let job = Job("filtering") {
+        } then: { _ in
+        }
+        let unknown = ListWork(job: job, list: nil, usual: nil)
         #expect(unknown.saying(now: unknown.began + .seconds(1)) == "filtering")
-        let known = ListWork(what: "filtering", task: task, list: nil, usual: .seconds(4))
+        let known = ListWork(job: job, list: nil, usual: .seconds(4))
         #expect(known.saying(now: known.began + .seconds(1)) == "filtering ~25 %")
         #expect(known.saying(now: known.began + .seconds(9)) == "filtering ~99 %")
-        #expect(BackgroundWork("export").progress == "export 0 %")
+        let export = Job("export") {
+        } then: { _ in
+        }
+        #expect(export.progress == "export 0 %")
     }
 
     /// What was not done before has a share too where the store goes through all rows.
     @Test func workBesideTheKeysSaysWhatShareOfTheRowsIsDone() throws {
-        var work = ListWork(what: "filtering", task: Task {}, list: nil, usual: nil, total: 2000)
+        var work = ListWork(
+            job: Job("filtering") {
+            } then: { _ in
+            }, list: nil, usual: nil, total: 2000)
         func said(_ time: Duration) -> String { work.saying(now: work.began + time) }
         #expect(said(.seconds(1)) == "filtering")
         work.progress.completedUnitCount = 500
@@ -158,7 +166,9 @@ import Testing
         progress.completedUnitCount = 1000
         for (what, share) in [("filtering", "50"), ("sorting", "25")] {
             work = ListWork(
-                what: what, task: Task {}, list: nil, usual: .seconds(4), progress: progress, total: 2000)
+                job: Job(what) {
+                } then: { _ in
+                }, list: nil, usual: .seconds(4), progress: progress, total: 2000)
             #expect(said(.seconds(1)) == "\(what) ~\(share) %")
         }
     }
@@ -266,7 +276,7 @@ import Testing
         driver.type("x")
         driver.keys("<C-h><Tab>")
         driver.type("1")
-        await (try #require(driver.browser.list?.completion)).value
+        await (try #require(driver.browser.list?.completion?.task)).value
         driver.draw()
         #expect(driver.text.contains("filter: qualifyingZone == \"Zone 00011"), "\(driver.text)")
         #expect(!driver.text.contains("\"Zone 00012\""), "\(driver.text)")

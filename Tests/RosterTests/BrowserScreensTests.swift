@@ -156,6 +156,6 @@ import Testing
         ("AdditionalAssetAttributes", "2 AdditionalAssetAttributes"), ("Settings", "2 Settings"),
     ])
     func severalRecordsAreNamedInThePlural(_ noun: String, _ expected: String) {
-        #expect(DeletePlan.counted(2, noun) == expected && DeletePlan.counted(1, noun) == "1 \(noun)")
+        #expect(CountedNoun.text(2, noun) == expected && CountedNoun.text(1, noun) == "1 \(noun)")
     }
 }

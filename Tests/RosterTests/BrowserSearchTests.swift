@@ -137,7 +137,7 @@ import Testing
     func theStoreSaysAllAtOnce(_ text: String) async throws {
         try fixture.fillWithManyTeams(Self.teams)
         let session = try StoreSession(
-            OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: StopFlag()), limits: .small)
+            OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: JobControl()), limits: .small)
         let entity = try #require(session.model.entitiesByName["Team"])
         var settings = ListSettings(entity: entity)
         settings.filter = "wins != 3"
@@ -156,7 +156,7 @@ import Testing
             try search.advance(until: .now)
             #expect(!search.isFinished)
             // The answer comes while the main actor is free, and the next piece takes it up.
-            await (try #require(search.scan)).value
+            await (try #require(search.scan?.task)).value
             try search.advance(until: .now)
             #expect(search.knowsAll && search.count == expected.count, "\(search.count)")
             // Of many matches that are far away the rows are still gone through, without the store.
@@ -204,7 +204,7 @@ import Testing
         let fixture = try Fixture()
         try fixture.fillWithManyTeams(300)
         let session = try StoreSession(
-            OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: StopFlag()))
+            OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: JobControl()))
         let entity = try #require(session.model.entitiesByName["Team"])
         let list = try RecordList(entity: entity, settings: ListSettings(entity: entity), context: session.context)
         try list.fetchAgain()

@@ -6,6 +6,7 @@ import Testing
 @testable import Roster
 
 /// The configuration file: what is taken from it, and what is said of what is wrong.
+@MainActor
 @Suite struct PreferencesTests {
     /// `env -i HOME=/x` has all that the program keeps below `/x`.
     @Test(.needs(.process)) func theHomeOfTheEnvironmentCounts() async {
@@ -103,7 +104,7 @@ import Testing
         #expect(CommandTables(Preferences(text: "[keys]\ndown = k")).list.command(named: "up")?.keyLabel == "Up")
     }
 
-    @MainActor @Test func footerAndMessagesNameTheKeysOfTheUser() throws {
+    @Test func footerAndMessagesNameTheKeysOfTheUser() throws {
         let fixture = try Fixture.filled()
         let text = "[keys]\nquit = <C-x>\nhelp = <F3>\ndelete =\n[keys record]\nedit field = <F2>"
         let preferences = Preferences(text: text)
@@ -124,7 +125,7 @@ import Testing
         #expect(narrow.lines.last?.contains("^X quit") == true, "\(narrow.text)")
     }
 
-    @MainActor @Test func aSortThatIsNoneIsToldOnce() {
+    @Test func aSortThatIsNoneIsToldOnce() {
         let entity = Fixture.makeModel().entitiesByName["Team"]
         for text in ["[entity Team]\nsort = wins:up", "[entity Team]\ncolumns = wins"] {
             let problems = Preferences(text: text).entities["Team"].flatMap { team in
@@ -165,6 +166,7 @@ import Testing
 }
 
 /// The configuration as the program itself reads it.
+@MainActor
 @Suite struct ConfigVerbTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
 

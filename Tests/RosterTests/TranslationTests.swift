@@ -7,6 +7,7 @@ import Translation
 @testable import Roster
 
 /// The texts in other languages: what there is of them, and what the program makes of them.
+@MainActor
 @Suite struct TranslationTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Translations")

@@ -1,6 +1,7 @@
 import TerminalKit
 import Testing
 
+@MainActor
 @Suite struct CommandTableTests {
     final class Target { var log: [String] = [] }
 

@@ -24,6 +24,7 @@ private final class Numbers: ListSource {
     func mark(at row: ListPath) -> RowMark? { marks[sections[row.section].rows[row.row]] }
 }
 
+@MainActor
 @Suite struct SectionedListTests {
     private let columns = [
         ListColumn(id: "name", title: "Name"),

@@ -1,6 +1,7 @@
 import TerminalKit
 import Testing
 
+@MainActor
 @Suite struct ViewTests {
     private func send(_ keys: String, to layer: any Layer) {
         for key in KeySequence(keys).keys { _ = layer.handle(.key(key)) }

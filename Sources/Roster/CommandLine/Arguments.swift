@@ -32,7 +32,6 @@ struct Arguments {
     ///
     /// Not for several threads at once: the C function keeps its place in global variables.
     /// - Throws: ``CommandError`` of misuse for an unknown flag, a missing or superfluous value, and the wrong operands.
-    @MainActor
     init(_ words: [String], of verb: any CommandVerb.Type) throws {
         let table = OptionTable(verb.allFlags)
         (operands, values) = try table.scan(words)
@@ -55,7 +54,6 @@ struct Arguments {
 }
 
 /// The flags of a verb as `getopt_long` wants them.
-@MainActor
 private struct OptionTable {
     /// Codes of long options stand above all letters.
     private static let firstCode: Int32 = 0x100

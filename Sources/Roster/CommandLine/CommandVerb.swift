@@ -30,7 +30,7 @@ protocol CommandVerb: Sendable {
     static var stopsCleanly: Bool { get }
     /// Does it.
     /// - Returns: the exit status.
-    @MainActor static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus
 }
 
 extension CommandVerb {

@@ -4,7 +4,6 @@ import Translation
 @preconcurrency import Glibc
 
 /// The program from its arguments to its exit status.
-@MainActor
 enum Program {
     /// Does what `words` ask, writes one line to standard error where that fails, and returns the exit status.
     static func run(_ words: [String]) -> Int32 {
@@ -83,8 +82,9 @@ enum Program {
         try DescriptorLimit.check()
         let report = try StatementReport(arguments, hasScreen: verb == BrowseVerb.self)
         try report?.begin()
-        let interruption = SignalInterruption()
-        if verb.stopsCleanly { interruption.install() }
+        let interruption = JobControl()
+        let signals = verb.stopsCleanly ? SignalInterruption(interruption) : nil
+        defer { withExtendedLifetime(signals) {} }
         let surroundings = CommandSurroundings(
             output: output, progress: ProgressBar(), interruption: interruption, textStyle: StandardOutput.textStyle,
             note: { StandardError.write("roster: \($0)\n") })

@@ -44,7 +44,9 @@ struct ConfigurationFile {
     // MARK: Where it is
 
     /// `$XDG_CONFIG_HOME/roster/config`, or `~/.config/roster/config`.
-    static var url: URL { UserFolder.url("XDG_CONFIG_HOME", else: ".config").appendingPathComponent("roster/config") }
+    nonisolated static var url: URL {
+        UserFolder.url("XDG_CONFIG_HOME", else: ".config").appendingPathComponent("roster/config")
+    }
 }
 
 /// What is wrong in a configuration file: `config:12: unknown key “colour”`.

@@ -39,7 +39,7 @@ struct EntityPreferences: Equatable {
 }
 
 /// How a value is written in lists and records, where the configuration says so.
-enum ValueFormat: Equatable {
+nonisolated enum ValueFormat: Equatable {
     /// `1,234,567`.
     case grouped
     /// So many places behind the point.

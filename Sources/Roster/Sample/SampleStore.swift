@@ -46,9 +46,7 @@ enum SampleStore {
     static func make(at store: URL) throws { try fill(store, from: sampleFolder()) }
 
     private static func fill(_ store: URL, from source: URL) throws {
-        let quiet = CommandSurroundings(
-            output: NoOutput(), progress: NoProgress(), interruption: NoInterruption(),
-            textStyle: TextStyle(columns: nil, isEmphasized: false) { $0.count })
+        let quiet = JobControl().surroundings
         let model = source.appendingPathComponent("WorldCup.xcdatamodeld").path
         try CreateCommand(store: store.path, model: model).run(in: quiet)
         for (entity, file) in [("Venue", "venues.json"), (Self.entity, "teams.json")] {
@@ -83,20 +81,4 @@ enum SampleStore {
         throw CommandError.failure(
             "the files of the World Cup sample are not found: name their folder in ROSTER_SAMPLE_DATA, or name a store")
     }
-}
-
-private final class NoOutput: TextOutput {
-    func write(_ text: String) {}
-    func flush() {}
-}
-
-private final class NoProgress: ProgressDisplay {
-    func report(fraction: Double?, _ text: @autoclosure () -> String) {}
-    func end() {}
-}
-
-private final class NoInterruption: Interruption {
-    var isRaised: Bool { false }
-    func wait(for time: Duration) {}
-    func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
 }

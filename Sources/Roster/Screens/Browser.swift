@@ -56,7 +56,7 @@ final class Browser: TerminalProgram {
     var searchHistory: [String] = []
     var commandHistory: [String] = []
     /// What goes on beside the keys: an export, an import.
-    private(set) var work: BackgroundWork?
+    private(set) var work: (any AnyJob)?
     /// What is printed of the records that were picked.
     var picked: [String] = []
 
@@ -162,7 +162,10 @@ final class Browser: TerminalProgram {
     }
 
     func wake() {
-        finishOpening()
+        if let opening {
+            needsDisplay = true
+            opening.job.wait()
+        }
         retrySave()
         list?.wake()
         if let layer = layers.top as? any WorkingLayer, layer.isWorking {
@@ -205,16 +208,15 @@ final class Browser: TerminalProgram {
     }
 
     /// What runs beside the program from its start to its end.
-    private(set) var companion: BackgroundWork?
+    private(set) var companion: Job<Void>?
 
     func startCompanion() {
         guard let command = options.companion, companion == nil else { return }
-        let work = BackgroundWork("companion")
-        companion = work
-        work.run(command) { [weak self] outcome in
-            guard let self else { return }
+        companion = Job(onThread: { try command($0.surroundings) }) { [weak self] result in
+            guard let self, let job = companion else { return }
             companion = nil
-            if !work.isRaised, case .failed(let problem) = outcome { say(problem, role: .error) }
+            guard !job.control.isRaised, case .failure(let error) = result else { return }
+            say(CommandError.line(for: error), role: .error)
         }
     }
 
@@ -225,17 +227,14 @@ final class Browser: TerminalProgram {
     /// - Parameters:
     ///   - name: what is done, in one word.
     ///   - finish: called on the main queue.
-    func begin(
-        _ name: String, _ command: @escaping (CommandSurroundings) throws -> Void,
-        finish: @escaping (BackgroundWork.Outcome) -> Void
+    func begin<Value>(
+        _ name: String, _ command: @escaping @Sendable (CommandSurroundings) throws -> Value,
+        finish: @escaping (Result<Value, any Error>) -> Void
     ) {
         if let work { return say(sentence("another \(tr(work.name)) is running; ^C cancels it"), role: .warning) }
-        let work = BackgroundWork(name)
-        self.work = work
-        work.run(command) { [weak self] outcome in
-            guard let self else { return }
-            self.work = nil
-            finish(outcome)
+        work = Job(name, onThread: { try command($0.surroundings) }) { [weak self] result in
+            self?.work = nil
+            finish(result)
         }
     }
 
@@ -260,7 +259,7 @@ final class Browser: TerminalProgram {
                         Dialog.Choice("s", "stop it and quit") { [unowned self] in
                             work.stop()
                             self.work = nil
-                            work.waitForEnd(upTo: 2)
+                            _ = work.wait(.seconds(2))
                             quit()
                         },
                         Dialog.Choice("c<Esc>n", "go on") { [unowned self] in picked = [] },
@@ -270,7 +269,7 @@ final class Browser: TerminalProgram {
             isFinished = true
             return
         }
-        let count = DeletePlan.counted(unsavedCount, "record")
+        let count = CountedNoun.text(unsavedCount, "record")
         layers.push(
             Dialog(
                 title: "Unsaved changes", lines: [TextPane.Line(sentence("\(count) changed and not saved."))],
@@ -290,8 +289,8 @@ final class Browser: TerminalProgram {
     func close() throws {
         work?.stop()
         companion?.stop()
-        for work in [work, companion] { work?.waitForEnd(upTo: 2) }
-        opening?.task.stop.raise()
+        for work in [work, companion] { _ = work?.wait(.seconds(2)) }
+        opening = nil
         writeState()
         try closeStore()
     }
@@ -314,7 +313,7 @@ final class Browser: TerminalProgram {
         status = 128 + signal
         if unsavedCount > 0 {
             lastWords =
-                sentence("ended by a signal; changes to \(DeletePlan.counted(unsavedCount, "record")) were not saved")
+                sentence("ended by a signal; changes to \(CountedNoun.text(unsavedCount, "record")) were not saved")
         }
     }
 }

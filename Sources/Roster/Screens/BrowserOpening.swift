@@ -6,7 +6,7 @@ import Translation
 
 /// A store that is being opened, and how that was asked for.
 struct StoreOpening {
-    let task: BackgroundTask<OpenedStore>
+    let job: Job<OpenedStore>
     let isReadOnly: Bool
     /// What is shown meanwhile.
     let screen: WaitingScreen
@@ -28,32 +28,33 @@ extension Browser {
         }
         let url = options.storeURL
         let named = [options.entityName, stateFile?.read().entity].compactMap { $0 }
-        let task = BackgroundTask(whenDone: { [weak self] in self?.finishOpening() }) { stop in
-            do {
-                return try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, named: named, stop: stop)
-            } catch  where !readOnly && OpenProblem.mayBeReadable(error, store: url) {
-                // Found out before it is offered.
-                let isReadable =
-                    (try? OpenedStore(url: url, modelURL: modelURL, isReadOnly: true, named: named, stop: stop)) != nil
-                throw isReadable ? error : UnreadableStore(reason: error)
-            }
-        }
+        let job = Job(
+            onThread: { stop in
+                do {
+                    return try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, named: named, stop: stop)
+                } catch  where !readOnly && OpenProblem.mayBeReadable(error, store: url) {
+                    // Found out before it is offered.
+                    let isReadable =
+                        (try? OpenedStore(url: url, modelURL: modelURL, isReadOnly: true, named: named, stop: stop))
+                        != nil
+                    throw isReadable ? error : UnreadableStore(reason: error)
+                }
+            }, then: { [weak self] in self?.finishOpening($0) })
         let screen = WaitingScreen(
             sentence("opening \(StorePlace(url: url).shortName)"),
             note: "Another program may have locked it: it is tried again and again.",
-            after: limits.openingNote, began: task.began
+            after: limits.openingNote, began: job.began
         ) { [unowned self] in giveUpOpening() }
-        opening = StoreOpening(task: task, isReadOnly: readOnly, screen: screen)
-        if task.wait(limits.quickOpening) { return finishOpening() }
+        opening = StoreOpening(job: job, isReadOnly: readOnly, screen: screen)
+        if job.wait(limits.quickOpening) { return }
         layers.push(screen)
         needsDisplay = true
     }
 
-    /// Shows the store's list when the store is open.
-    func finishOpening() {
+    /// Shows the list of a store that was opened.
+    private func finishOpening(_ result: Result<OpenedStore, any Error>) {
         guard let opening else { return }
         needsDisplay = true
-        guard let result = opening.task.take() else { return }
         self.opening = nil
         opening.screen.isFinished = true
         layers.removeFinished()
@@ -69,7 +70,6 @@ extension Browser {
     }
 
     private func giveUpOpening() {
-        opening?.task.stop.raise()
         opening = nil
         status = 1
         lastWords = sentence("gave up opening \(options.storeURL.path)")

@@ -26,7 +26,7 @@ struct BrowserOptions {
     /// Lines of advice above that pane.
     var notes: [String] = []
     /// What runs beside the program from its start to its end.
-    var companion: ((CommandSurroundings) throws -> Void)?
+    var companion: (@Sendable (CommandSurroundings) throws -> Void)?
     /// What is said at the start.
     var welcome: String?
     /// What the user set: keys, colours, columns.

@@ -1,7 +1,7 @@
 /// Numbers above which the browser works in the background or piece by piece, how large its pieces are, and how long it waits.
 ///
 /// Tests set smaller ones: a few hundred records then take every path that otherwise takes many thousands.
-struct WorkLimits {
+nonisolated struct WorkLimits {
     // MARK: Lists
 
     /// Lists of more records are read in the background; shorter ones at once.

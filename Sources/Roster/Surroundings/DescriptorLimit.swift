@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Foundation and libdispatch stop a program that gets no descriptor for what they need themselves, and say nothing. So it is asked
 /// first whether there are enough for them, the store's files and those of an export.
-enum DescriptorLimit {
+nonisolated enum DescriptorLimit {
     /// `roster watch` needs 18 of them on Linux.
     static let fewest = 28
     private static let wanted: rlim_t = 256

@@ -3,7 +3,7 @@ import RosterCommands
 @preconcurrency import Glibc
 
 /// A bar on standard error, when that is a terminal; drawn at most ten times a second.
-final class ProgressBar: ProgressDisplay {
+nonisolated final class ProgressBar: ProgressDisplay {
     private static let cells = 24
     private let isShown = isatty(STDERR_FILENO) == 1
     private var lastDrawn = Date.distantPast

@@ -4,7 +4,7 @@ import RosterCommands
 @preconcurrency import Glibc
 
 /// Standard error, where the program says what a person should know. What cannot be written there is lost without a word.
-enum StandardError {
+nonisolated enum StandardError {
     /// Writes `text` as it is to a file or a pipe, and neutralised to a terminal.
     static func write(_ text: String) { send(isTerminal ? TerminalText.neutralised(text) : text) }
 

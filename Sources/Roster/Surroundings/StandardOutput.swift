@@ -5,7 +5,7 @@ import TerminalKit
 @preconcurrency import Glibc
 
 /// Standard output, buffered. A terminal gets text in which nothing is obeyed, anything else the bytes as they are.
-final class StandardOutput: TextOutput {
+nonisolated final class StandardOutput: TextOutput {
     private var buffer: [UInt8] = []
 
     private let isTerminal = isatty(STDOUT_FILENO) == 1

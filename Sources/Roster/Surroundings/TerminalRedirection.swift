@@ -4,7 +4,7 @@ import TerminalKit
 
 /// Standard input and output on the process's own terminal, while what they were is kept: so a program in the middle of a
 /// pipe can have a screen.
-final class TerminalRedirection {
+nonisolated final class TerminalRedirection {
     private let input: Int32
     private let output: Int32
     private var isEnded = false

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where the user keeps settings, data and state, as the specification of XDG has it.
-enum UserFolder {
+nonisolated enum UserFolder {
     /// The folder that the variable names; else `path` in `HOME`, else in the folder that the system has for the user.
     static func url(_ variable: String, else path: String) -> URL {
         let environment = ProcessInfo.processInfo.environment

@@ -3,7 +3,7 @@ import Foundation
 import Translation
 
 /// `export`: writes records as text that `import` reads back.
-public struct ExportCommand {
+public struct ExportCommand: Sendable {
     /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.

@@ -5,7 +5,7 @@ import Translation
 /// `import`: imports records from a file. Records with an existing unique key are updated.
 ///
 /// Each batch is one transaction: after an error, an interruption or a crash, the store contains complete batches.
-public struct ImportCommand {
+public struct ImportCommand: Sendable {
     /// Location of the store and its model.
     public var store: StoreLocation
     /// The name of the entity.
@@ -38,7 +38,8 @@ public struct ImportCommand {
     /// Prints the numbers of inserted, changed and unchanged records.
     /// - Throws: ``CommandError`` with file, line, record, key and value of the error, and the number of imported
     ///   records.
-    public func run(in surroundings: CommandSurroundings) throws {
+    @discardableResult
+    public func run(in surroundings: CommandSurroundings) throws -> Counts {
         guard batchSize > 0 else { throw CommandError.misuse("a batch has at least one record") }
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         let counts = try session.perform {
@@ -51,21 +52,24 @@ public struct ImportCommand {
         }
         if !isDryRun { try session.close() }
         try SavedReport.telling(!isDryRun) {
-            try surroundings.output.write((isDryRun ? "would import " : "imported ") + counts.text + "\n")
+            try surroundings.output.write(counts.report(isDryRun: isDryRun) + "\n")
             try surroundings.output.flush()
         }
+        return counts
     }
 
     /// Results for the records of committed batches.
-    struct Counts {
+    public struct Counts: Sendable {
         var inserted = 0
         var updated = 0
         var unchanged = 0
 
         var total: Int { inserted + updated + unchanged }
 
-        var text: String {
-            "\(RecordCount.text(total)): \(inserted) new, \(updated) changed, \(unchanged) unchanged"
+        /// The counts in one sentence.
+        public func report(isDryRun: Bool) -> String {
+            (isDryRun ? "would import " : "imported ")
+                + "\(RecordCount.text(total)): \(inserted) new, \(updated) changed, \(unchanged) unchanged"
         }
 
         mutating func add(_ other: Counts) {

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// The same store and seed give the same matches. The teams are the records of an entity with the integer attributes
 /// `wins`, `draws`, `losses`, `goalsFor` and `goalsAgainst`.
-public struct SimulateCommand {
+public struct SimulateCommand: Sendable {
     /// Number of matches of a season of twenty teams.
     public static let defaultCount = 380
 

@@ -1,9 +1,8 @@
 import Translation
 
-/// The commands of a screen, looked up by the keys pressed. `KeySequenceReader` collects keys until they match one.
-// SAFETY: a table is immutable, and only the main thread runs its commands.
-public struct CommandTable<Target>: @unchecked Sendable {
-    /// The result of looking up a key sequence.
+/// The commands of a screen, found by the keys pressed: `KeySequenceReader` follows keys until they name one.
+public struct CommandTable<Target>: Sendable {
+    /// What a row of keys means.
     public enum Match {
         case command(Command<Target>)
         /// The keys begin at least one command: wait for the next key.

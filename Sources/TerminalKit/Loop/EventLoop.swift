@@ -2,7 +2,7 @@ import CTerminalRestore
 import Foundation
 
 /// The program that an event loop runs: it handles events and draws its state.
-public protocol TerminalProgram: AnyObject {
+@MainActor public protocol TerminalProgram: AnyObject {
     func handle(_ event: Event)
 
     /// Draws the whole state. Called only after something has changed.
@@ -30,7 +30,7 @@ public protocol TerminalProgram: AnyObject {
 /// other, so that a key does not wait because of another program's change. Input has precedence: work on the main
 /// queue, such as merging other programs' changes, waits until the result of the keys is on the screen, but for one
 /// turn at most, so that held keys do not block it.
-public final class EventLoop {
+@MainActor public final class EventLoop {
     private let screen: any Screen
     private static let frameInterval = Duration.milliseconds(16)
     private var needsFrame = true

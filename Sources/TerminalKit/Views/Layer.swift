@@ -1,7 +1,7 @@
 import Translation
 
 /// A part of the screen: a program's screen, a question, a list of choices. The topmost layer gets the keys.
-public protocol Layer: AnyObject {
+@MainActor public protocol Layer: AnyObject {
     /// Draws the current state. A layer that covers only a part does not draw the rest.
     func draw(in canvas: Canvas)
 
@@ -27,7 +27,7 @@ extension Layer {
 }
 
 /// The layers on the screen, in order from the bottom.
-public final class LayerStack {
+@MainActor public final class LayerStack {
     /// The layers, in order from the bottom.
     public private(set) var layers: [any Layer] = []
 

@@ -11,7 +11,7 @@ struct ListLines {
 
     init(hasHeaders: Bool) { self.hasHeaders = hasHeaders }
 
-    init(source: any ListSource, hasHeaders: Bool, folded: Set<String>) {
+    @MainActor init(source: any ListSource, hasHeaders: Bool, folded: Set<String>) {
         self.hasHeaders = hasHeaders
         let count = source.sectionCount
         rowCounts.reserveCapacity(count)

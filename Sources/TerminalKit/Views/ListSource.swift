@@ -1,5 +1,5 @@
 /// The contents of a sectioned list. The list reads only visible contents, and the row counts.
-public protocol ListSource: AnyObject {
+@MainActor public protocol ListSource: AnyObject {
     var sectionCount: Int { get }
     /// The title in the section's header.
     func title(ofSection section: Int) -> String

@@ -1,7 +1,7 @@
 import Translation
 
 /// The contents of a picker. The picker reads only visible items.
-public protocol PickerSource: AnyObject {
+@MainActor public protocol PickerSource: AnyObject {
     /// The number of items that match the filter.
     var count: Int { get }
     func text(at index: Int) -> String

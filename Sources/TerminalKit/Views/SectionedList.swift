@@ -4,7 +4,7 @@
 /// visible line and the folded sections. A frame reads only the visible rows from the source. The cursor can be on
 /// rows, and on the headers of folded or empty sections. If the first visible line is a row, the sticky header covers
 /// it, so the cursor is never there.
-public final class SectionedList {
+@MainActor public final class SectionedList {
     /// The contents, retained by the list.
     public let source: any ListSource
     /// The columns, in order from the left.

@@ -24,7 +24,7 @@ import Testing
 
     // MARK: Help
 
-    @Test func helpNamesEveryVerb() throws {
+    @MainActor @Test func helpNamesEveryVerb() throws {
         let outcome = try RosterProcess.run(["--help"])
         #expect(outcome.status == 0)
         #expect(outcome.errors == "")
@@ -32,7 +32,7 @@ import Testing
         #expect(outcome.lines.allSatisfy { $0.count <= 100 })
     }
 
-    @Test func everyVerbHasHelp() throws {
+    @MainActor @Test func everyVerbHasHelp() throws {
         for verb in VerbTable.verbs {
             let words = verb.name.split(separator: " ").map(String.init)
             for arguments in [words + ["--help"], words + ["-h", "superfluous"]] {

@@ -12,12 +12,12 @@ import Testing
 
     init() throws { sample = try SampleFolder() }
 
-    private func complete(_ words: String...) -> [String] {
+    @MainActor private func complete(_ words: String...) -> [String] {
         guard case .words(let words) = WordCompleter(words).answer else { return ["@files"] }
         return words
     }
 
-    @Test func verbsFlagsAndTheirWordsAreCompleted() {
+    @MainActor @Test func verbsFlagsAndTheirWordsAreCompleted() {
         #expect(complete("li") == ["list"])
         #expect(complete("model", "co") == ["compile"])
         #expect(complete("sam") == ["@files"])
@@ -28,7 +28,7 @@ import Testing
         #expect(complete("--re") == ["--read-only"])
     }
 
-    @Test func entitiesAndKeysComeFromTheStore() {
+    @MainActor @Test func entitiesAndKeysComeFromTheStore() {
         let store = sample.store
         #expect(complete("list", store, "T") == ["Team"])
         #expect(complete(store, "--entity", "Ve") == ["Venue"])
@@ -49,7 +49,7 @@ import Testing
         #expect(complete("list", "nowhere.sqlite", "") == [])
     }
 
-    @Test func valuesComeFromTheStore() {
+    @MainActor @Test func valuesComeFromTheStore() {
         let store = sample.store
         #expect(complete("update", store, "Team", "teamName=Jap") == ["teamName=Japan"])
         #expect(complete("update", store, "Team", "favorite=") == ["favorite=false", "favorite=true"])
@@ -63,7 +63,7 @@ import Testing
         #expect(complete("list", store, "Team", "--where", "nonsense == \"x") == [])
     }
 
-    @Test func storesAreTheFilesThatLookLikeThem() throws {
+    @MainActor @Test func storesAreTheFilesThatLookLikeThem() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder.appendingPathComponent("deeper"), withIntermediateDirectories: true)
@@ -106,7 +106,7 @@ import Testing
         #expect(outcome.status == 2 && outcome.errors.contains("bash, zsh and fish"))
     }
 
-    @Test func theManualHasEveryVerbFlagAndKey() throws {
+    @MainActor @Test func theManualHasEveryVerbFlagAndKey() throws {
         let outcome = try RosterProcess.run(["manual"])
         #expect(outcome.status == 0 && outcome.output.hasPrefix(".TH ROSTER 1"))
         for verb in VerbTable.verbs { #expect(outcome.output.contains(".SS roster \(verb.name)")) }

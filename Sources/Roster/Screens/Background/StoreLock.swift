@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// Stores that another program holds a lock on: how that is recognised, and how long the program waits for it.
-enum StoreLock {
+nonisolated enum StoreLock {
     /// How long one attempt may hold up the keys.
     static let attempt: TimeInterval = 0.1
     /// How long attempts are repeated, between the keys.
@@ -20,7 +20,7 @@ enum StoreLock {
     /// Repeats `body` while another program has the store locked, on a thread that may wait.
     ///
     /// - Throws: what `body` throws otherwise; the error about the lock when the patience is over or the flag is raised.
-    static func waiting<Result>(_ stop: StopFlag, _ body: () throws -> Result) throws -> Result {
+    static func waiting<Result>(_ stop: JobControl, _ body: () throws -> Result) throws -> Result {
         let end = ContinuousClock.now + patience
         while true {
             do {

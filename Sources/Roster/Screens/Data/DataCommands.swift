@@ -30,7 +30,7 @@ extension ListScreen {
 
     func askForImport() {
         let hint = sentence(
-            "JSON, CSV or TSV of \(DeletePlan.plural(entity.name ?? "record")); those whose key is there change")
+            "JSON, CSV or TSV of \(CountedNoun.plural(entity.name ?? "record")); those whose key is there change")
         askForFile(label: "import from: ", hint: hint) { [unowned self] in importRecords(from: $0) }
     }
 
@@ -64,12 +64,14 @@ extension Browser {
         let command = ImportCommand(
             store: options.location,
             entity: entity.name ?? "", file: file)
-        begin("import", { try command.run(in: $0) }) { [unowned self] outcome in
-            switch outcome {
-            case .done(let text): say(text)
-            case .failed(let problem):
+        begin("import", { try command.run(in: $0) }) { [unowned self] result in
+            switch result {
+            case .success(let counts): say(counts.report(isDryRun: false))
+            case .failure(let error):
                 let name = URL(fileURLWithPath: file).lastPathComponent
-                say(sentence("not imported: \(problem.replacing(file, with: name))"), role: .error)
+                say(
+                    sentence("not imported: \(CommandError.line(for: error).replacing(file, with: name))"), role: .error
+                )
             }
         }
     }

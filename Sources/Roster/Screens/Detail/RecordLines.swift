@@ -81,7 +81,7 @@ struct RecordLines {
             let kind = PictureHeader(data).map { $0.text + tr(", ") } ?? ""
             let isOpen = unfolded.contains(place.path)
             let head = line(
-                place, kind + DeletePlan.counted(data.count, "byte"), role, fold: isOpen)
+                place, kind + CountedNoun.text(data.count, "byte"), role, fold: isOpen)
             guard isOpen else { return [head] }
             if showsPictures, let header = PictureHeader(data), header.kind == "PNG" {
                 return [head] + self.lines(ofPicture: data, header, at: place)
@@ -145,7 +145,7 @@ struct RecordLines {
         }
         let related = RelatedRecords(object: object, relationship: relationship)
         let count = related.count()
-        let counted = DeletePlan.counted(count, relationship.destinationEntity?.name ?? "record")
+        let counted = CountedNoun.text(count, relationship.destinationEntity?.name ?? "record")
         // Folded away by the user, in spite of being shown by itself.
         let isOpen = place.depth == 0 ? !unfolded.contains(place.path) : unfolded.contains(place.path)
         let head = line(place, counted, isChanged ? .edited : .muted, fold: count == 0 ? nil : isOpen)

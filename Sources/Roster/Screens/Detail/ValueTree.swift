@@ -86,7 +86,7 @@ indirect enum ValueTree {
             return .dictionary(pairs.sorted { $0.key < $1.key })
         case let values as [Any]: return .list(values.map { tree(of: $0, depth: depth + 1) })
         case let values as NSSet: return .list(values.allObjects.map { tree(of: $0, depth: depth + 1) })
-        case let data as Data: return .leaf(DeletePlan.counted(data.count, "byte"))
+        case let data as Data: return .leaf(CountedNoun.text(data.count, "byte"))
         case let date as Date: return .leaf(DateDisplay.short(date))
         default: return .leaf(String(describing: value))
         }
@@ -111,7 +111,7 @@ enum HexDump {
             return String(repeating: "0", count: max(0, 6 - offset.count)) + offset + "  \(hex)\(padding)  \(text)"
         }
         if data.count > greatest {
-            lines.append(sentence("and \(DeletePlan.counted(data.count - greatest, "byte")) more"))
+            lines.append(sentence("and \(CountedNoun.text(data.count - greatest, "byte")) more"))
         }
         return lines
     }

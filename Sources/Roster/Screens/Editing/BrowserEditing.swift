@@ -70,7 +70,7 @@ extension Browser {
                 sentence("another program changed \(titles) of \(name) too: \(saveKey) asks which stays"),
                 role: .warning)
         } else {
-            let counted = DeletePlan.counted(new.count, "record")
+            let counted = CountedNoun.text(new.count, "record")
             say(
                 sentence("another program changed \(counted) with your edits too: \(saveKey) asks which stay"),
                 role: .warning)
@@ -153,7 +153,7 @@ extension Browser {
         case .saved(let count):
             say(
                 count == 0
-                    ? tr("nothing of yours was left to save") : sentence("saved \(DeletePlan.counted(count, "record"))")
+                    ? tr("nothing of yours was left to save") : sentence("saved \(CountedNoun.text(count, "record"))")
             )
             next()
         case .conflicts(let conflicts): ask(about: conflicts, next: next)
@@ -205,7 +205,7 @@ extension Browser {
     func askToDelete(_ objects: [NSManagedObject], then next: @escaping () -> Void = {}) {
         if let readOnlyReason { return say(readOnlyReason, role: .warning) }
         var plan = DeletePlan(deleting: objects)
-        let counted = DeletePlan.counted(objects.count, objects.first?.entity.name ?? "record")
+        let counted = CountedNoun.text(objects.count, objects.first?.entity.name ?? "record")
         do {
             try workPiecewise(sentence("looking at \(counted)"), share: { plan.share }) {
                 plan.advance(until: $0)
@@ -227,7 +227,7 @@ extension Browser {
             return
         }
         let name =
-            objects.count == 1 ? RecordName.short(objects[0]) : DeletePlan.counted(objects.count, "record")
+            objects.count == 1 ? RecordName.short(objects[0]) : CountedNoun.text(objects.count, "record")
         layers.push(
             Dialog(
                 title: "Delete?", lines: plan.lines,

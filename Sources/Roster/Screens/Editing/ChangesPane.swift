@@ -276,7 +276,7 @@ final class ChangesPane: KeyHelping {
         if revision != session.revision { reload() }
         canvas.clear()
         height = max(1, canvas.height - 2)
-        let count = DeletePlan.counted(browser.unsavedCount, "record")
+        let count = CountedNoun.text(browser.unsavedCount, "record")
         let place = "\(GroupedNumber.text(cursor.record + 1))/\(GroupedNumber.text(recordCount))"
         StatusLine(
             left: [(sentence(" Not saved: \(count)"), .status)],

@@ -83,9 +83,9 @@ struct FieldRules: Equatable {
             parts.append(excludesGreatest ? sentence("less than \(greatest)") : sentence("at most \(greatest)"))
         }
         if let shortest, shortest > 0 {
-            parts.append(sentence("at least \(DeletePlan.counted(shortest, "character"))"))
+            parts.append(sentence("at least \(CountedNoun.text(shortest, "character"))"))
         }
-        if let longest { parts.append(sentence("at most \(DeletePlan.counted(longest, "character"))")) }
+        if let longest { parts.append(sentence("at most \(CountedNoun.text(longest, "character"))")) }
         return parts.joined(separator: tr(", "))
     }
 }

@@ -58,7 +58,7 @@ extension Browser {
     private func keep(_ lost: [LostEdit]) {
         guard let first = lost.first else { return }
         lostEdits += lost
-        let name = lost.count == 1 ? RecordName.short(first.name) : DeletePlan.counted(lost.count, "record")
+        let name = lost.count == 1 ? RecordName.short(first.name) : CountedNoun.text(lost.count, "record")
         say(
             sentence("another program deleted \(name) with your edits: \(saveKey) asks whether to keep them"),
             role: .warning)

@@ -98,7 +98,7 @@ final class RecordForm {
             id: relationship.name, label: PropertyTitle.title(relationship.name), kind: .reference,
             value: Self.text(current, of: relationship), isOptional: relationship.isOptional,
             hint: relationship.isToMany
-                ? sentence("Space adds or removes \(DeletePlan.plural(entity))")
+                ? sentence("Space adds or removes \(CountedNoun.plural(entity))")
                 : sentence("Space chooses a \(entity), Backspace none"))
     }
 

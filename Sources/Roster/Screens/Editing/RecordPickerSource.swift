@@ -16,7 +16,7 @@ final class RecordPickerSource: PickerSource {
     private(set) var text = ""
     /// Whether the last item makes a new record.
     var offersNew = false
-    private var task: Task<Void, Never>?
+    private var reading: Job<[NSManagedObject]>?
     /// Called when the screen has to be painted anew.
     private let onDisplay: () -> Void
     var onRead: () -> Void = {}
@@ -38,8 +38,6 @@ final class RecordPickerSource: PickerSource {
         filter("")
     }
 
-    deinit { task?.cancel() }
-
     var count: Int { objects.count + (offersNew ? 1 : 0) }
 
     /// Whether an item stands for a record that is still to be made.
@@ -48,7 +46,7 @@ final class RecordPickerSource: PickerSource {
     /// Where the picker begins: at the record that is chosen, when it is one.
     var firstChosen: Int { chosen.count == 1 ? objects.firstIndex { chosen.contains($0) } ?? 0 : 0 }
 
-    var isReading: Bool { task != nil }
+    var isReading: Bool { reading != nil }
 
     var placeAfterReading: Int { text.isEmpty ? firstChosen : 0 }
 
@@ -65,8 +63,7 @@ final class RecordPickerSource: PickerSource {
 
     func filter(_ text: String) {
         self.text = text
-        task?.cancel()
-        task = nil
+        reading = nil
         if session.isLong(entity) {
             read()
         } else {
@@ -91,19 +88,15 @@ final class RecordPickerSource: PickerSource {
 
     /// Looks for the records beside the keys. What was found before stays until then.
     private func read() {
-        // SAFETY: all of it is used on the main thread.
-        nonisolated(unsafe) weak let source = self
-        nonisolated(unsafe) let work = (context: session.context, request: request)
-        task = Task { @MainActor in
+        reading = Job { [request, context = session.context] in
             // Several letters typed at once are worth one search.
-            try? await Task.sleep(for: .milliseconds(40))
-            guard !Task.isCancelled else { return }
-            let found = try? await work.context.fetchAsynchronously(work.request)
-            guard !Task.isCancelled, let source else { return }
-            source.task = nil
-            source.objects = found ?? []
-            source.onRead()
-            source.onDisplay()
+            try await Task.sleep(for: .milliseconds(40))
+            return try await context.fetchAsynchronously(request)
+        } then: { [unowned self] result in
+            reading = nil
+            objects = (try? result.get()) ?? []
+            onRead()
+            onDisplay()
         }
     }
 }

@@ -43,8 +43,8 @@ final class RunningSave: Layer {
         let count = session.unsavedCount
         what =
             count > 0
-            ? sentence("saving \(DeletePlan.counted(count, "record"))")
-            : sentence("looking at \(DeletePlan.counted(browser.baseline.count, "record"))")
+            ? sentence("saving \(CountedNoun.text(count, "record"))")
+            : sentence("looking at \(CountedNoun.text(browser.baseline.count, "record"))")
     }
 
     // MARK: Progress

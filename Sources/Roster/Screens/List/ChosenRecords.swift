@@ -81,7 +81,7 @@ extension ListScreen {
         guard marks.objects.count > session.limits.markedAtOnce else { return next(chosenRecords) }
         var chosen = ChosenRecords(of: self)
         var found: [NSManagedObject] = []
-        let counted = DeletePlan.counted(marks.objects.count, entity.name ?? "record")
+        let counted = CountedNoun.text(marks.objects.count, entity.name ?? "record")
         do {
             try browser.workPiecewise(sentence("gathering \(counted)"), share: { chosen.share }) { deadline in
                 chosen.handOn(until: deadline) {

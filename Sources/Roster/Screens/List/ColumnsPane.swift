@@ -190,7 +190,7 @@ extension ListScreen {
         let isSo = records.settings.columns.frozen == place + 1
         arrangeColumns { $0.frozen = isSo ? 0 : place + 1 }
         guard !isSo else { return browser.say("no column stays any more") }
-        let counted = DeletePlan.counted(place + 1, "column")
+        let counted = CountedNoun.text(place + 1, "column")
         browser.say(place == 0 ? sentence("\(counted) stays at the left") : sentence("\(counted) stay at the left"))
     }
 }

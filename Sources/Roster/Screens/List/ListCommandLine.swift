@@ -139,24 +139,19 @@ extension ListScreen {
             columns: whole || shown.isEmpty ? nil : shown)
         let isUnsaved = session.context.hasChanges
         let name = entity.name ?? "record"
-        let write = { (surroundings: CommandSurroundings) throws in
-            let outcome = try command.run(in: surroundings)
-            try surroundings.output.write("\(outcome.count)\n\(outcome.missing ?? "")")
-        }
-        browser.begin("export", write) { [unowned browser] outcome in
-            switch outcome {
-            case .done(let text):
-                let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-                let counted = DeletePlan.counted(Int(parts[0]) ?? 0, name)
-                if parts.count > 1, !parts[1].isEmpty {
-                    let missing = String(parts[1])
+        browser.begin("export", { try command.run(in: $0) }) { [unowned browser] result in
+            switch result {
+            case .success(let outcome):
+                let counted = CountedNoun.text(outcome.count, name)
+                if let missing = outcome.missing {
                     return browser.say(sentence("exported \(counted) to \(file), but \(missing)"), role: .warning)
                 }
                 browser.say(
                     isUnsaved
                         ? sentence("exported \(counted) to \(file), without unsaved changes")
                         : sentence("exported \(counted) to \(file)"))
-            case .failed(let problem): browser.say(sentence("not exported: \(problem)"), role: .error)
+            case .failure(let error):
+                browser.say(sentence("not exported: \(CommandError.line(for: error))"), role: .error)
             }
         }
         return nil
@@ -165,8 +160,7 @@ extension ListScreen {
 
 /// The commands that the command line has beside those of the table, and what completes them.
 struct CommandLineWords {
-    // SAFETY: immutable, and run on the main thread alone.
-    struct Command: @unchecked Sendable {
+    struct Command {
         /// The first is the one that is offered.
         let names: [String]
         var takesArgument = false

@@ -88,7 +88,7 @@ private struct CopiedText {
 
     /// What is said of it: `Wins: 12`, `3 records as JSON`.
     func name(_ text: String) -> String {
-        let records = DeletePlan.counted(count, "record")
+        let records = CountedNoun.text(count, "record")
         switch what {
         case .cell:
             let title = key.isEmpty ? tr("the name") : PropertyTitle.title(key)
@@ -146,7 +146,7 @@ extension ListScreen {
     }
 
     private func askForFile(for chosen: [NSManagedObject]) {
-        let counted = DeletePlan.counted(chosen.count, entity.name ?? "record")
+        let counted = CountedNoun.text(chosen.count, entity.name ?? "record")
         let prompt = Prompt(
             label: sentence("write \(counted) to: "), history: [],
             hint: sentence(

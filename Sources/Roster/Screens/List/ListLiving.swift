@@ -8,7 +8,7 @@ final class WaitingChanges {
     private let entity: NSEntityDescription
     private(set) var changed: Set<NSManagedObjectID> = []
     private(set) var deleted: Set<NSManagedObjectID> = []
-    private var observers: [any NSObjectProtocol] = []
+    private var observers: [Observer] = []
     var onChange: () -> Void = {}
 
     init(of entity: NSEntityDescription, in context: NSManagedObjectContext) {
@@ -29,18 +29,14 @@ final class WaitingChanges {
         }
     }
 
-    // SAFETY: the context posts on its queue, the main thread, where the list is used.
     private func observe(
         _ name: Notification.Name, _ context: NSManagedObjectContext,
         _ body: @escaping (WaitingChanges, [AnyHashable: Any]) -> Void
     ) {
-        // The context posts on its queue: the main thread, where the list is used.
-        nonisolated(unsafe) weak let waiting = self
-        nonisolated(unsafe) let body = body
         observers.append(
-            NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
-                guard let waiting else { return }
-                body(waiting, notification.userInfo ?? [:])
+            Observer(name, of: context) { [weak self] info in
+                guard let self else { return }
+                body(self, info)
             })
     }
 
@@ -54,8 +50,6 @@ final class WaitingChanges {
     }
 
     var count: Int { changed.count + deleted.count }
-
-    deinit { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
 }
 
 // How the list lives: it stands still, follows the newest record, and lets rows fade that went.
@@ -75,8 +69,7 @@ extension ListScreen {
         waitingChanges = waiting
         records.fading.removeAll()
         records.goneWhileFrozen = []
-        aggregateTask?.cancel()
-        aggregateTask = nil
+        aggregateJob = nil
         records.isFollowing = false
         records.refresh()
         view.reload()
@@ -110,7 +103,7 @@ extension ListScreen {
         browser.say(
             count == 0
                 ? tr("the list goes on: nothing changed meanwhile")
-                : sentence("\(DeletePlan.counted(count, "change")) arrived"))
+                : sentence("\(CountedNoun.text(count, "change")) arrived"))
     }
 
     /// Forgets that the list stands still.
@@ -132,8 +125,8 @@ extension ListScreen {
             return count == 0
                 ? tr("frozen")
                 : count == 1
-                    ? sentence("frozen: \(DeletePlan.counted(count, "change")) waits")
-                    : sentence("frozen: \(DeletePlan.counted(count, "change")) wait")
+                    ? sentence("frozen: \(CountedNoun.text(count, "change")) waits")
+                    : sentence("frozen: \(CountedNoun.text(count, "change")) wait")
         }
         return followsNewest ? tr("following") : nil
     }
@@ -147,13 +140,11 @@ extension ListScreen {
 
     /// Lets the controller compute what is said of the column with the focus, unless it does: at once in short lists, beside
     /// the keys in long ones. It keeps it right from then on.
-    // SAFETY: all of it is used on the main thread.
     func updateAggregates() {
         let key = showsAggregates ? focusedKey : nil
-        let isWaitedFor = aggregateTask != nil || waitingChanges != nil
+        let isWaitedFor = aggregateJob != nil || waitingChanges != nil
         guard aggregateKey != key || records.aggregates.map({ !$0.isKnown && !isWaitedFor }) ?? false else { return }
-        aggregateTask?.cancel()
-        aggregateTask = nil
+        aggregateJob = nil
         aggregateKey = key
         records.aggregate(key)
         // A list that stands still is not read again for that.
@@ -162,17 +153,15 @@ extension ListScreen {
             do { try records.fetchAgain() } catch { browser.complain(error) }
             return
         }
-        nonisolated(unsafe) let list = records
-        nonisolated(unsafe) weak let screen = self
-        aggregateTask = Task { @MainActor in
+        aggregateJob = Job { [list = records] in
             // The focus may go over many columns on its way.
-            try? await Task.sleep(for: .milliseconds(100))
-            guard !Task.isCancelled else { return }
+            try await Task.sleep(for: .milliseconds(100))
             // Where another fetch takes its place, what is wanted comes with that. The delegate takes up the new sections.
-            try? await list.controller.refetch(telling: .contents)
-            guard let screen, screen.records === list, !Task.isCancelled else { return }
-            screen.aggregateTask = nil
-            screen.browser.needsDisplay = true
+            try await list.controller.refetch(telling: .contents)
+        } then: { [unowned self, list = records] _ in
+            guard records === list else { return }
+            aggregateJob = nil
+            browser.needsDisplay = true
         }
     }
 

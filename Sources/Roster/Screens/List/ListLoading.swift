@@ -5,10 +5,7 @@ import Translation
 
 /// Something that a list does beside the keys, and that can be stopped.
 struct ListWork {
-    /// In a few words, for the status line: `filtering`.
-    let what: String
-    let began = ContinuousClock.now
-    let task: Task<Void, Never>
+    let job: Job<Void>
     /// The list that is being read, where that is what goes on.
     let list: RecordList?
     /// How long the same took last time.
@@ -17,6 +14,11 @@ struct ListWork {
     var progress = Progress(totalUnitCount: -1)
     /// How many rows there are, where that is known.
     var total: Int?
+
+    /// In a few words, for the status line: `filtering`.
+    var what: String { job.name }
+
+    var began: ContinuousClock.Instant { job.began }
 
     /// `filtering`, or `filtering ~40 %` where it is known how many rows the store has gone through, or how long it took last
     /// time. To go through the rows is all the work of a filter, and the lesser part of that of a sort.
@@ -79,28 +81,25 @@ extension ListScreen {
         try load(list, of: other, what: what, before: { value = kept() }) { if let value { next(value) } }
     }
 
-    // SAFETY: all of it is used on the main thread.
     private func loadBesideKeys(
         _ list: RecordList, of other: NSEntityDescription, what: String, before: @escaping () -> Void,
         then next: @escaping () -> Void
     ) {
-        // All of it is used on the main thread.
-        nonisolated(unsafe) let found = (list: list, entity: other, before: before, next: next)
         let progress = Progress(totalUnitCount: -1)
         begin(what, reading: list, progress) { screen in
             let end = ContinuousClock.now + StoreLock.patience
             while true {
                 do {
-                    try await found.list.controller.refetch(telling: .contents, reporting: progress)
+                    try await list.controller.refetch(telling: .contents, reporting: progress)
                     break
                 } catch  where StoreLock.isReason(for: error) && ContinuousClock.now < end && !Task.isCancelled {
                     try await Task.sleep(for: screen.session.limits.lockPause)
                 }
             }
-            found.list.refresh()
-            found.before()
-            screen.take(found.list, of: found.entity)
-            found.next()
+            list.refresh()
+            before()
+            screen.take(list, of: other)
+            next()
             screen.repeatSearch?()
         }
     }
@@ -112,29 +111,26 @@ extension ListScreen {
     }
 
     /// Begins work that goes on between the keys. What it throws is told, unless it was stopped.
-    // SAFETY: all of it is used on the main thread; the screen is weak.
     func begin(
         _ what: String, reading list: RecordList? = nil, _ progress: Progress = Progress(totalUnitCount: -1),
-        _ work: @escaping @MainActor (ListScreen) async throws -> Void
+        _ work: @escaping (ListScreen) async throws -> Void
     ) {
         stopWork()
-        nonisolated(unsafe) weak let screen = self
-        // The screen does not own the browser, and may outlive it while the work goes on.
-        nonisolated(unsafe) let browser = self.browser
         let kind = "\(list?.display.name ?? entity.name ?? "") \(what)"
-        let task = Task { @MainActor in
-            guard let screen else { return }
-            var failure: (any Error)?
-            let began = ContinuousClock.now
-            do { try await work(screen) } catch { failure = error }
-            guard !Task.isCancelled else { return }
-            if failure == nil { screen.workTimes[kind] = .now - began }
-            screen.work = nil
-            if let failure { browser.complain(failure) }
+        // The screen does not own the browser, and may outlive it while the work goes on.
+        let job = Job(what) { [weak self] in
+            if let self { try await work(self) }
+        } then: { [weak self, browser] result in
+            guard let self, let ended = self.work else { return }
+            self.work = nil
+            switch result {
+            case .success: workTimes[kind] = .now - ended.began
+            case .failure(let error): browser.complain(error)
+            }
             browser.needsDisplay = true
         }
         self.work = ListWork(
-            what: what, task: task, list: list, usual: workTimes[kind], progress: progress,
+            job: job, list: list, usual: workTimes[kind], progress: progress,
             total: list.flatMap { rowCount(of: $0.display.entity) })
         browser.needsDisplay = true
     }
@@ -149,7 +145,7 @@ extension ListScreen {
     @discardableResult
     func stopWork() -> ListWork? {
         defer { work = nil }
-        work?.task.cancel()
+        work?.job.cancel()
         return work
     }
 }

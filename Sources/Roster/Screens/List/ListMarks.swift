@@ -80,7 +80,7 @@ extension ListScreen {
         marks.anchor = nil
         guard let end = records.path(of: cursorObject) else { return }
         let range = [records.index(of: start), records.index(of: end)].sorted()
-        markAll(sentence("marking \(DeletePlan.counted(range[1] - range[0] + 1, "record"))")) { [unowned self] in
+        markAll(sentence("marking \(CountedNoun.text(range[1] - range[0] + 1, "record"))")) { [unowned self] in
             guard let start = records.path(of: anchor), let end = records.path(of: cursorObject) else { return 0..<0 }
             let range = [records.index(of: start), records.index(of: end)].sorted()
             return range[0]..<(range[1] + 1)
@@ -91,7 +91,7 @@ extension ListScreen {
 
     func invertMarks() {
         markAll(
-            sentence("marking \(DeletePlan.counted(records.objectCount, "record"))"), except: marks.objects
+            sentence("marking \(CountedNoun.text(records.objectCount, "record"))"), except: marks.objects
         ) { [unowned self] in
             0..<records.objectCount
         } then: { [unowned self] in
@@ -138,7 +138,6 @@ extension ListScreen {
     }
 
     /// Marks what a predicate finds in the list: beside the keys where the list is long.
-    // SAFETY: all of it is used on the main thread.
     private func mark(by predicate: NSPredicate?) throws {
         let request = NSFetchRequest<NSManagedObjectID>()
         request.entity = entity
@@ -150,17 +149,14 @@ extension ListScreen {
         guard records.objectCount > session.limits.longList else {
             return mark(try session.context.fetch(request))
         }
-        nonisolated(unsafe) let work = (request: request, context: session.context)
-        begin("marking") { screen in
-            screen.mark(try await work.context.fetchAsynchronously(work.request))
-        }
+        begin("marking") { screen in screen.mark(try await screen.session.context.fetchAsynchronously(request)) }
     }
 
     private func mark(_ ids: [NSManagedObjectID]) {
         var found: Set<NSManagedObject> = []
         var done = 0
         do {
-            let what = sentence("marking \(DeletePlan.counted(ids.count, "record"))")
+            let what = sentence("marking \(CountedNoun.text(ids.count, "record"))")
             try browser.workPiecewise(what, share: { Double(done) / Double(max(1, ids.count)) }) {
                 [unowned self] deadline in
                 while done < ids.count {
@@ -185,7 +181,7 @@ extension ListScreen {
         browser.say("the record at which the range began was deleted: v begins another", role: .warning)
     }
 
-    private func sayMarked() { browser.say(sentence("\(DeletePlan.counted(marks.objects.count, "record")) marked")) }
+    private func sayMarked() { browser.say(sentence("\(CountedNoun.text(marks.objects.count, "record")) marked")) }
 
     // MARK: Changing what is marked
 
@@ -200,7 +196,7 @@ extension ListScreen {
     private func askForValue(of attribute: NSAttributeDescription, in chosen: [NSManagedObject]) {
         let title = PropertyTitle.title(attribute.name)
         let prompt = Prompt(
-            label: sentence("\(title) of \(DeletePlan.counted(chosen.count, entity.name ?? "record")): "),
+            label: sentence("\(title) of \(CountedNoun.text(chosen.count, entity.name ?? "record")): "),
             hint: sentence("\(FieldText.hint(for: attribute)); empty is no value"))
         prompt.onAccept = { [unowned self] text in
             do {
@@ -239,7 +235,7 @@ extension ListScreen {
                 lines.append(TextPane.Line("\(RecordName.short(object)): \(values)"))
             }
         }
-        let counted = DeletePlan.counted(objects.count, entity.name ?? "record")
+        let counted = CountedNoun.text(objects.count, entity.name ?? "record")
         try browser.workPiecewise(
             sentence("looking at \(counted)"), share: { Double(done) / Double(max(1, objects.count)) },
             { deadline in
@@ -267,7 +263,7 @@ extension ListScreen {
     ) {
         guard !seen.isEmpty else { return browser.say("they all have that value already") }
         let title = PropertyTitle.title(attribute.name)
-        let counted = DeletePlan.counted(seen.count, entity.name ?? "record")
+        let counted = CountedNoun.text(seen.count, entity.name ?? "record")
         let edited = sentence("\(title) of \(counted)")
         browser.layers.push(
             Dialog(
@@ -279,7 +275,7 @@ extension ListScreen {
                             seen: seen,
                             { if !seen[$1].isGone { seen[$1].object.setValue(value, forKey: attribute.name) } },
                             then: { [unowned self] in
-                                let counted = DeletePlan.counted(seen.count, "record")
+                                let counted = CountedNoun.text(seen.count, "record")
                                 browser.say(sentence("changed \(counted), not saved yet"))
                             })
                     },
@@ -297,7 +293,7 @@ extension ListScreen {
             }
             browser.layers.push(
                 Dialog(
-                    title: sentence("Copies of \(DeletePlan.counted(chosen.count, entity.name ?? "record"))"),
+                    title: sentence("Copies of \(CountedNoun.text(chosen.count, entity.name ?? "record"))"),
                     lines: names + Self.more(than: chosen.count),
                     choices: [
                         Dialog.Choice("y", "make them") { [unowned self] in duplicate(chosen) },
@@ -312,7 +308,7 @@ extension ListScreen {
                 ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name
             })
         var last: NSManagedObject?
-        let counted = DeletePlan.counted(chosen.count, "record")
+        let counted = CountedNoun.text(chosen.count, "record")
         browser.editMany(
             sentence("duplicate \(counted)"), doing: sentence("duplicating \(counted)"), count: chosen.count,
             { context, index in

@@ -38,7 +38,7 @@ final class ListScreen: Layer {
     var showsAggregates = false
     /// Of which column was asked last what is said of it.
     var aggregateKey: String?
-    var aggregateTask: Task<Void, Never>?
+    var aggregateJob: Job<Void>?
     /// What goes on beside the keys.
     var work: ListWork?
     /// How long what goes on beside the keys took last time, by entity and kind.
@@ -61,7 +61,7 @@ final class ListScreen: Layer {
     /// Hears of what the search finds.
     var onSearchProgress: (RecordSearch) -> Void = { _ in }
     /// Reads the values that may complete a filter.
-    var completion: Task<Void, Never>?
+    var completion: Job<Prompt.Completion?>?
     /// How many records there are without the filter; there while a list is filtered.
     var total: EntityTotal?
     /// Where the tabs of the entities were painted in the first line.
@@ -96,7 +96,7 @@ final class ListScreen: Layer {
         view = SectionedList(source: records, columns: [])
         settingsByEntity[entity.name ?? ""] = settings
         adopt(records)
-        try load(records, of: entity, what: sentence("reading \(DeletePlan.plural(entity.name ?? "record"))")) {
+        try load(records, of: entity, what: sentence("reading \(CountedNoun.plural(entity.name ?? "record"))")) {
             [unowned self] in
             restorePlace(settings)
             if state.showsDetail { openDetailPane() }
@@ -119,7 +119,7 @@ final class ListScreen: Layer {
         do {
             let list = try RecordList(
                 entity: other, settings: settings, context: session.context, limits: session.limits)
-            try load(list, of: other, what: sentence("reading \(DeletePlan.plural(other.name ?? "record"))")) {
+            try load(list, of: other, what: sentence("reading \(CountedNoun.plural(other.name ?? "record"))")) {
                 [unowned self] in
                 restorePlace(settings)
             }
@@ -196,7 +196,7 @@ final class ListScreen: Layer {
     /// Hears of no changes any more.
     func close() {
         records.delegate = nil
-        aggregateTask?.cancel()
+        aggregateJob = nil
         stopFreezing()
         stopWork()
         closeDetailPane()

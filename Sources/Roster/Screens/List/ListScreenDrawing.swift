@@ -128,11 +128,11 @@ extension ListScreen {
     private var countText: String {
         let name = entity.name ?? "record"
         guard !records.settings.filter.isEmpty, let total = knownTotal else {
-            return DeletePlan.counted(records.objectCount, name)
+            return CountedNoun.text(records.objectCount, name)
         }
         // While the one number has changed and the other is counted again.
         let whole = max(total, records.objectCount)
-        return sentence("\(GroupedNumber.text(records.objectCount)) of \(DeletePlan.counted(whole, name))")
+        return sentence("\(GroupedNumber.text(records.objectCount)) of \(CountedNoun.text(whole, name))")
     }
 
     /// What the list is, and where in it the cursor stands.
@@ -254,7 +254,7 @@ extension ListScreen {
     ]
 
     private func drawEmptyNote(in canvas: Canvas) {
-        let plural = DeletePlan.plural(entity.name ?? "record")
+        let plural = CountedNoun.plural(entity.name ?? "record")
         let isFiltered = !records.settings.filter.isEmpty
         let first = isFiltered ? tr("No %s match the filter.", plural) : tr("There are no %s yet.", plural)
         let second =

@@ -240,7 +240,7 @@ extension ListScreen {
     }
 
     /// Why there is none of a number.
-    var entitiesThereAre: String { sentence("the store has only \(DeletePlan.counted(entities.count, "entity"))") }
+    var entitiesThereAre: String { sentence("the store has only \(CountedNoun.text(entities.count, "entity"))") }
 
     // MARK: Records
 

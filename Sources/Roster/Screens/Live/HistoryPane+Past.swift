@@ -30,32 +30,20 @@ extension HistoryPane {
     /// Reads the list as it was right after a transaction. The rest goes on meanwhile.
     ///
     /// - Parameter next: called on the main thread, unless reading failed or was stopped: an error is told to the user.
-    // SAFETY: all of it is used on the main thread; the pane is weak.
     func readPast(
         of transaction: NSPersistentHistoryTransaction, then next: @escaping (HistoryPane, PastList) -> Void
     ) {
         stopReading()
         guard let list = browser.list else { return }
-        nonisolated(unsafe) weak let pane = self
-        nonisolated(unsafe) let wanted = (
-            next: next, entity: list.entity, settings: list.records.settings, session: session, browser: browser
-        )
-        pastReading = Task { @MainActor in
-            let outcome: Result<PastList, any Error>
-            do {
-                outcome = .success(
-                    try await PastList.read(
-                        after: transaction, of: wanted.entity, as: wanted.settings, in: wanted.session))
-            } catch {
-                outcome = .failure(error)
+        pastReading = Job { [session, entity = list.entity, settings = list.records.settings] in
+            try await PastList.read(after: transaction, of: entity, as: settings, in: session)
+        } then: { [unowned self] result in
+            pastReading = nil
+            switch result {
+            case .success(let list): next(self, list)
+            case .failure(let error): browser.complain(error)
             }
-            guard !Task.isCancelled, let pane else { return }
-            pane.pastReading = nil
-            switch outcome {
-            case .success(let list): wanted.next(pane, list)
-            case .failure(let error): wanted.browser.complain(error)
-            }
-            wanted.browser.needsDisplay = true
+            browser.needsDisplay = true
         }
     }
 
@@ -63,7 +51,6 @@ extension HistoryPane {
     @discardableResult
     func stopReading() -> Bool {
         defer { pastReading = nil }
-        pastReading?.cancel()
         return pastReading != nil
     }
 }

@@ -33,7 +33,7 @@ final class HistoryPane: Layer {
     private var limit = 200
     private static let greatestLimit = 20_000
     /// Reads the list as it was, beside the keys.
-    var pastReading: Task<Void, Never>?
+    var pastReading: Job<PastList>?
 
     init(browser: Browser, session: StoreSession) {
         self.browser = browser

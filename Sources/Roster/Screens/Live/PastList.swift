@@ -10,8 +10,6 @@ import Translation
 /// Design note. The list is a results controller's, in a context of its own that is never saved: in it, new records stand for
 /// those that were deleted, and the predicate leaves out what came later. So sections, order and filter are exactly those of
 /// the list. It stays as it was read.
-///
-/// Use on the main thread.
 final class PastList: ListSource {
     /// The transaction after which the list was so.
     let transaction: NSPersistentHistoryTransaction
@@ -32,7 +30,6 @@ final class PastList: ListSource {
     ///
     /// - Throws: 134301 where the history was removed or the store put back meanwhile; what a fetch throws.
     // SAFETY: the entity and the transaction are immutable.
-    @MainActor
     static func read(
         after transaction: NSPersistentHistoryTransaction, of entity: NSEntityDescription, as settings: ListSettings,
         in session: StoreSession
@@ -69,7 +66,6 @@ final class PastList: ListSource {
     }
 
     /// What is done for each of many records is done in steps: keys are answered between them, and one of them may stop it.
-    @MainActor
     private static func pause(before number: Int) async throws {
         guard number % 256 == 255 else { return }
         try await Task.sleep(for: .milliseconds(1))
@@ -82,7 +78,6 @@ final class PastList: ListSource {
         standInsByID[id] = record
     }
 
-    @MainActor
     private func refresh() async throws {
         records.refresh()
         let key = records.settings.sectionKey

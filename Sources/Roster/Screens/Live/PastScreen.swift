@@ -227,7 +227,7 @@ final class PastScreen: Layer {
     }
 
     private func title(author: String) -> String {
-        let plural = DeletePlan.plural(list.records.display.name)
+        let plural = CountedNoun.plural(list.records.display.name)
         let time = TransactionText.time(list.transaction.timestamp)
         let number = list.transaction.transactionNumber
         return sentence(" \(plural) as of transaction \(number), \(time) by \(author); values are today's")
@@ -242,7 +242,7 @@ final class PastScreen: Layer {
         canvas.fillLine(y, style: .text)
         let symbols = canvas.symbols
         var pieces: [(text: String, role: Role)] = [
-            (DeletePlan.counted(list.records.objectCount, list.records.display.name), .text)
+            (CountedNoun.text(list.records.objectCount, list.records.display.name), .text)
         ]
         func add(_ sign: String, _ role: Role, _ count: Int, _ text: String) {
             if count > 0 { pieces += [("   \(sign) ", role), (text, .muted)] }

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// The statements that the store runs, as they come, for the pane that shows them.
-final class StatementLog: Sendable {
+nonisolated final class StatementLog: Sendable {
     static let limit = 500
 
     private struct State {
@@ -53,7 +53,7 @@ final class StatementLog: Sendable {
     static func line(_ statement: ExecutedStatement) -> TextPane.Line {
         let milliseconds = statement.duration / .milliseconds(1)
         let time = padded(String(format: "%.2f ms", milliseconds), to: 11)
-        let rows = padded(DeletePlan.counted(statement.rows, "row"), to: 11)
+        let rows = padded(CountedNoun.text(statement.rows, "row"), to: 11)
         return TextPane.Line(runs: [
             (rows, .muted), (time, milliseconds >= 50 ? .warning : .key), ("  " + statement.sql, .text),
         ])
@@ -71,7 +71,6 @@ final class StatementLog: Sendable {
 
 extension ListScreen {
     /// Shows the store's statements as they come, or not any more.
-    // SAFETY: the weak reference is read by the runtime, which any thread may; the browser is used on the main thread.
     func toggleStatements() {
         if statements != nil {
             statements = nil
@@ -87,16 +86,14 @@ extension ListScreen {
         if let statements { browser.layers.push(StatementScreen(statements, browser: browser)) }
     }
 
-    // SAFETY: as above.
     private func beginStatements() {
         let log = StatementLog()
         statements = log
         showsCallbacks = false
-        // Told on any thread; the browser is used on the main thread.
-        nonisolated(unsafe) weak let browser = self.browser
-        statementObservation = StatementObservation { statement in
+        // Told on any thread.
+        statementObservation = StatementObservation { [weak browser] statement in
             guard log.add(statement) else { return }
-            DispatchQueue.main.async { browser?.needsDisplay = true }
+            DispatchQueue.main.async { [weak browser] in browser?.needsDisplay = true }
         }
     }
 

@@ -31,7 +31,7 @@ enum TransactionText {
             }
         }
         guard !counts.isEmpty else { return tr("nothing that the history names") }
-        return counts.map { told($0.type, DeletePlan.counted($0.count, $0.entity)) }.joined(separator: tr(", "))
+        return counts.map { told($0.type, CountedNoun.text($0.count, $0.entity)) }.joined(separator: tr(", "))
     }
 
     private static func told(_ type: NSPersistentHistoryChangeType, _ counted: String) -> String {

@@ -3,9 +3,9 @@ import Foundation
 import RosterCommands
 
 /// Counts the saved records of a list by the values of one or two columns, in the store.
-struct ColumnCounts {
+nonisolated struct ColumnCounts {
     /// A group of records that have the same values.
-    struct Row {
+    nonisolated struct Row {
         let values: [Any?]
         let count: Int
         /// The sum of the number asked for, and how many records have one.

@@ -13,15 +13,14 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
     private(set) var buckets: [ValueBuckets.Bucket] = []
     private var heaps: ValueBuckets?
     private var statistics = ""
-    /// The counting that goes on.
-    private var counting: ColumnCountsTask<Counted>?
+    private var counting: Job<Counted>?
     private var rows = ScrolledRows()
     private var firstLine = 0
     /// Whether the greatest heap stands first, instead of the least value.
     private var isByCount: Bool
     private var seen: SeenChanges
 
-    private struct Counted {
+    private nonisolated struct Counted {
         let heaps: ValueBuckets
         let statistics: String
     }
@@ -40,20 +39,20 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         let query = ColumnCounts.Query(
             keyPaths: [keyPath], entity: list.entity, filter: list.records.settings.filter)
         let greatestCount = list.session.limits.histogramLines
-        counting = ColumnCountsTask(
-            query, in: list.session.context, whenDone: { [weak self] in self?.list.browser.needsDisplay = true }
-        ) { [keyPath, attribute] counts in
+        let job = ColumnCounts.job(query, in: list.session.context) { [keyPath, attribute] counts in
             let totals = counts.totals(ofColumn: 0)
             let heaps = ValueBuckets(totals, of: attribute, at: keyPath, greatestCount: greatestCount)
             return Counted(
                 heaps: heaps, statistics: Self.statistics(totals, of: attribute, distinct: heaps.distinctCount))
+        } then: { [weak self] in
+            self?.show($0)
         }
-        takeUp()
+        counting = job
+        job.wait(ColumnCounts.patience)
     }
 
-    /// Shows what was counted, where it is there.
-    func takeUp() {
-        guard let result = counting?.take() else { return }
+    private func show(_ result: Result<Counted, any Error>) {
+        list.browser.needsDisplay = true
         counting = nil
         do {
             let counted = try result.get()
@@ -64,6 +63,8 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
             list.browser.complain(error)
         }
     }
+
+    func takeUp() { counting?.wait() }
 
     var isWorking: Bool { counting != nil }
 
@@ -80,10 +81,10 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
     }
 
     /// `34 values, least 0, greatest 76, mean 12.5, sum 1001`.
-    private static func statistics(
+    private nonisolated static func statistics(
         _ totals: [(value: Any?, count: Int)], of attribute: NSAttributeDescription, distinct: Int
     ) -> String {
-        let text = DeletePlan.counted(distinct, "different value")
+        let text = CountedNoun.text(distinct, "different value")
         let present = totals.filter { $0.value != nil }
         let numbers = present.compactMap { item in ValueBuckets.number(item.value).map { (item.value, $0, item.count) }
         }
@@ -152,7 +153,7 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         canvas.clear()
         let total = buckets.reduce(0) { $0 + $1.count }
         let title = sentence(
-            " \(PropertyTitle.title(keyPath)) of \(DeletePlan.counted(total, list.entity.name ?? "record"))")
+            " \(PropertyTitle.title(keyPath)) of \(CountedNoun.text(total, list.entity.name ?? "record"))")
         let note = list.session.context.hasChanges ? tr("what is saved ") : ""
         StatusLine(left: [(title, .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
         var y = 1

@@ -130,7 +130,7 @@ final class ModelMapScreen: KeyHelping {
         }
         // Abstract ones are drawn, and have no list: the entities to choose from are fewer.
         let abstract = entities.count(where: \.isAbstract)
-        let counted = DeletePlan.counted(entities.count, "entity")
+        let counted = CountedNoun.text(entities.count, "entity")
         let left = abstract > 0 ? sentence("\(counted) (\(abstract) abstract)") : counted
         let missing = map.lines.count { $0.lane == nil }
         let note =

@@ -7,7 +7,7 @@ import Translation
 /// Two columns against each other: how many records have a value of the one and a value of the other, or what they sum up to.
 final class PivotScreen: WorkingLayer, KeyHelping {
     /// What the cells show.
-    enum Measure: Equatable {
+    nonisolated enum Measure: Equatable {
         case count
         case sum(String)
         case average(String)
@@ -28,21 +28,21 @@ final class PivotScreen: WorkingLayer, KeyHelping {
         }
     }
 
-    private struct Cell {
+    private nonisolated struct Cell {
         var count = 0
         var sum = 0.0
         /// Records with a number to sum up.
         var summed = 0
     }
 
-    private struct Counted {
+    private nonisolated struct Counted {
         let measure: Measure
         let heads: [ValueBuckets]
         let cells: [[Cell]]
     }
 
     /// So many texts get a row, or a column, of their own.
-    private static let greatestCounts = [1000, 100]
+    private nonisolated static let greatestCounts = [1000, 100]
 
     unowned let list: ListScreen
     private let keyPaths: [String]
@@ -54,8 +54,7 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     private var column = 0
     private var left = 0
     private var firstLine = 0
-    /// The counting that goes on.
-    private var counting: ColumnCountsTask<Counted>?
+    private var counting: Job<Counted>?
     private var seen: SeenChanges
 
     /// - Parameter keyPaths: of the rows and of the columns.
@@ -70,9 +69,7 @@ final class PivotScreen: WorkingLayer, KeyHelping {
         seen = SeenChanges(of: list)
         let query = ColumnCounts.Query(
             keyPaths: keyPaths, entity: list.entity, filter: list.records.settings.filter, summed: measure.keyPath)
-        counting = ColumnCountsTask(
-            query, in: list.session.context, whenDone: { [weak self] in self?.list.browser.needsDisplay = true }
-        ) { counts in
+        let job = ColumnCounts.job(query, in: list.session.context) { counts in
             let heads = try query.keyPaths.enumerated().map { index, keyPath in
                 let attribute = try EntityKeys.attribute(at: keyPath, of: query.entity, for: "count by")
                 return ValueBuckets(
@@ -80,13 +77,15 @@ final class PivotScreen: WorkingLayer, KeyHelping {
                     greatestCount: Self.greatestCounts[index])
             }
             return Counted(measure: measure, heads: heads, cells: Self.cells(of: counts, heads))
+        } then: { [weak self] in
+            self?.show($0)
         }
-        takeUp()
+        counting = job
+        job.wait(ColumnCounts.patience)
     }
 
-    /// Shows what was counted, where it is there.
-    func takeUp() {
-        guard let result = counting?.take() else { return }
+    private func show(_ result: Result<Counted, any Error>) {
+        list.browser.needsDisplay = true
         counting = nil
         do {
             let counted = try result.get()
@@ -97,9 +96,11 @@ final class PivotScreen: WorkingLayer, KeyHelping {
         }
     }
 
+    func takeUp() { counting?.wait() }
+
     var isWorking: Bool { counting != nil }
 
-    private static func cells(of counts: ColumnCounts, _ heads: [ValueBuckets]) -> [[Cell]] {
+    private nonisolated static func cells(of counts: ColumnCounts, _ heads: [ValueBuckets]) -> [[Cell]] {
         // One more row and column for the sums.
         var cells = Array(
             repeating: Array(repeating: Cell(), count: heads[1].buckets.count + 1), count: heads[0].buckets.count + 1)

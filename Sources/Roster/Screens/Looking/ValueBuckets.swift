@@ -5,8 +5,8 @@ import Translation
 
 /// The values of a column put into a few heaps: each value for itself where there are few, ranges of numbers and dates
 /// where there are many.
-struct ValueBuckets {
-    struct Bucket {
+nonisolated struct ValueBuckets {
+    nonisolated struct Bucket {
         /// What the values of a heap have in common.
         enum Values {
             case one(Any)
@@ -184,7 +184,7 @@ struct ValueBuckets {
 }
 
 /// Dates in steps of the calendar: decades, years, months, days, hours, minutes. In the same zone as values are shown.
-private enum DateSteps {
+nonisolated private enum DateSteps {
     private static let calendar = DateDisplay.utc
 
     private static let steps: [(unit: Calendar.Component, count: Int, seconds: Double)] = [

@@ -70,7 +70,7 @@ struct CallbackLog {
     }
 
     mutating func didChange(sections: Int, objects: Int) {
-        let counted = "\(DeletePlan.counted(sections, "section")), \(DeletePlan.counted(objects, "record"))"
+        let counted = "\(CountedNoun.text(sections, "section")), \(CountedNoun.text(objects, "record"))"
         add([("   ", .text), ("didChangeContent  \(counted)", .muted)])
     }
 

@@ -6,7 +6,7 @@ import RosterCommands
 ///
 /// Verbs and records that are typed have the same, so that a date on the screen is the one in a file. A zone of the user's own
 /// would show days that programs keep as midnight of UTC as those before.
-enum DateDisplay {
+nonisolated enum DateDisplay {
     /// `2022-12-18`, or `2022-12-18 19:00Z`.
     static func short(_ date: Date) -> String {
         let parts = exact(date).split(separator: " ")
@@ -27,7 +27,7 @@ enum DateDisplay {
 
     /// The Gregorian calendar repeats after 400 years, weekdays included. Foundation's calendars change to the Julian one before
     /// 1582, and end: dates are counted in the cycle that begins in 2001.
-    struct Cycle {
+    nonisolated struct Cycle {
         /// Cycles from that of 2001 to the date's.
         private let count: Double
         private static let length = 146_097.0 * 86_400

@@ -64,7 +64,7 @@ struct EntityDisplay {
 
     /// The attribute of the first uniqueness constraint of one attribute; else the one that is called like a name; else
     /// the first text.
-    static func label(of entity: NSEntityDescription) -> NSAttributeDescription? {
+    nonisolated static func label(of entity: NSEntityDescription) -> NSAttributeDescription? {
         let attributes = entity.properties.compactMap { $0 as? NSAttributeDescription }
             .filter { $0.attributeType == .stringAttributeType && !$0.isTransient }
         for constraint in entity.uniquenessConstraints where constraint.count == 1 {
@@ -81,7 +81,7 @@ struct EntityDisplay {
     }
 
     /// Whether a text says where something is and not what it is called.
-    private static func isPointer(_ attribute: NSAttributeDescription) -> Bool {
+    private nonisolated static func isPointer(_ attribute: NSAttributeDescription) -> Bool {
         let name = attribute.name.lowercased()
         return ["image", "icon", "file", "url", "path", "identifier", "uuid", "guid", "data", "hash", "token"].contains
         { name.contains($0) }
@@ -140,7 +140,7 @@ struct EntityDisplay {
 }
 
 /// A property as a column of a list or a line of a record.
-struct PropertyColumn {
+nonisolated struct PropertyColumn {
     /// How much texts, numbers and relationships matter that are neither names nor sort keys.
     static let ordinaryRank = 3
     /// How much columns matter that only the user asked for.
@@ -213,7 +213,7 @@ struct PropertyColumn {
 }
 
 /// Names from the model as people read them.
-enum PropertyTitle {
+nonisolated enum PropertyTitle {
     /// `goalsFor` is shown as “Goals for”, `homeVenue.name` as “Home venue name”.
     static func title(_ key: String) -> String {
         var words: [String] = []

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// The filter as the user types it.
-enum FilterText {
+nonisolated enum FilterText {
     /// The predicate that a text means; `nil` for an empty text.
     ///
     /// - Throws: where the text does not parse or names what the entity does not have.

@@ -113,7 +113,7 @@ struct ListSettings {
     }
 }
 
-extension NSAttributeDescription {
+nonisolated extension NSAttributeDescription {
     /// Whether records can be put in order, or in sections, by this attribute.
     var isSortable: Bool {
         switch attributeType {
@@ -125,7 +125,7 @@ extension NSAttributeDescription {
     }
 }
 
-extension NSEntityDescription {
+nonisolated extension NSEntityDescription {
     /// The key paths by which records can be sorted and grouped: the entity's attributes, and those of the records that
     /// its to-one relationships lead to.
     var sortableKeyPaths: [String] {

@@ -40,7 +40,7 @@ final class RecordSearch {
     private var pieceSize = 64
     private(set) var matches: Set<NSManagedObjectID> = []
     /// Asks the store for all matches.
-    private(set) var scan: Task<Void, Never>?
+    private(set) var scan: Job<[NSManagedObjectID]>?
     /// What it found, until it is taken up.
     private var answer: Set<NSManagedObjectID>?
     /// Whether the store has said of all rows whether they match: `matches` are all.
@@ -75,8 +75,6 @@ final class RecordSearch {
         }
         isFinished = predicate == nil || count == 0
     }
-
-    deinit { scan?.cancel() }
 
     /// Whether the records of an entity have any text to look in.
     static func canSearch(_ entity: NSEntityDescription) -> Bool { predicate(for: "a", entity: entity) != nil }
@@ -119,7 +117,6 @@ final class RecordSearch {
 
     /// Asks the store for all matches, beside the queue, unless the search is over or that is done already. A list that does not
     /// follow its context may hold other records than the store: its rows are only gone through.
-    // SAFETY: the list and its context are used on the main thread; the search is weak.
     private func askForAll() {
         guard !isFinished, scan == nil, list.isFollowing, let predicate else { return }
         let request = NSFetchRequest<NSManagedObjectID>()
@@ -127,12 +124,11 @@ final class RecordSearch {
         request.entity = list.display.entity
         request.predicate = NSCompoundPredicate(
             andPredicateWithSubpredicates: [list.controller.fetchRequest.predicate, predicate].compactMap { $0 })
-        nonisolated(unsafe) weak let search = self
-        nonisolated(unsafe) let asked = (context: context, request: request)
-        scan = Task { @MainActor in
+        scan = Job { [context] in
+            try await context.fetchAsynchronously(request)
+        } then: { [unowned self] result in
             // Where it fails, the pieces go on, and tell what is wrong.
-            guard let found = try? await asked.context.fetchAsynchronously(asked.request) else { return }
-            search?.answer = Set(found)
+            answer = (try? result.get()).map(Set.init)
         }
     }
 

@@ -14,7 +14,7 @@ final class SearchPlaces {
     private let list: RecordList
     /// What matches, once the store has said it.
     private var matches: Set<NSManagedObjectID>?
-    private var asking: Task<Void, Never>?
+    private var asking: Job<[NSManagedObjectID]>?
     private var next = 0
     private var found: [Int] = []
     /// When the places are to be found anew, as the list has changed; `nil` while they are right.
@@ -39,8 +39,6 @@ final class SearchPlaces {
         earlierCount = other.count
         ask(whenKnown)
     }
-
-    deinit { asking?.cancel() }
 
     /// The list has changed: only how many matches there were is known from now on.
     func listChanged() {
@@ -67,7 +65,6 @@ final class SearchPlaces {
         return low < rows.count && rows[low] == row ? low + 1 : nil
     }
 
-    // SAFETY: the list and its context are used on the main thread, as is the closure; the places are weak.
     private func ask(_ whenKnown: @escaping () -> Void) {
         let request = NSFetchRequest<NSManagedObjectID>()
         request.resultType = .managedObjectIDResultType
@@ -82,14 +79,12 @@ final class SearchPlaces {
             matches = Set((try? context.fetch(request)) ?? [])
             return
         }
-        nonisolated(unsafe) weak let places = self
-        nonisolated(unsafe) let asked = (context: context, request: request, whenKnown: whenKnown)
-        asking = Task { @MainActor in
-            guard let found = try? await asked.context.fetchAsynchronously(asked.request), !Task.isCancelled else {
-                return
-            }
-            places?.matches = Set(found)
-            asked.whenKnown()
+        asking = Job {
+            try await context.fetchAsynchronously(request)
+        } then: { [unowned self] result in
+            guard let found = try? result.get() else { return }
+            matches = Set(found)
+            whenKnown()
         }
     }
 

@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 
 /// The values that may follow a comparison in a filter: `zone == "` is completed by the zones that the store has.
-struct ValueCompletion {
+nonisolated struct ValueCompletion: Sendable {
     private let keyPath: String
     private let attribute: NSAttributeDescription
     /// What was typed of the value, without its quotation mark.
@@ -82,7 +82,6 @@ extension ListScreen {
     /// read beside the keys, and offered when they are there, if the text is still the same.
     ///
     /// - Parameter start: where in the prompt the predicate begins.
-    // SAFETY: all of it is used on the main thread, but for the request, which the reader's queue has alone.
     func complete(_ text: String, cursor: Int, in prompt: Prompt?, from start: Int = 0) -> Prompt.Completion? {
         let predicate = String(text.dropFirst(start))
         func placed(_ found: Prompt.Completion) -> Prompt.Completion {
@@ -92,20 +91,16 @@ extension ListScreen {
         guard let values = ValueCompletion(predicate, cursor: cursor - start, entity: entity) else {
             return FilterText.completion(predicate, cursor: cursor - start, entity: entity).map(placed)
         }
-        let request = values.request(of: entity)
         if !session.isLong(entity) {
-            return (try? session.context.fetch(request)).flatMap(values.completion).map(placed)
+            return (try? session.context.fetch(values.request(of: entity))).flatMap(values.completion).map(placed)
         }
-        nonisolated(unsafe) weak let asking = prompt
-        nonisolated(unsafe) weak let browser = self.browser
-        nonisolated(unsafe) let query = request
-        let container = session.container
-        completion = Task { @MainActor in
-            let reader = container.newBackgroundContext()
-            let found = await reader.perform { (try? reader.fetch(query)).flatMap(values.completion) }
-            guard let asking, let found else { return }
-            asking.offer(placed(found), for: text)
-            browser?.needsDisplay = true
+        let reader = session.container.newBackgroundContext()
+        completion = Job { [entity] in
+            try await reader.perform { values.completion(try reader.fetch(values.request(of: entity))) }
+        } then: { [weak prompt, unowned self] result in
+            guard let prompt, let found = try? result.get() else { return }
+            prompt.offer(placed(found), for: text)
+            browser.needsDisplay = true
         }
         return nil
     }

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// Values as people read them on the screen.
-enum ValueDisplay {
+nonisolated enum ValueDisplay {
     /// What is shown for no value, so that it differs from an empty text.
     static let nothing = "–"
 
@@ -75,7 +75,7 @@ enum ValueDisplay {
 }
 
 /// What a record is called on the screen.
-enum RecordName {
+nonisolated enum RecordName {
     /// The value of its entity's label, else what its relationships or numbers say, else `Entity p12`.
     static func text(_ object: NSManagedObject) -> String {
         if object.isDeleted || object.managedObjectContext == nil { return tr("deleted record") }

@@ -21,7 +21,7 @@ struct BrowserStateFile {
     }
 
     /// `$XDG_STATE_HOME/roster`, or `~/.local/state/roster`.
-    static var userFolder: URL {
+    nonisolated static var userFolder: URL {
         UserFolder.url("XDG_STATE_HOME", else: ".local/state").appendingPathComponent("roster", isDirectory: true)
     }
 

@@ -21,7 +21,7 @@ struct DeletePlan {
 
         /// `1 Team loses its Home venue`, `3 Venues lose one of their Teams`.
         var text: String {
-            let who = DeletePlan.counted(counts.count, relationship.entity.name ?? "record")
+            let who = CountedNoun.text(counts.count, relationship.entity.name ?? "record")
             let isOne = counts.count == 1
             let title = PropertyTitle.title(relationship.name)
             guard relationship.isToMany else {
@@ -109,7 +109,7 @@ struct DeletePlan {
             guard !others.isEmpty else { continue }
             switch relationship.deleteRule {
             case .denyDeleteRule where denied.count < Self.mostReasons:
-                let count = Self.counted(others.count, relationship.destinationEntity?.name ?? "record")
+                let count = CountedNoun.text(others.count, relationship.destinationEntity?.name ?? "record")
                 denied.append(
                     sentence(
                         "\(RecordName.short(current)) still has \(count) in \(PropertyTitle.title(relationship.name))"))
@@ -145,7 +145,7 @@ struct DeletePlan {
         let entity = objects.first?.entity.name ?? "record"
         var lines = [
             TextPane.Line(
-                objects.count == 1 ? "\(entity) \(names)" : "\(Self.counted(objects.count, entity)): \(names)")
+                objects.count == 1 ? "\(entity) \(names)" : "\(CountedNoun.text(objects.count, entity)): \(names)")
         ]
         for reason in denied { lines.append(TextPane.Line(sentence("\(reason), which forbids it."), role: .error)) }
         guard denied.isEmpty else { return lines }
@@ -154,21 +154,9 @@ struct DeletePlan {
             let more = group.count > group.names.count ? ", …" : ""
             lines.append(
                 TextPane.Line(
-                    sentence("Takes along \(Self.counted(group.count, entity)): \(names)\(more)"), role: .warning))
+                    sentence("Takes along \(CountedNoun.text(group.count, entity)): \(names)\(more)"), role: .warning))
         }
         lines += nullified.map { TextPane.Line($0.text, role: .warning) }
         return lines
     }
-
-    /// `1 Team`, `3 Teams`, `2,000 Countries`.
-    static func counted(_ count: Int, _ noun: String) -> String {
-        let many = EnglishPlural.of(noun)
-        let number = GroupedNumber.text(count)
-        // Words of the program have a sentence of their own in the catalogue; entities, whose names stay, share one.
-        if Translation.text("%s " + many) != "%s " + many { return tr("%s " + many, number) }
-        return tr("%1$s %3$s", number, noun, count == 1 ? noun : many)
-    }
-
-    /// `Teams`; the name itself in languages that have no plural.
-    static func plural(_ noun: String) -> String { tr("%2$s", noun, EnglishPlural.of(noun)) }
 }

@@ -148,7 +148,7 @@ struct EditBaseline {
         return fields.isEmpty ? nil : RecordConflict(object: object, fields: fields)
     }
 
-    fileprivate static func isEqual(_ left: Any?, _ right: Any?) -> Bool {
+    fileprivate nonisolated static func isEqual(_ left: Any?, _ right: Any?) -> Bool {
         let left = left is NSNull ? nil : left
         let right = right is NSNull ? nil : right
         guard let left, let right else { return left == nil && right == nil }
@@ -188,7 +188,7 @@ struct SeenValues {
 }
 
 /// A record that the user and another process changed.
-struct RecordConflict {
+nonisolated struct RecordConflict {
     struct Field {
         let property: NSPropertyDescription
         /// What the user saw when the edit began; `nil` or `NSNull` for no value.
@@ -213,7 +213,7 @@ struct RecordConflict {
     var contested: RecordConflict { RecordConflict(object: object, fields: fields.filter(\.isContested)) }
 }
 
-extension RecordConflict {
+nonisolated extension RecordConflict {
     /// The fields that the user changed, of a conflict that a save met.
     init(of conflict: NSMergeConflict) {
         let object = conflict.sourceObject

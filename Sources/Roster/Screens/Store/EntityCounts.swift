@@ -43,7 +43,9 @@ final class EntityCounts {
     // MARK: Requests
 
     /// - Parameter most: where counting may end; 0 for nowhere.
-    static func request(for entity: NSEntityDescription, upTo most: Int = 0) -> NSFetchRequest<NSManagedObject> {
+    nonisolated static func request(for entity: NSEntityDescription, upTo most: Int = 0) -> NSFetchRequest<
+        NSManagedObject
+    > {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.fetchLimit = most

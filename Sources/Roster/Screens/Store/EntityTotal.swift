@@ -3,8 +3,6 @@ import Foundation
 
 /// How many records an entity has in all, for a list that shows some of them: counted beside the keys, and again where the
 /// store changed, with a pause between two counts.
-///
-/// Use on the main thread.
 final class EntityTotal {
     let entity: NSEntityDescription
     private let session: StoreSession
@@ -13,7 +11,7 @@ final class EntityTotal {
     private var saved: Int?
     /// The state of the store that was counted.
     private var revision: Int?
-    private var counting: Task<Void, Never>?
+    private var counting: Job<(revision: Int, count: Int?)>?
     private var lastCount: ContinuousClock.Instant?
 
     /// - Parameter onChange: called when another number is known.
@@ -23,8 +21,6 @@ final class EntityTotal {
         // Nothing has changed since the store was opened, when this was counted.
         if saved != nil, session.revision == 0 { revision = 0 }
     }
-
-    deinit { counting?.cancel() }
 
     /// True if the number is up to date.
     var isCurrent: Bool { revision == session.revision }
@@ -37,24 +33,21 @@ final class EntityTotal {
     }
 
     /// Begins to count where the number is not that of the present state.
-    // SAFETY: all of it is used on the main thread, but for the request, which the reader's queue has alone.
     private func countAgain() {
         guard !isCurrent, counting == nil else { return }
         let wait = lastCount.map { max(.zero, $0 + session.limits.countInterval - .now) } ?? .zero
-        nonisolated(unsafe) weak let total = self
-        nonisolated(unsafe) let request = EntityCounts.request(for: entity)
-        let container = session.container
-        counting = Task { @MainActor in
-            if wait > .zero { try? await Task.sleep(for: wait) }
-            guard !Task.isCancelled, let revision = total?.session.revision else { return }
-            let reader = container.newBackgroundContext()
+        counting = Job { [entity, session] in
+            if wait > .zero { try await Task.sleep(for: wait) }
+            let revision = session.revision
+            let reader = session.container.newBackgroundContext()
             // What cannot be counted now keeps its number.
-            let count = await reader.perform { try? reader.count(for: request) }
-            guard let total, !Task.isCancelled else { return }
-            (total.counting, total.revision, total.lastCount) = (nil, revision, .now)
-            guard let count, count != total.saved else { return }
-            total.saved = count
-            total.onChange()
+            return (revision, await reader.perform { try? reader.count(for: EntityCounts.request(for: entity)) })
+        } then: { [weak self] result in
+            guard let self, case .success(let counted) = result else { return }
+            (counting, revision, lastCount) = (nil, counted.revision, .now)
+            guard let count = counted.count, count != saved else { return }
+            saved = count
+            onChange()
         }
     }
 }

@@ -4,13 +4,13 @@ import RosterCommands
 import Translation
 
 /// A store that can be opened neither for writing, for that reason, nor for reading.
-struct UnreadableStore: Error {
+nonisolated struct UnreadableStore: Error {
     let reason: any Error
 }
 
 /// Why a store could not be opened for writing, and what may help.
-struct OpenProblem {
-    enum Kind {
+nonisolated struct OpenProblem {
+    nonisolated enum Kind {
         /// Reading may still work.
         case readable
         /// The store fits another model.

@@ -3,7 +3,7 @@ import Foundation
 import RosterCommands
 
 /// A store that was opened, before the program uses it: made on any thread.
-struct OpenedStore {
+nonisolated struct OpenedStore {
     let url: URL
     let container: NSPersistentContainer
     let isReadOnly: Bool
@@ -25,7 +25,7 @@ struct OpenedStore {
     ///   - named: the entities of which one is shown first, if the store has it: then none has to be chosen.
     ///   - stop: raised when the store is not wanted any more.
     /// - Throws: what prevented it, as one clear line. A store that another program has locked is waited for.
-    init(url: URL, modelURL: URL?, isReadOnly: Bool, named: [String] = [], stop: StopFlag) throws {
+    init(url: URL, modelURL: URL?, isReadOnly: Bool, named: [String] = [], stop: JobControl) throws {
         let model = try StoreLock.waiting(stop) { try Self.model(at: modelURL, forStore: url) }
         // A model that was inferred does not know what a save has to keep up.
         let isReadOnly = isReadOnly || model.isInferred

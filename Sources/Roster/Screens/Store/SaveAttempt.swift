@@ -21,8 +21,8 @@ struct SaveAttempt {
     }
 
     /// Whose values win where both changed the same, as the user decided of the conflicts that were shown.
-    struct Preference {
-        enum Side {
+    nonisolated struct Preference {
+        nonisolated enum Side {
             case mine
             case theirs
         }
@@ -91,7 +91,7 @@ struct SaveAttempt {
         context.processPendingChanges()
         context.undoManager?.beginUndoGrouping()
         context.undoManager?.setActionName(
-            sentence("keep theirs of \(DeletePlan.counted(conflicts.count, "record"))"))
+            sentence("keep theirs of \(CountedNoun.text(conflicts.count, "record"))"))
         for conflict in conflicts {
             for field in conflict.fields {
                 conflict.object.setValue(field.theirs is NSNull ? nil : field.theirs, forKey: field.property.name)
@@ -149,7 +149,7 @@ struct SaveAttempt {
 /// Settles conflicts as the user decided, but leaves it to the user what becomes of edits of records that others deleted, and of
 /// what came into conflict since the question.
 // SAFETY: its one mutable property is set and read on the main thread, where the context saves and asks it.
-private final class AskingPolicy: NSMergePolicy, @unchecked Sendable {
+private nonisolated final class AskingPolicy: NSMergePolicy, @unchecked Sendable {
     private let preference: SaveAttempt.Preference
     /// Whether something was left to the user.
     private(set) var hasAsked = false

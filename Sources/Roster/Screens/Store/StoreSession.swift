@@ -24,11 +24,8 @@ final class StoreSession {
     private var noted: [NSManagedObject]?
     /// Whether a part of a change of very many records is being made: its callbacks leave to the end what looks at all of them.
     private(set) var isChangingMany = false
-    private var changeObservers: [any NSObjectProtocol] = []
-    private var unreadObserver: (any NSObjectProtocol)?
+    private var observers: [Observer] = []
     private var unreadRecords: [NSManagedObject] = []
-    private var mergeObserver: (any NSObjectProtocol)?
-    private var lossObserver: (any NSObjectProtocol)?
 
     var context: NSManagedObjectContext { container.viewContext }
     var model: NSManagedObjectModel { container.managedObjectModel }
@@ -39,7 +36,6 @@ final class StoreSession {
     }
 
     /// Takes over a store that was opened, on the main thread.
-    // SAFETY: the context posts on its queue, the main thread, where the session is used.
     init(_ opened: OpenedStore, limits: WorkLimits = WorkLimits()) {
         self.limits = limits
         url = opened.url
@@ -55,12 +51,10 @@ final class StoreSession {
             NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.didSaveObjectsNotification,
             NSManagedObjectContext.didMergeChangesObjectIDsNotification,
         ] {
-            // The context posts on its queue: the main thread, where the session is used.
-            nonisolated(unsafe) weak let session = self
-            changeObservers.append(
-                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
-                    session?.revision += 1
-                    session?.note(name, notification.userInfo ?? [:])
+            observers.append(
+                Observer(name, of: context) { [weak self] info in
+                    self?.revision += 1
+                    self?.note(name, info)
                 })
         }
     }
@@ -156,51 +150,32 @@ final class StoreSession {
     }
 
     /// Calls `tell` with the reason whenever records cannot be read: they look empty until they can.
-    // SAFETY: the context posts on its queue, the main thread, which made the closure.
     func observeUnreadRecords(_ tell: @escaping (any Error) -> Void) {
-        // The context posts on its queue: the main thread, where the session is used.
-        nonisolated(unsafe) let tell = tell
-        nonisolated(unsafe) weak let session = self
-        unreadObserver = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidFailToFulfillFault, object: context, queue: nil
-        ) { notification in
-            guard let session, let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error else { return }
-            session.unreadRecords += notification.userInfo?[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []
-            tell(error)
-        }
+        observers.append(
+            Observer(.NSManagedObjectContextDidFailToFulfillFault, of: context) { [weak self] info in
+                guard let self, let error = info[NSUnderlyingErrorKey] as? any Error else { return }
+                unreadRecords += info[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []
+                tell(error)
+            })
     }
 
     /// Calls `tell` with the changed records, and whether others are deleted, whenever changes of other programs were merged
     /// into the context.
-    // SAFETY: the context posts on its queue, the main thread, which made the closure.
     func observeMerges(_ tell: @escaping (_ changed: Set<NSManagedObjectID>, _ haveDeleted: Bool) -> Void) {
-        // As above: posted on the main thread.
-        nonisolated(unsafe) let tell = tell
-        mergeObserver = NotificationCenter.default.addObserver(
-            forName: NSManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, queue: nil
-        ) { notification in
-            func ids(_ key: String) -> Set<NSManagedObjectID> {
-                notification.userInfo?[key] as? Set<NSManagedObjectID> ?? []
-            }
-            tell(ids(NSUpdatedObjectIDsKey), !ids(NSDeletedObjectIDsKey).isEmpty)
-        }
+        observers.append(
+            Observer(NSManagedObjectContext.didMergeChangesObjectIDsNotification, of: context) { info in
+                func ids(_ key: String) -> Set<NSManagedObjectID> { info[key] as? Set<NSManagedObjectID> ?? [] }
+                tell(ids(NSUpdatedObjectIDsKey), !ids(NSDeletedObjectIDsKey).isEmpty)
+            })
     }
 
     /// Calls `tell` when the store's file is found not to be in its place any more.
-    // SAFETY: the closure is called on the main thread, which made it.
-    func observeLoss(_ tell: @escaping () -> Void) {
-        // Called on the main queue alone.
-        nonisolated(unsafe) let tell = tell
-        lossObserver = NotificationCenter.default.addObserver(
-            forName: NSPersistentStoreCoordinator.storeFileDidVanishNotification,
-            object: container.persistentStoreCoordinator, queue: nil
-        ) { _ in DispatchQueue.main.async { tell() } }
-    }
-
-    deinit {
-        for observer in changeObservers + [unreadObserver, mergeObserver, lossObserver].compactMap({ $0 }) {
-            NotificationCenter.default.removeObserver(observer)
-        }
+    func observeLoss(_ tell: @escaping @Sendable @MainActor () -> Void) {
+        observers.append(
+            Observer(
+                anyThread: NSPersistentStoreCoordinator.storeFileDidVanishNotification,
+                of: container.persistentStoreCoordinator
+            ) { DispatchQueue.main.async { tell() } })
     }
 }
 

@@ -1,41 +1,28 @@
 import CoreData
 import Foundation
 
-/// Counts a list's saved records by the values of columns, beside the keys, and makes of the counts what a screen shows.
-/// The counting ends when nothing holds the task any more.
-final class ColumnCountsTask<Made> {
-    private let task: BackgroundTask<Made>
+nonisolated extension ColumnCounts {
+    /// Most lists are counted within this time.
+    static var patience: Duration { .milliseconds(80) }
 
-    /// Most lists are counted within this time: no other screen flashes up for them.
-    private static var patience: Duration { .milliseconds(80) }
-
-    /// - Parameters:
-    ///   - whenDone: called on the main thread where the counts come later.
-    ///   - make: runs on another thread.
-    init(
-        _ query: ColumnCounts.Query, in context: NSManagedObjectContext, whenDone: @escaping () -> Void,
-        _ make: @escaping (ColumnCounts) throws -> Made
-    ) {
+    /// Counts in the background and makes a screen's contents of the counts.
+    ///
+    /// - Parameter deliver: receives the contents, unless the job is released before.
+    @MainActor static func job<Made>(
+        _ query: Query, in context: NSManagedObjectContext, _ make: @escaping @Sendable (ColumnCounts) throws -> Made,
+        then deliver: @escaping (Result<Made, any Error>) -> Void
+    ) -> Job<Made> {
         let coordinator = context.persistentStoreCoordinator
-        task = BackgroundTask(whenDone: whenDone) { stop in
-            let own = NSManagedObjectContext(.privateQueue)
-            own.persistentStoreCoordinator = coordinator
-            return try make(ColumnCounts(query, in: own, stop: stop))
-        }
-        _ = task.wait(Self.patience)
+        return Job(
+            onThread: { control in
+                let own = NSManagedObjectContext(.privateQueue)
+                own.persistentStoreCoordinator = coordinator
+                return try make(ColumnCounts(query, in: own, stop: control))
+            }, then: deliver)
     }
 
-    var began: ContinuousClock.Instant { task.began }
-
-    /// What was made, given once; `nil` while the counting goes on.
-    func take() -> Result<Made, any Error>? { task.take() }
-
-    deinit { task.stop.raise() }
-}
-
-extension ColumnCounts {
     /// What is counted.
-    struct Query {
+    nonisolated struct Query {
         /// Of attributes, also behind to-one relationships.
         var keyPaths: [String]
         var entity: NSEntityDescription
@@ -48,7 +35,7 @@ extension ColumnCounts {
     ///
     /// - Throws: what the fetch throws, and 3072 after the flag was raised.
     // SAFETY: the semaphore orders the writing of `result` before its reading.
-    fileprivate init(_ query: Query, in context: NSManagedObjectContext, stop: StopFlag) throws {
+    fileprivate init(_ query: Query, in context: NSManagedObjectContext, stop: JobControl) throws {
         let ended = DispatchSemaphore(value: 0)
         nonisolated(unsafe) var result: NSAsynchronousFetchResult<NSDictionary>?
         let request = NSAsynchronousFetchRequest(fetchRequest: try Self.request(query)) {
