@@ -15,7 +15,7 @@ import Testing
         "ModelFiles": 5_700,
         "PostgreSQLAccess": 850,
         "PredicateSyntax": 1_150,
-        "Roster": 13_450,
+        "Roster": 13_400,
         "RosterCommands": 6_300,
         "SQLiteAccess": 1_400,
         "ServerStores": 4_900,

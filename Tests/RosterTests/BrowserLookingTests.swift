@@ -99,6 +99,45 @@ import Testing
         #expect(!driver.text.contains(title), "\(driver.text)")
     }
 
+    @Test func theseScreensHaveTheKeysOfTheUser() throws {
+        let text = """
+            [keys histogram]
+            show = x
+            last = L
+            [keys pivot]
+            close = Q
+            [keys map]
+            close = Q
+            """
+        let preferences = Preferences(text: text)
+        #expect(preferences.problems == [])
+        var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "wins:desc")
+        options.preferences = preferences
+        let driver = BrowserDriver(options)
+        focus("Qualifying zone", driver)
+        driver.keys("gp<Enter>")
+        #expect(driver.lines.last?.contains("Q close") == true, "\(driver.text)")
+        driver.keys("Qgm")
+        #expect(driver.lines.last?.contains("Q close") == true, "\(driver.text)")
+        driver.keys("Qgb")
+        #expect(driver.lines.last?.contains("x show these") == true, "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("Enter means nothing here"), "\(driver.text)")
+        driver.keys("Lggx")
+        #expect(driver.text.contains("of 16 Teams") && driver.text.contains("filter:"), "\(driver.text)")
+    }
+
+    /// Pages are in all screens.
+    @Test func theColumnsHavePages() throws {
+        let driver = BrowserDriver(teamsOf: fixture, height: 10)
+        driver.keys("|")
+        driver.keys("<PgDn>")
+        let page = try #require(driver.browser.layers.top as? ColumnsPane)
+        #expect(page.cursor > 1)
+        driver.keys("<PgUp>")
+        #expect(page.cursor == 0)
+    }
+
     @Test func aFormListsItsKeysWhereAQuestionMarkIsText() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("E?")

@@ -83,11 +83,8 @@ import Testing
     }
 
     @Test func helpListsEveryCommand() throws {
-        #expect(ListCommands.table.problems == [])
-        #expect(DetailCommands.table.problems == [])
-        #expect(ColumnsPane.table.problems == [] && HistoryPane.table.problems == [])
-        #expect(ChangesPane.table.problems == [] && ConflictScreen.table.problems == [])
-        #expect(CalendarPicker.table.problems == [])
+        func problems<Screen: CommandScreen>(of screen: Screen.Type) -> [String] { screen.table.problems }
+        for screen in CommandTables.screens { #expect(problems(of: screen) == [], "\(screen.keysName)") }
         let driver = BrowserDriver(teamsOf: fixture, width: 80, height: 140)
         driver.keys("?")
         for command in ListCommands.table.commands { #expect(driver.text.contains(command.help)) }

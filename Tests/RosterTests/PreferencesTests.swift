@@ -55,14 +55,16 @@ import Testing
         let look = preferences.theme[.heading]
         #expect(look.foreground?.index == 9 && look.background?.index == 236 && look.emphasis == [.bold, .underline])
         let tables = CommandTables(preferences)
-        #expect(tables.list.command(named: "down")?.keyLabel == "j  ^N")
-        #expect(tables.list.command(named: "copy JSON")?.keys == [])
-        #expect(tables.list.problems == [] && tables.record.problems == [])
-        #expect(tables.record.command(named: "close")?.keyLabel == "x")
-        #expect(tables.history.command(named: "close")?.keyLabel == "x" && tables.history.problems == [])
+        #expect(tables[ListScreen.self].command(named: "down")?.keyLabel == "j  ^N")
+        #expect(tables[ListScreen.self].command(named: "copy JSON")?.keys == [])
+        #expect(tables[ListScreen.self].problems == [] && tables[DetailScreen.self].problems == [])
+        #expect(tables[DetailScreen.self].command(named: "close")?.keyLabel == "x")
+        #expect(
+            tables[HistoryPane.self].command(named: "close")?.keyLabel == "x" && tables[HistoryPane.self].problems == []
+        )
         // The other command has lost the key.
-        #expect(tables.calendar.command(named: "today")?.keyLabel == "h")
-        #expect(tables.calendar.command(named: "day back")?.keyLabel == "Left  -")
+        #expect(tables[CalendarPicker.self].command(named: "today")?.keyLabel == "h")
+        #expect(tables[CalendarPicker.self].command(named: "day back")?.keyLabel == "Left  -")
         let team = preferences.entities["Team"]
         #expect(
             team?.columns == ["teamName", "wins"] && team?.section == "qualifyingZone" && team?.sort == "wins:desc")
@@ -99,9 +101,11 @@ import Testing
     /// A key that goes to another command is taken from the one that had it.
     @Test func keysCanChangePlaces() {
         let tables = CommandTables(Preferences(text: "[keys]\ndown = k\nup = j"))
-        #expect(tables.list.command(named: "down")?.keyLabel == "k")
-        #expect(tables.list.command(named: "up")?.keyLabel == "j")
-        #expect(CommandTables(Preferences(text: "[keys]\ndown = k")).list.command(named: "up")?.keyLabel == "Up")
+        #expect(tables[ListScreen.self].command(named: "down")?.keyLabel == "k")
+        #expect(tables[ListScreen.self].command(named: "up")?.keyLabel == "j")
+        #expect(
+            CommandTables(Preferences(text: "[keys]\ndown = k"))[ListScreen.self].command(named: "up")?.keyLabel == "Up"
+        )
     }
 
     @Test func footerAndMessagesNameTheKeysOfTheUser() throws {
@@ -149,7 +153,7 @@ import Testing
         let again = Preferences(text: printed)
         #expect(again.problems == [], "\(printed)")
         #expect(again.theme == preferences.theme && again.entities == preferences.entities)
-        let (first, second) = (CommandTables(preferences).list, CommandTables(again).list)
+        let (first, second) = (CommandTables(preferences)[ListScreen.self], CommandTables(again)[ListScreen.self])
         for (left, right) in zip(first.commands, second.commands) { #expect(left.keys == right.keys, "\(left.name)") }
         #expect(printed.contains("From line 1 of") && printed.contains("theme = light"))
     }

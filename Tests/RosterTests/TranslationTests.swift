@@ -32,16 +32,11 @@ import Translation
     private static var texts: [String] {
         let verbs = VerbTable.verbs + [BrowseVerb.self]
         let flags = verbs.flatMap { $0.allFlags }
-        let commands =
-            ListCommands.table.commands.map { ($0.name, $0.help, $0.category) }
-            + DetailCommands.table.commands.map { ($0.name, $0.help, $0.category) }
-            + PastScreen.table.commands.map { ($0.name, $0.help, $0.category) }
-            + HistoryPane.table.commands.map { ($0.name, $0.help, $0.category) }
-            + ChangesPane.table.commands.map { ($0.name, $0.help, $0.category) }
-            + ColumnsPane.table.commands.map { ($0.name, $0.help, $0.category) }
-            + ConflictScreen.table.commands.map { ($0.name, $0.help, $0.category) }
-            + CalendarPicker.table.commands.map { ($0.name, $0.help, $0.category) }
-        return verbs.map { $0.summary } + flags.map { $0.help } + commands.flatMap { [$0.0, $0.1, $0.2] }
+        func texts<Screen: CommandScreen>(of screen: Screen.Type) -> [String] {
+            screen.table.commands.flatMap { [$0.name, $0.help, $0.category] }
+        }
+        let commands = CommandTables.screens.flatMap { texts(of: $0) }
+        return verbs.map { $0.summary } + flags.map { $0.help } + commands
     }
 
     @Test func simplifiedChineseSaysWhatTheTablesSay() throws {

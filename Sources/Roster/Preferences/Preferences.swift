@@ -12,12 +12,8 @@ struct Preferences {
     private(set) var barCoversLine = false
     /// How long the keys that may follow wait before they are shown; `nil` never shows them.
     private(set) var popupDelay: Duration? = .milliseconds(500)
-    /// Keys of the list's commands, in the order of the file.
-    private(set) var listKeys: [KeyBinding] = []
-    /// Keys of the record's commands.
-    private(set) var recordKeys: [KeyBinding] = []
-    /// Keys of the commands of panes, by the pane's name.
-    private(set) var paneKeys: [String: [KeyBinding]] = [:]
+    /// Keys of commands in the order of the file, by the names of the screens.
+    private(set) var keys: [String: [KeyBinding]] = [:]
     /// What is said of entities, by name.
     private(set) var entities: [String: EntityPreferences] = [:]
     /// What was left out, and why.
@@ -33,7 +29,7 @@ struct Preferences {
     static let settings = ["theme", "mouse", "bar", "popup"]
     static let headings =
         "[keys], [keys record], [keys PANE], [colors] and [entity NAME]; the panes are "
-        + PaneName.allCases.map(\.rawValue).joined(separator: ", ")
+        + CommandTables.screens.dropFirst(2).map { $0.keysName }.joined(separator: ", ")
 
     /// What holds without a configuration.
     init() {}
@@ -66,12 +62,8 @@ struct Preferences {
         for entry in parsed.entries {
             switch entry.section.first {
             case nil: set(entry)
-            case "keys" where entry.section.count == 1 || entry.section == ["keys", "list"]:
-                bind(entry, in: \.listKeys, table: ListCommands.table)
-            case "keys" where entry.section == ["keys", "record"]:
-                bind(entry, in: \.recordKeys, table: DetailCommands.table)
-            case "keys" where entry.section.count == 2 && PaneName(rawValue: entry.section[1]) != nil:
-                bindPane(entry)
+            case "keys" where entry.section.count <= 2 && screen(of: entry) != nil:
+                if let screen = screen(of: entry) { bind(entry, of: screen) }
             case "colors" where entry.section.count == 1: if let look = look(entry) { looks.append(look) }
             case "entity" where entry.section.count == 2: set(entry, ofEntity: entry.section[1])
             default:
@@ -133,29 +125,14 @@ struct Preferences {
         }
     }
 
-    private subscript(keysOf pane: String) -> [KeyBinding] {
-        get { paneKeys[pane] ?? [] }
-        set { paneKeys[pane] = newValue }
+    /// The screen whose keys an entry sets. The list needs no name.
+    private func screen(of entry: ConfigurationFile.Entry) -> (any CommandScreen.Type)? {
+        let name = entry.section.count == 1 ? ListScreen.keysName : entry.section[1]
+        return CommandTables.screens.first { $0.keysName == name }
     }
 
-    private mutating func bindPane(_ entry: ConfigurationFile.Entry) {
-        let name = entry.section[1]
-        let place = \Preferences[keysOf: name]
-        switch PaneName(rawValue: name) {
-        case .columns: bind(entry, in: place, table: ColumnsPane.table)
-        case .changes: bind(entry, in: place, table: ChangesPane.table)
-        case .conflicts: bind(entry, in: place, table: ConflictScreen.table)
-        case .calendar: bind(entry, in: place, table: CalendarPicker.table)
-        case .past: bind(entry, in: place, table: PastScreen.table)
-        case .history: bind(entry, in: place, table: HistoryPane.table)
-        case nil: break
-        }
-    }
-
-    private mutating func bind<Target>(
-        _ entry: ConfigurationFile.Entry, in place: WritableKeyPath<Preferences, [KeyBinding]>,
-        table: CommandTable<Target>
-    ) {
+    private mutating func bind<Screen: CommandScreen>(_ entry: ConfigurationFile.Entry, of screen: Screen.Type) {
+        let table = screen.table
         guard table.command(named: entry.key) != nil else {
             let near = table.commands.map(\.name).filter { $0.hasPrefix(entry.key.prefix(3)) }
             let hint = near.isEmpty ? "roster config lists all" : "there is \(near.joined(separator: ", "))"
@@ -168,19 +145,18 @@ struct Preferences {
             }
             keys.append(sequence)
         }
-        for other in self[keyPath: place] where other.command != entry.key {
+        let known = self.keys[screen.keysName, default: []].filter { $0.command != entry.key }
+        for other in known {
             if let twice = other.keys.first(where: { keys.contains($0) }) {
                 return complain(entry, "\(twice.label) is bound to “\(other.command)” already")
             }
         }
-        var bindings = self[keyPath: place].filter { $0.command != entry.key }
-        bindings.append(KeyBinding(command: entry.key, keys: keys))
+        let bindings = known + [KeyBinding(command: entry.key, keys: keys)]
         if let problem = table.binding(bindings.map { ($0.command, $0.keys) }).problems.first {
             return complain(entry, problem.text)
         }
-        self[keyPath: place] = bindings
-        let place = entry.section.count == 2 && entry.section[1] != "list" ? entry.section[1] : "keys"
-        lines["\(place).\(entry.key)"] = entry.line
+        self.keys[screen.keysName] = bindings
+        lines["\(screen.keysName).\(entry.key)"] = entry.line
     }
 
     private mutating func look(_ entry: ConfigurationFile.Entry) -> (Role, Theme.Look)? {
@@ -234,39 +210,5 @@ struct Preferences {
         }
         entities[name] = entity
         lines["entity.\(name).\(entry.key)"] = entry.line
-    }
-}
-
-/// The panes whose keys may be set, as the configuration calls them.
-enum PaneName: String, CaseIterable {
-    case columns, changes, conflicts, calendar, history, past
-}
-
-/// The commands of the screens under the user's keys.
-struct CommandTables {
-    let list: CommandTable<ListScreen>
-    let record: CommandTable<DetailScreen>
-    let columns: CommandTable<ColumnsPane>
-    let changes: CommandTable<ChangesPane>
-    let conflicts: CommandTable<ConflictScreen>
-    let calendar: CommandTable<CalendarPicker>
-    let history: CommandTable<HistoryPane>
-    let past: CommandTable<PastScreen>
-
-    init(_ preferences: Preferences) {
-        func bound<Target>(_ table: CommandTable<Target>, _ keys: [Preferences.KeyBinding]?) -> CommandTable<Target> {
-            table.binding((keys ?? []).map { ($0.command, $0.keys) }).table
-        }
-        func bound<Target>(_ table: CommandTable<Target>, _ pane: PaneName) -> CommandTable<Target> {
-            bound(table, preferences.paneKeys[pane.rawValue])
-        }
-        list = bound(ListCommands.table, preferences.listKeys)
-        record = bound(DetailCommands.table, preferences.recordKeys)
-        columns = bound(ColumnsPane.table, .columns)
-        changes = bound(ChangesPane.table, .changes)
-        conflicts = bound(ConflictScreen.table, .conflicts)
-        calendar = bound(CalendarPicker.table, .calendar)
-        history = bound(HistoryPane.table, .history)
-        past = bound(PastScreen.table, .past)
     }
 }

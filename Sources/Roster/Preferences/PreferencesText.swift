@@ -49,22 +49,14 @@ struct PreferencesText {
             origin: "popup")
         writeColors()
         let tables = CommandTables(preferences)
-        heading("keys", "The keys of the list. Keys that are given to another command are taken from this one.")
-        for command in tables.list.commands { key(command.name, command.keys, command.help, origin: "keys") }
-        heading("keys record", "The keys of a record.")
-        for command in tables.record.commands { key(command.name, command.keys, command.help, origin: "record") }
-        pane(.columns, tables.columns, "The keys of the columns (|).")
-        pane(.changes, tables.changes, "Keys of the list of unsaved changes (gu).")
-        pane(.conflicts, tables.conflicts, "The keys where a save meets changes of others.")
-        pane(.calendar, tables.calendar, "The keys of the calendar.")
-        pane(.history, tables.history, "The keys of the history (H).")
-        pane(.past, tables.past, "The keys of the list as it was (a in the history).")
+        for screen in CommandTables.screens { writeKeys(of: screen, tables) }
         writeEntities()
     }
 
-    private mutating func pane<Target>(_ name: PaneName, _ table: CommandTable<Target>, _ remark: String) {
-        heading("keys \(name.rawValue)", remark)
-        for command in table.commands { key(command.name, command.keys, command.help, origin: name.rawValue) }
+    private mutating func writeKeys<Screen: CommandScreen>(of screen: Screen.Type, _ tables: CommandTables) {
+        let name = screen.keysName
+        heading(name == ListScreen.keysName ? "keys" : "keys \(name)", screen.keysRemark)
+        for command in tables[screen].commands { key(command.name, command.keys, command.help, origin: name) }
     }
 
     private mutating func writeColors() {

@@ -8,23 +8,15 @@ enum DetailCommands {
 
     private static var moving: [Command<DetailScreen>] {
         let category = "Move"
-        return [
-            Detail("down", keys: "j <Down>", category: category, help: "next line") { $0.cursor += 1 },
-            Detail("up", keys: "k <Up>", category: category, help: "previous line") { $0.cursor -= 1 },
+        return Detail.moving(
+            category, next: "next line", previous: "previous line", first: "first line", last: "last line", space: true
+        ) + [
             Detail("next", keys: "<Tab>", category: category, help: "next line; from a pane to the list") {
                 if $0.isPane { $0.leave() } else { $0.cursor += 1 }
             },
             Detail("previous", keys: "<S-Tab>", category: category, help: "previous line; from a pane to the list") {
                 if $0.isPane { $0.leave() } else { $0.cursor -= 1 }
             },
-            Detail("page down", keys: "<PgDn> <C-f> <C-d> <Space>", category: category, help: "a page down") {
-                $0.cursor += $0.height
-            },
-            Detail("page up", keys: "<PgUp> <C-b> <C-u>", category: category, help: "a page up") {
-                $0.cursor -= $0.height
-            },
-            Detail("first", keys: "gg <Home>", category: category, help: "first line") { $0.cursor = 0 },
-            Detail("last", keys: "G <End>", category: category, help: "last line") { $0.cursor = .max },
             Detail(
                 "follow", keys: "<Enter> l <Right>", category: category,
                 help: "go to the related record; unfold a value"
@@ -75,12 +67,24 @@ enum DetailCommands {
         let category = "Program"
         return [
             Detail("help", keys: "? <F1>", category: category, help: "this help") {
-                $0.browser.showHelp($0.browser.tables.record, title: "Keys of a record")
+                $0.browser.showHelp($0.commands, title: "Keys of a record")
             },
             Detail("palette", keys: ": <C-p>", category: category, help: "choose a command by name") {
-                $0.browser.showPalette($0.browser.tables.record, target: $0)
+                $0.browser.showPalette($0.commands, target: $0)
             },
             Detail("redraw", keys: "<C-l>", category: category, help: "redraw the screen") { $0.browser.redraw?() },
         ]
     }
+}
+
+extension DetailScreen {
+    static let keysName = "record"
+    static let keysRemark = "The keys of a record."
+    static var table: CommandTable<DetailScreen> { DetailCommands.table }
+    var commands: CommandTable<DetailScreen> { browser.tables[DetailScreen.self] }
+
+    func move(by lines: Int) { cursor += lines }
+    func move(byPages pages: Double) { cursor += Int(pages) * height }
+    func moveToStart() { cursor = 0 }
+    func moveToEnd() { cursor = .max }
 }

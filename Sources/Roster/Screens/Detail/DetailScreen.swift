@@ -7,7 +7,7 @@ import Translation
 ///
 /// Painted from the record as it is now, so that changes of other programs are seen at once. As a screen it leaves the
 /// list visible on the left where there is room; as a pane it shows the record under the list's cursor.
-final class DetailScreen: Layer {
+final class DetailScreen: MovingScreen {
     /// In so many rows the property is looked for that the cursor was on.
     private static let longestSearch = 1000
 
@@ -229,18 +229,7 @@ final class DetailScreen: Layer {
 
     func handle(_ event: Event) -> Bool {
         switch event {
-        case .key(let key):
-            switch keys.read(key, in: browser.tables.record) {
-            case .command(let command):
-                if let reason = command.unavailable(self) {
-                    browser.say(reason, role: .warning)
-                } else {
-                    command.action(self)
-                }
-                return true
-            case .prefix: return true
-            case .none: return false
-            }
+        case .key(let key): return run(key) { browser.say($0, role: .warning) }
         case .mouse(let mouse):
             handle(mouse)
             return true
@@ -286,9 +275,7 @@ final class DetailScreen: Layer {
 
     func drawHints(in canvas: Canvas) {
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
-        let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: browser.keptHints, of: DetailCommands.table, in: browser.tables.record)
-        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
+        draw(hints, keeping: browser.keptHints, in: canvas)
     }
 
     /// Paints the record in a frame.

@@ -83,7 +83,7 @@ extension Browser {
         say(sentence("\(text); another program changed it too: \(saveKey) asks which stays"), role: .warning)
     }
 
-    var saveKey: String { tables.list.label(of: "^S", in: ListCommands.table) ?? ":w" }
+    var saveKey: String { tables[ListScreen.self].label(of: "^S", in: ListCommands.table) ?? ":w" }
 
     func undo() {
         guard let manager = session?.context.undoManager, manager.canUndo else { return say("nothing to undo") }
@@ -173,7 +173,7 @@ extension Browser {
 
     private func ask(about conflicts: [RecordConflict], next: @escaping () -> Void) {
         layers.push(
-            ConflictScreen(conflicts: conflicts, table: tables.conflicts) { [unowned self] decision in
+            ConflictScreen(conflicts: conflicts, commands: tables[ConflictScreen.self]) { [unowned self] decision in
                 decide(decision, about: conflicts, next: next)
             })
     }

@@ -3,7 +3,7 @@ import TerminalKit
 import Translation
 
 /// A month to pick a day from.
-final class CalendarPicker: KeyHelping {
+final class CalendarPicker: CommandScreen, KeyHelping {
     private(set) var isFinished = false
     private(set) var day: Date
     private let marked: Date
@@ -11,8 +11,8 @@ final class CalendarPicker: KeyHelping {
     private let cycle: DateDisplay.Cycle
     private var origin = Point(x: 0, y: 0)
     private var firstOfGrid = Date.distantPast
-    private var keys = KeySequenceReader()
-    private let table: CommandTable<CalendarPicker>
+    var keys = KeySequenceReader()
+    let commands: CommandTable<CalendarPicker>
     private static let calendar = DateDisplay.utc
     private static let weekdays = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]
     private static let months = [
@@ -22,10 +22,10 @@ final class CalendarPicker: KeyHelping {
 
     /// - Parameters:
     ///   - date: the day where it begins. The time of the day stays with the day that is picked.
-    ///   - table: the commands under the user's keys.
+    ///   - commands: the commands under the user's keys.
     ///   - onPick: gets the date.
-    init(_ date: Date, table: CommandTable<CalendarPicker> = table, onPick: @escaping (Date) -> Void) {
-        self.table = table
+    init(_ date: Date, commands: CommandTable<CalendarPicker> = table, onPick: @escaping (Date) -> Void) {
+        self.commands = commands
         let start = DateDisplay.isInCalendar(date) ? date : Date()
         cycle = DateDisplay.Cycle(of: start)
         day = cycle.moved(start)
@@ -49,6 +49,8 @@ final class CalendarPicker: KeyHelping {
 
     func close() { isFinished = true }
 
+    static let keysName = "calendar"
+    static let keysRemark = "The keys of the calendar."
     static let table = CommandTable<CalendarPicker>([
         Command("day on", keys: "l <Right> +", category: "Calendar", help: "next day") { $0.move(by: .day, 1) },
         Command("day back", keys: "h <Left> -", category: "Calendar", help: "day before") { $0.move(by: .day, -1) },
@@ -67,15 +69,12 @@ final class CalendarPicker: KeyHelping {
         Command("close", keys: "<Esc> q <C-c>", category: "Calendar", help: "leave the date as it is") { $0.close() },
     ])
 
-    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
-        ("Keys of the calendar", table.helpItems.flatMap(\.items))
-    }
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the calendar") }
 
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            guard case .command(let command) = keys.read(key, in: table) else { return false }
-            command.action(self)
+            return run(key)
         case .mouse(let mouse):
             let (x, y) = (mouse.position.x - origin.x, mouse.position.y - origin.y)
             guard mouse.action != .wheelUp, mouse.action != .wheelDown else {

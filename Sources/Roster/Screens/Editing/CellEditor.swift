@@ -136,7 +136,7 @@ final class CellEditor: Layer {
         let date = (try? FieldText.value(text, of: attribute)) as? Date
         let start = date ?? DateDisplay.utc.startOfDay(for: Date())
         list.browser.layers.push(
-            CalendarPicker(start, table: list.browser.tables.calendar) { [self] day in
+            CalendarPicker(start, commands: list.browser.tables[CalendarPicker.self]) { [self] day in
                 change { $0.text = FieldText.text(day, of: attribute) ?? "" }
             })
     }

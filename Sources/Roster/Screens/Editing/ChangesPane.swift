@@ -4,7 +4,7 @@ import TerminalKit
 import Translation
 
 /// What is changed and not saved, record by record and field by field. Each change can be dropped by itself.
-final class ChangesPane: KeyHelping {
+final class ChangesPane: MovingScreen, KeyHelping {
     private struct Entry {
         let object: NSManagedObject
         /// The field that was changed; `nil` for the record itself.
@@ -29,7 +29,7 @@ final class ChangesPane: KeyHelping {
     private var cursor = Place()
     private var top = Place()
     private var height = 1
-    private var keys = KeySequenceReader()
+    var keys = KeySequenceReader()
     /// The records that have something to save.
     private var objects: [NSManagedObject] = []
     /// The blocks of very many records that were looked at.
@@ -156,7 +156,9 @@ final class ChangesPane: KeyHelping {
 
     // MARK: What the commands do
 
-    func move(by step: Int) { cursor = place(step, from: cursor) }
+    func move(by lines: Int) { cursor = place(lines, from: cursor) }
+
+    func move(byPages pages: Double) { move(by: Int(pages) * height) }
 
     func moveToStart() { cursor = Place() }
 
@@ -225,17 +227,16 @@ final class ChangesPane: KeyHelping {
     func redo() { browser.redo() }
     func close() { isFinished = true }
 
-    static let table = CommandTable<ChangesPane>([
-        Command("down", keys: "j <Down> <Tab>", category: "Changes", help: "next change") { $0.move(by: 1) },
-        Command("up", keys: "k <Up> <S-Tab>", category: "Changes", help: "change before") { $0.move(by: -1) },
-        Command("page down", keys: "<PgDn> <C-f> <C-d>", category: "Changes", help: "a page down") {
-            $0.move(by: $0.height)
-        },
-        Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "Changes", help: "a page up") {
-            $0.move(by: -$0.height)
-        },
-        Command("first", keys: "gg <Home>", category: "Changes", help: "first change") { $0.moveToStart() },
-        Command("last", keys: "G <End>", category: "Changes", help: "last change") { $0.moveToEnd() },
+    static let keysName = "changes"
+    static let keysRemark = "Keys of the list of unsaved changes (gu)."
+    static let table = CommandTable(moving + changing)
+    var commands: CommandTable<ChangesPane> { browser.tables[ChangesPane.self] }
+
+    private static let moving = Command<ChangesPane>.moving(
+        "Changes", next: "next change", previous: "change before", first: "first change", last: "last change", tab: true
+    )
+
+    private static let changing: [Command<ChangesPane>] = [
         Command("drop", keys: "x d <Delete>", category: "Changes", help: "drop the change: a field, or all of a record")
         {
             $0.drop()
@@ -246,20 +247,14 @@ final class ChangesPane: KeyHelping {
         Command("redo", keys: "<C-r> U", category: "Changes", help: "do it again") { $0.redo() },
         Command("save", keys: "<C-s>", category: "Changes", help: "save all changes") { $0.save() },
         Command("close", keys: "<Esc> q <C-c>", category: "Changes", help: "back to the list") { $0.close() },
-    ])
+    ]
 
-    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
-        ("Keys of the changes", browser.tables.changes.helpItems.flatMap(\.items))
-    }
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the changes") }
 
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: browser.tables.changes) {
-            case .command(let command): command.action(self)
-            case .prefix: break
-            case .none: return false
-            }
+            return run(key)
         case .mouse(let mouse):
             if mouse.action == .wheelUp { move(by: -3) }
             if mouse.action == .wheelDown { move(by: 3) }
@@ -297,8 +292,6 @@ final class ChangesPane: KeyHelping {
         let hints = [
             ("x", "drop"), ("Enter", "go to"), ("e", "edit"), ("u", "undo"), ("^S", "save"), ("Esc", "back"),
         ]
-        let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: KeyHints.kept, of: Self.table, in: browser.tables.changes)
-        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
+        draw(hints, in: canvas)
     }
 }

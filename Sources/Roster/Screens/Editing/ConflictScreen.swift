@@ -3,7 +3,7 @@ import TerminalKit
 import Translation
 
 /// What the user and another program both changed, field by field: for each one mine, theirs, or what was there before.
-final class ConflictScreen: Layer {
+final class ConflictScreen: MovingScreen {
     enum Side: CaseIterable {
         case mine, theirs, base
     }
@@ -48,13 +48,13 @@ final class ConflictScreen: Layer {
     private var height = 1
     /// Number of lines that the last frame painted.
     private(set) var paintedLines = 0
-    private var keys = KeySequenceReader()
-    private let table: CommandTable<ConflictScreen>
+    var keys = KeySequenceReader()
+    let commands: CommandTable<ConflictScreen>
 
     init(
-        conflicts: [RecordConflict], table: CommandTable<ConflictScreen>, onDecide: @escaping (Decision) -> Void
+        conflicts: [RecordConflict], commands: CommandTable<ConflictScreen>, onDecide: @escaping (Decision) -> Void
     ) {
-        self.table = table
+        self.commands = commands
         self.onDecide = onDecide
         deletions = conflicts.filter(\.fields.isEmpty).map(\.object)
         show(
@@ -82,11 +82,11 @@ final class ConflictScreen: Layer {
         if left.isEmpty, deletions.isEmpty { isFinished = true }
     }
 
-    func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
+    func move(by lines: Int) { cursor = max(0, min(entries.count - 1, cursor + lines)) }
 
-    func movePage(_ direction: Int) {
+    func move(byPages pages: Double) {
         guard lineOfEntry.indices.contains(cursor) else { return }
-        switch lines[max(0, min(lines.count - 1, lineOfEntry[cursor] + direction * height))] {
+        switch lines[max(0, min(lines.count - 1, lineOfEntry[cursor] + Int(pages) * height))] {
         case .record(let entry), .field(let entry): cursor = entry
         case .deletion: cursor = 0
         }
@@ -124,15 +124,14 @@ final class ConflictScreen: Layer {
                 }))
     }
 
-    static let table = CommandTable<ConflictScreen>([
-        Command("down", keys: "j <Down> <Tab>", category: "Conflicts", help: "next field") { $0.move(by: 1) },
-        Command("up", keys: "k <Up> <S-Tab>", category: "Conflicts", help: "field before") { $0.move(by: -1) },
-        Command("page down", keys: "<PgDn> <C-f> <C-d>", category: "Conflicts", help: "a page down") {
-            $0.movePage(1)
-        },
-        Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "Conflicts", help: "a page up") { $0.movePage(-1) },
-        Command("first", keys: "gg <Home>", category: "Conflicts", help: "first field") { $0.moveToStart() },
-        Command("last", keys: "G <End>", category: "Conflicts", help: "last field") { $0.moveToEnd() },
+    static let keysName = "conflicts"
+    static let keysRemark = "The keys where a save meets changes of others."
+    static let table = CommandTable(moving + deciding)
+
+    private static let moving = Command<ConflictScreen>.moving(
+        "Conflicts", next: "next field", previous: "field before", first: "first field", last: "last field", tab: true)
+
+    private static let deciding: [Command<ConflictScreen>] = [
         Command("turn", keys: "<Space>", category: "Conflicts", help: "take mine, theirs, or the previous value") {
             $0.turn()
         },
@@ -142,11 +141,11 @@ final class ConflictScreen: Layer {
         Command("not now", keys: "c <Esc> <C-c>", category: "Conflicts", help: "leave it unsaved") {
             $0.decide(.notNow)
         },
-    ])
+    ]
 
     func handle(_ event: Event) -> Bool {
         guard case .key(let key) = event else { return true }
-        if case .command(let command) = keys.read(key, in: table) { command.action(self) }
+        _ = run(key)
         return true
     }
 

@@ -280,7 +280,9 @@ final class RecordForm {
         guard let attribute = object.entity.attributesByName[field.id] else { return }
         let date = (try? FieldText.value(field.value, of: attribute)) as? Date
         browser.layers.push(
-            CalendarPicker(date ?? DateDisplay.utc.startOfDay(for: Date()), table: browser.tables.calendar) { day in
+            CalendarPicker(
+                date ?? DateDisplay.utc.startOfDay(for: Date()), commands: browser.tables[CalendarPicker.self]
+            ) { day in
                 form.setValue(FieldText.text(day, of: attribute), of: field.id)
             })
     }

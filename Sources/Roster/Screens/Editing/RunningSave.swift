@@ -133,7 +133,7 @@ extension ListScreen {
     func move(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            let match = keys.read(key, in: browser.tables.list)
+            let match = keys.read(key, in: commands)
             pendingKeys.note(keys)
             if case .prefix = match { return true }
             guard case .command(let command) = match, command.category == ListCommands.movingCategory,

@@ -30,32 +30,14 @@ extension Form: KeyHelping {
     }
 }
 
-extension ScrolledRows {
-    /// What its keys do.
-    static let keyHelp = [
-        (keys: "j k", help: "down, up"), (keys: "^D ^U", help: "a page down, up"),
-        (keys: "g G", help: "to the first, to the last"),
-    ]
-}
-
 extension Browser {
-    /// The key that lists the keys of a screen with a table of commands.
-    private var helpKey: String? {
-        switch layers.top {
-        case is ListScreen: tables.list.label(of: "?", in: ListCommands.table)
-        case is DetailScreen: tables.record.label(of: "?", in: DetailCommands.table)
-        case is HistoryPane: tables.history.label(of: "?", in: HistoryPane.table)
-        case is PastScreen: tables.past.label(of: "?", in: PastScreen.table)
-        case is ColumnsPane: tables.columns.label(of: "?", in: ColumnsPane.table)
-        default: nil
-        }
-    }
-
     /// What a key does that no command has: it lists the keys of the screen, or it means nothing.
     func explain(_ key: Key) {
         guard let layer = layers.top as? any KeyHelping else {
             return say(
-                helpKey.map { sentence("\(key.label) means nothing here; \($0) lists the keys") }
+                (layers.top as? any CommandScreen)?.helpKey.map {
+                    sentence("\(key.label) means nothing here; \($0) lists the keys")
+                }
                     ?? sentence("\(key.label) means nothing here"))
         }
         let isHelpKey = key == Key(.function(1)) || !layer.takesText && key == Key(.character("?"))

@@ -3,10 +3,10 @@ import TerminalKit
 import Translation
 
 /// The columns of a list: which are shown, in which order, how wide, and how many stay. What is changed is seen at once.
-final class ColumnsPane: Layer {
+final class ColumnsPane: MovingScreen {
     private unowned let list: ListScreen
     private(set) var isFinished = false
-    private var keys = KeySequenceReader()
+    var keys = KeySequenceReader()
     private(set) var cursor = 0
     private var top = 0
     private var height = 1
@@ -37,7 +37,13 @@ final class ColumnsPane: Layer {
 
     // MARK: What the commands do
 
-    func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
+    func move(by lines: Int) { cursor = max(0, min(entries.count - 1, cursor + lines)) }
+
+    func move(byPages pages: Double) { move(by: Int(pages) * height) }
+
+    func moveToStart() { cursor = 0 }
+
+    func moveToEnd() { cursor = max(0, entries.count - 1) }
 
     func toggle() {
         guard let current else { return }
@@ -68,11 +74,16 @@ final class ColumnsPane: Layer {
 
     func close() { isFinished = true }
 
-    static let table = CommandTable<ColumnsPane>([
-        Command("down", keys: "j <Down> <Tab>", category: "Columns", help: "next column") { $0.move(by: 1) },
-        Command("first", keys: "gg <Home>", category: "Columns", help: "first column") { $0.move(by: -1000) },
-        Command("last", keys: "G <End>", category: "Columns", help: "last column") { $0.move(by: 1000) },
-        Command("up", keys: "k <Up> <S-Tab>", category: "Columns", help: "previous column") { $0.move(by: -1) },
+    static let keysName = "columns"
+    static let keysRemark = "The keys of the columns (|)."
+    static let table = CommandTable(moving + arranging)
+    var commands: CommandTable<ColumnsPane> { list.browser.tables[ColumnsPane.self] }
+
+    private static let moving = Command<ColumnsPane>.moving(
+        "Columns", next: "next column", previous: "previous column", first: "first column", last: "last column",
+        tab: true)
+
+    private static let arranging: [Command<ColumnsPane>] = [
         Command("show", keys: "<Space>", category: "Columns", help: "show the column, or hide it") { $0.toggle() },
         Command("forward", keys: "K <S-Up> <S-Left>", category: "Columns", help: "move it to the left") {
             $0.slide(by: -1)
@@ -87,19 +98,15 @@ final class ColumnsPane: Layer {
         },
         Command("reset", keys: "0", category: "Columns", help: "all columns as they were at first") { $0.reset() },
         Command("help", keys: "? <F1>", category: "Columns", help: "this help") { pane in
-            pane.list.browser.showHelp(pane.list.browser.tables.columns, title: "Keys of the columns")
+            pane.list.browser.showHelp(pane.commands, title: "Keys of the columns")
         },
         Command("close", keys: "<Esc> q <Enter> | <C-c>", category: "Columns", help: "back to the list") { $0.close() },
-    ])
+    ]
 
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: list.browser.tables.columns) {
-            case .command(let command): command.action(self)
-            case .prefix: break
-            case .none: return false
-            }
+            return run(key)
         case .mouse(let mouse):
             let row = mouse.position.y - origin.y
             if mouse.action == .wheelUp { move(by: -1) }

@@ -45,7 +45,7 @@ extension ListScreen {
 
     /// Runs a command of the table by its name, or by the beginning of one that no other shares.
     private func runNamed(_ text: String) -> Prompt.Problem? {
-        let table = browser.tables.list
+        let table = commands
         let beginning = table.commands.filter { $0.name.hasPrefix(text) }
         guard let command = table.command(named: text) ?? (beginning.count == 1 ? beginning[0] : nil) else {
             let names = beginning.map(\.name).joined(separator: ", ")
@@ -211,7 +211,7 @@ struct CommandLineWords {
         let before = String(text.prefix(cursor))
         guard let space = before.firstIndex(of: " ") else {
             let own = Self.commands.map { $0.names[0] }
-            let others = list.browser.tables.list.commands.map(\.name).filter { !own.contains($0) }
+            let others = list.commands.commands.map(\.name).filter { !own.contains($0) }
             let names = (own + others).filter { $0.hasPrefix(before) }
             return names.isEmpty ? nil : Prompt.Completion(range: 0..<cursor, candidates: names)
         }

@@ -15,37 +15,17 @@ enum ListCommands {
 
     private static var moving: [Command<ListScreen>] {
         let category = movingCategory
-        return [
-            List("down", keys: "j <Down>", category: category, help: "next record; 3j moves down 3") {
-                $0.view.move(by: $0.count)
-            },
-            List("up", keys: "k <Up>", category: category, help: "previous record") {
-                $0.view.move(by: -$0.count)
-            },
-            List("page down", keys: "<PgDn> <C-f>", category: category, help: "a page down") {
-                $0.view.move(byPages: Double($0.count))
-            },
-            List("page up", keys: "<PgUp> <C-b>", category: category, help: "a page up") {
-                $0.view.move(byPages: -Double($0.count))
-            },
-            List("half page down", keys: "<C-d>", category: category, help: "half a page down") {
-                $0.view.move(byPages: 0.5)
-            },
-            List("half page up", keys: "<C-u>", category: category, help: "half a page up") {
-                $0.view.move(byPages: -0.5)
-            },
+        let steps = List.moving(
+            category, next: "next record; 3j moves down 3", previous: "previous record",
+            first: "first record; 5gg the fifth", last: "last record; 5G the fifth", halfPage: .half)
+        return Array(steps.dropLast(2)) + [
             List("next section", keys: "]", category: category, help: "next section, after the last one the end") {
                 for _ in 0..<min($0.count, $0.records.sectionCount + 1) { $0.view.moveBySection(1) }
             },
             List("previous section", keys: "[", category: category, help: "start of the section, then the one before") {
                 for _ in 0..<min($0.count, $0.records.sectionCount + 1) { $0.view.moveBySection(-1) }
             },
-            List("first", keys: "gg <Home>", category: category, help: "first record; 5gg the fifth") { list in
-                if let number = list.keys.count { list.goToRecord(number) } else { list.view.moveToStart() }
-            },
-            List("last", keys: "G <End>", category: category, help: "last record; 5G the fifth") { list in
-                if let number = list.keys.count { list.goToRecord(number) } else { list.view.moveToEnd() }
-            },
+        ] + Array(steps.suffix(2)) + [
             List(
                 letterCommand, keys: "'", category: category,
                 help: "then a letter: the section that begins with it"
@@ -248,13 +228,13 @@ enum ListCommands {
                 if $0.showsCallbacks, $0.statements != nil { $0.toggleStatements() }
             },
             List("help", keys: "? <F1>", category: category, help: "this help") { list in
-                list.browser.showHelp(list.browser.tables.list, title: "Keys of the list")
+                list.browser.showHelp(list.commands, title: "Keys of the list")
             },
             List("command line", keys: ":", category: category, help: "type a command: :sort wins:desc, :42, :wq") {
                 $0.askForCommand()
             },
             List("palette", keys: "<C-p>", category: category, help: "choose a command by name") { list in
-                list.browser.showPalette(list.browser.tables.list, target: list) { command in
+                list.browser.showPalette(list.commands, target: list) { command in
                     guard let number = entityNumber(ofCommand: command.name) else { return command.name }
                     return "\(command.name) (\(list.entities[number - 1].name ?? ""))"
                 }
@@ -269,4 +249,16 @@ enum ListCommands {
             },
         ]
     }
+}
+
+extension ListScreen: MovingScreen {
+    static let keysName = "list"
+    static let keysRemark = "The keys of the list. Keys that are given to another command are taken from this one."
+    static var table: CommandTable<ListScreen> { ListCommands.table }
+    var commands: CommandTable<ListScreen> { browser.tables[ListScreen.self] }
+
+    func move(by lines: Int) { view.move(by: lines) }
+    func move(byPages pages: Double) { view.move(byPages: pages) }
+    func moveToStart() { if let number = keys.count { goToRecord(number) } else { view.moveToStart() } }
+    func moveToEnd() { if let number = keys.count { goToRecord(number) } else { view.moveToEnd() } }
 }

@@ -22,8 +22,6 @@ final class ListScreen: Layer {
     var keys = KeySequenceReader(readsCounts: true)
     /// Shows what may follow the keys pressed so far.
     lazy var pendingKeys = PendingKeys(delay: browser.options.preferences.popupDelay)
-    /// The number before the command that runs; 1 where none was typed.
-    var count: Int { keys.count ?? 1 }
     /// Set after `'`: the next key is a letter of the section index.
     var awaitsIndexLetter = false
     var showsCallbacks = false

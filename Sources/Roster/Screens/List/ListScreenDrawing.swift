@@ -207,14 +207,13 @@ extension ListScreen {
         let usual = pendingRange == nil ? Self.hints : Self.rangeHints
         let hints = session.isReadOnly ? usual.filter { !Self.editingKeys.contains($0.0) } : usual
         let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: pendingRange == nil ? browser.keptHints : ["Space", "Esc"], of: ListCommands.table,
-            in: browser.tables.list)
+            hints, keeping: pendingRange == nil ? browser.keptHints : ["Space", "Esc"], of: Self.table, in: commands)
         KeyHints.draw(shown, keeping: kept, in: canvas, y: y)
     }
 
     /// The keys that may follow those pressed so far, and what they lead to: the entities by their names.
     private var continuations: [(key: Key, name: String)] {
-        browser.tables.list.continuations(of: keys.pending).compactMap { key, name in
+        commands.continuations(of: keys.pending).compactMap { key, name in
             guard let number = ListCommands.entityNumber(ofCommand: name) else { return (key, tr(name)) }
             return entities.indices.contains(number - 1) ? (key, entities[number - 1].name ?? "") : nil
         }
@@ -236,7 +235,7 @@ extension ListScreen {
 
     /// Says which key quits, as `^C` does not.
     func sayHowToQuit() {
-        let key = browser.tables.list.label(of: "q", in: ListCommands.table)
+        let key = commands.label(of: "q", in: Self.table)
         browser.say(key.map { sentence("\($0) quits") } ?? tr(":q quits"))
     }
 

@@ -39,7 +39,7 @@ extension ListScreen {
             if let letter = key.typed { jump(toIndexLetter: letter) }
             return true
         }
-        let match = keys.read(key, in: browser.tables.list)
+        let match = keys.read(key, in: commands)
         pendingKeys.note(keys)
         switch match {
         case .command(let command):

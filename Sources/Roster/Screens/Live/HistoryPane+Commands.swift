@@ -6,21 +6,16 @@ import Translation
 
 /// The commands of the history. Keys, help and palette all come from here.
 extension HistoryPane {
-    static let table = CommandTable<HistoryPane>([
-        Command("down", keys: "j <Down> <Tab>", category: "History", help: "next line") { $0.move(by: $0.count) },
-        Command("up", keys: "k <Up> <S-Tab>", category: "History", help: "line before") { $0.move(by: -$0.count) },
-        Command("page down", keys: "<PgDn> <C-f> <C-d> <Space>", category: "History", help: "a page down") {
-            $0.move(by: $0.count * $0.height)
-        },
-        Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "History", help: "a page up") {
-            $0.move(by: -$0.count * $0.height)
-        },
-        Command("newest", keys: "gg <Home>", category: "History", help: "the newest transaction") {
-            $0.go(toLine: $0.keys.count ?? 1)
-        },
-        Command("oldest", keys: "G <End>", category: "History", help: "the oldest that was read") {
-            $0.go(toLine: $0.keys.count ?? $0.rows.count)
-        },
+    static let keysName = "history"
+    static let keysRemark = "The keys of the history (H)."
+    static let table = CommandTable(moving + reading)
+    var commands: CommandTable<HistoryPane> { browser.tables[HistoryPane.self] }
+
+    private static let moving = Command<HistoryPane>.moving(
+        "History", next: "next line", previous: "line before", first: "the newest transaction",
+        last: "the oldest that was read", ends: ("newest", "oldest"), tab: true, space: true)
+
+    private static let reading: [Command<HistoryPane>] = [
         Command(
             "open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction; open the record"
         ) { $0.open() },
@@ -37,10 +32,10 @@ extension HistoryPane {
             $0.showPast()
         },
         Command("help", keys: "? <F1>", category: "History", help: "this help") { pane in
-            pane.browser.showHelp(pane.browser.tables.history, title: "Keys of the history")
+            pane.browser.showHelp(pane.commands, title: "Keys of the history")
         },
         Command("close", keys: "<Esc> q H <C-c>", category: "History", help: "back to the list") { pane in
             if !pane.stopReading() { pane.close() }
         },
-    ])
+    ]
 }

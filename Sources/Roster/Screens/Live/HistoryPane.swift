@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// What was committed to the store, newest first: by which program and author, when, and what changed in it.
-final class HistoryPane: Layer {
+final class HistoryPane: MovingScreen {
     struct Row {
         let transaction: NSPersistentHistoryTransaction
         /// One of its changes; `nil` for the transaction itself.
@@ -18,9 +18,7 @@ final class HistoryPane: Layer {
     var cursor = 0
     private var top = 0
     private(set) var height = 1
-    private(set) var keys = KeySequenceReader(readsCounts: true)
-    /// The number before the command that runs; 1 where none was typed.
-    var count: Int { keys.count ?? 1 }
+    var keys = KeySequenceReader(readsCounts: true)
     private(set) var transactions: [NSPersistentHistoryTransaction] = []
     private var unfolded: Set<Int64> = []
     private(set) var rows: [Row] = []
@@ -111,14 +109,20 @@ final class HistoryPane: Layer {
 
     // MARK: What the commands do
 
-    func move(by step: Int) {
-        cursor = max(0, min(rows.count - 1, cursor + step))
+    func move(by lines: Int) {
+        cursor = max(0, min(rows.count - 1, cursor + lines))
         // The older ones are read when the user comes near.
-        if step > 0, cursor == rows.count - 1 { readOlder() }
+        if lines > 0, cursor == rows.count - 1 { readOlder() }
     }
 
+    func move(byPages pages: Double) { move(by: Int(pages) * height) }
+
+    func moveToStart() { go(toLine: keys.count ?? 1) }
+
+    func moveToEnd() { go(toLine: keys.count ?? rows.count) }
+
     /// Goes to a line, counted from 1.
-    func go(toLine number: Int) { move(by: number - 1 - cursor) }
+    private func go(toLine number: Int) { move(by: number - 1 - cursor) }
 
     func readOlder() {
         guard transactions.count == limit, limit < Self.greatestLimit else { return }
@@ -162,11 +166,7 @@ final class HistoryPane: Layer {
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: browser.tables.history) {
-            case .command(let command): command.action(self)
-            case .prefix: break
-            case .none: return false
-            }
+            return run(key)
         case .mouse(let mouse):
             if mouse.action == .wheelUp { move(by: -3) }
             if mouse.action == .wheelDown { move(by: 3) }
@@ -210,9 +210,7 @@ final class HistoryPane: Layer {
             ("?", "help"), ("Enter", "unfold, open"), ("a", "list as it was"), ("Esc", "back"),
             ("zR zM", "all"), ("G gg", "oldest, newest"),
         ]
-        let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: KeyHints.kept, of: Self.table, in: browser.tables.history)
-        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
+        draw(hints, in: canvas)
     }
 
     private func draw(_ row: Row, isSelected: Bool, in canvas: Canvas, y: Int) {

@@ -5,17 +5,16 @@ import TerminalKit
 import Translation
 
 /// The list as it was right after a transaction of the history, over the history pane.
-final class PastScreen: Layer {
+final class PastScreen: MovingScreen {
     private let pane: HistoryPane
     private let session: StoreSession
     private unowned let browser: Browser
     private(set) var isFinished = false
     private(set) var list: PastList
     private(set) var view: SectionedList
-    private var keys = KeySequenceReader(readsCounts: true)
+    var keys = KeySequenceReader(readsCounts: true)
     /// The state of the store that the values are of.
     private var revision = 0
-    private var count: Int { keys.count ?? 1 }
 
     init(pane: HistoryPane, session: StoreSession, list: PastList) {
         self.pane = pane
@@ -111,49 +110,45 @@ final class PastScreen: Layer {
         isFinished = true
     }
 
+    func move(by lines: Int) { view.move(by: lines) }
+    func move(byPages pages: Double) { view.move(byPages: pages) }
+    func moveToStart() { view.moveToStart() }
+    func moveToEnd() { view.moveToEnd() }
+
+    static let keysName = "past"
+    static let keysRemark = "The keys of the list as it was (a in the history)."
     static let table = CommandTable<PastScreen>(moving + reading)
+    var commands: CommandTable<PastScreen> { browser.tables[PastScreen.self] }
 
     private static var moving: [Command<PastScreen>] {
         let category = "The list as it was"
-        return [
-            Command("down", keys: "j <Down>", category: category, help: "next record") { $0.view.move(by: $0.count) },
-            Command("up", keys: "k <Up>", category: category, help: "previous record") { $0.view.move(by: -$0.count) },
-            Command("page down", keys: "<PgDn> <C-f>", category: category, help: "a page down") {
-                $0.view.move(byPages: 1)
-            },
-            Command("page up", keys: "<PgUp> <C-b>", category: category, help: "a page up") {
-                $0.view.move(byPages: -1)
-            },
-            Command("half page down", keys: "<C-d>", category: category, help: "half a page down") {
-                $0.view.move(byPages: 0.5)
-            },
-            Command("half page up", keys: "<C-u>", category: category, help: "half a page up") {
-                $0.view.move(byPages: -0.5)
-            },
-            Command("first", keys: "gg <Home>", category: category, help: "first record") { $0.view.moveToStart() },
-            Command("last", keys: "G <End>", category: category, help: "last record") { $0.view.moveToEnd() },
-            Command("next section", keys: "]", category: category, help: "next section, after the last one the end") {
-                $0.view.moveBySection(1)
-            },
-            Command(
-                "previous section", keys: "[", category: category, help: "start of the section, then the one before"
-            ) { $0.view.moveBySection(-1) },
-            Command("column left", keys: "h <Left>", category: category, help: "focus the column on the left") {
-                $0.view.moveFocus(by: -1)
-            },
-            Command("column right", keys: "l <Right>", category: category, help: "focus the column on the right") {
-                $0.view.moveFocus(by: 1)
-            },
-            Command("toggle fold", keys: "za - +", category: category, help: "fold or unfold the section") { screen in
-                screen.fold { !screen.view.isFolded(section: $0) }
-            },
-            Command("fold all", keys: "zM", category: category, help: "fold all sections") {
-                $0.view.setAllFolded(true)
-            },
-            Command("unfold all", keys: "zR", category: category, help: "unfold all sections") {
-                $0.view.setAllFolded(false)
-            },
-        ]
+        return Command.moving(
+            category, next: "next record", previous: "previous record", first: "first record", last: "last record",
+            halfPage: .half) + [
+                Command("next section", keys: "]", category: category, help: "next section, after the last one the end")
+                {
+                    $0.view.moveBySection(1)
+                },
+                Command(
+                    "previous section", keys: "[", category: category, help: "start of the section, then the one before"
+                ) { $0.view.moveBySection(-1) },
+                Command("column left", keys: "h <Left>", category: category, help: "focus the column on the left") {
+                    $0.view.moveFocus(by: -1)
+                },
+                Command("column right", keys: "l <Right>", category: category, help: "focus the column on the right") {
+                    $0.view.moveFocus(by: 1)
+                },
+                Command("toggle fold", keys: "za - +", category: category, help: "fold or unfold the section") {
+                    screen in
+                    screen.fold { !screen.view.isFolded(section: $0) }
+                },
+                Command("fold all", keys: "zM", category: category, help: "fold all sections") {
+                    $0.view.setAllFolded(true)
+                },
+                Command("unfold all", keys: "zR", category: category, help: "unfold all sections") {
+                    $0.view.setAllFolded(false)
+                },
+            ]
     }
 
     private static var reading: [Command<PastScreen>] {
@@ -173,7 +168,7 @@ final class PastScreen: Layer {
                 $0.read($0.list.transaction)
             },
             Command("help", keys: "? <F1>", category: category, help: "this help") { screen in
-                screen.browser.showHelp(screen.browser.tables.past, title: "Keys of the list as it was")
+                screen.browser.showHelp(screen.commands, title: "Keys of the list as it was")
             },
             Command("close", keys: "<Esc> q a H <C-c>", category: category, help: "back to the history") { screen in
                 if !screen.pane.stopReading() { screen.close() }
@@ -184,11 +179,7 @@ final class PastScreen: Layer {
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: browser.tables.past) {
-            case .command(let command): command.action(self)
-            case .prefix: break
-            case .none: return false
-            }
+            return run(key)
         case .mouse(let mouse):
             switch mouse.action {
             case .wheelUp: view.scroll(by: -3)
@@ -221,9 +212,7 @@ final class PastScreen: Layer {
             ("?", "help"), ("( )", "earlier, later"), ("n N", "differences"), ("Enter", "record"), ("Esc", "back"),
             ("R", "read again"),
         ]
-        let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: KeyHints.kept, of: Self.table, in: browser.tables.past)
-        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
+        draw(hints, in: canvas)
     }
 
     private func title(author: String) -> String {

@@ -4,7 +4,7 @@ import Translation
 
 /// The statements of the store to look through: a line for each, and beneath the whole text of the one under the cursor.
 /// What comes meanwhile is added at the end; the cursor follows it while it is on the last one.
-final class StatementScreen: KeyHelping {
+final class StatementScreen: MovingScreen, KeyHelping {
     private let log: StatementLog
     private unowned let browser: Browser
     private(set) var isFinished = false
@@ -14,6 +14,7 @@ final class StatementScreen: KeyHelping {
     private(set) var cursor = 0
     private var top = 0
     private var height = 1
+    var keys = KeySequenceReader()
     /// The first line shown of the whole text.
     private var textTop = 0
     private var textLines = 0
@@ -41,11 +42,17 @@ final class StatementScreen: KeyHelping {
         }
     }
 
-    private func move(by step: Int) {
-        let next = max(0, min(statements.count - 1, cursor + step))
+    func move(by lines: Int) {
+        let next = max(0, min(statements.count - 1, cursor + lines))
         if next != cursor { textTop = 0 }
         cursor = next
     }
+
+    func move(byPages pages: Double) { move(by: Int(pages) * height) }
+
+    func moveToStart() { move(by: -statements.count) }
+
+    func moveToEnd() { move(by: statements.count) }
 
     private func scrollText(by step: Int) {
         textTop = max(0, min(textLines - textHeight, textTop + step))
@@ -55,7 +62,7 @@ final class StatementScreen: KeyHelping {
 
     func handle(_ event: Event) -> Bool {
         switch event {
-        case .key(let key): return handle(key)
+        case .key(let key): return run(key)
         case .mouse(let mouse):
             let row = mouse.position.y - listTop
             let isInList = row < height
@@ -69,32 +76,27 @@ final class StatementScreen: KeyHelping {
         }
     }
 
-    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
-        (
-            "Keys of the statements",
-            [
-                ("j k", "down, up"), ("PgDn PgUp", "a page down, up"), ("g G", "to the oldest, to the newest"),
-                ("J K", "scroll the statement's text"), ("y", "copy the statement"), ("Esc q", "back to the list"),
-            ]
-        )
-    }
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the statements") }
 
-    private func handle(_ key: Key) -> Bool {
-        switch (key.code, key.modifiers) {
-        case (.down, []), (.character("j"), []): move(by: 1)
-        case (.up, []), (.character("k"), []): move(by: -1)
-        case (.pageDown, []), (.character("f"), .control): move(by: height)
-        case (.pageUp, []), (.character("b"), .control): move(by: -height)
-        case (.home, []), (.character("g"), []): move(by: -statements.count)
-        case (.end, []), (.character("G"), []): move(by: statements.count)
-        case (.character("d"), .control), (.character(" "), []), (.character("J"), []): scrollText(by: 1)
-        case (.character("u"), .control), (.character("K"), []): scrollText(by: -1)
-        case (.character("y"), []): copy()
-        case (.escape, []), (.enter, []), (.character("q"), []), (.character("c"), .control): isFinished = true
-        default: return false
-        }
-        return true
-    }
+    static let keysName = "statements"
+    static let keysRemark = "The keys of the statements."
+    static let table = CommandTable(
+        Command<StatementScreen>.moving(
+            "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
+            start: "g <Home>",
+            halfPage: .unbound) + [
+                Command("scroll down", keys: "J <C-d> <Space>", category: "Look", help: "scroll the statement's text") {
+                    $0.scrollText(by: 1)
+                },
+                Command("scroll up", keys: "K <C-u>", category: "Look", help: "scroll the statement's text") {
+                    $0.scrollText(by: -1)
+                },
+                Command("copy", keys: "y", category: "Look", help: "copy the statement") { $0.copy() },
+                Command("close", keys: "<Esc> q <Enter> <C-c>", category: "Look", help: "back to the list") {
+                    $0.isFinished = true
+                },
+            ])
+    var commands: CommandTable<StatementScreen> { browser.tables[StatementScreen.self] }
 
     private func copy() {
         guard statements.indices.contains(cursor) else { return }
@@ -147,6 +149,6 @@ final class StatementScreen: KeyHelping {
         let hints = [
             ("j k", "move"), ("G g", "newest, oldest"), ("J K", "scroll the text"), ("y", "copy"), ("Esc", "back"),
         ]
-        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+        draw(hints, in: canvas)
     }
 }

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// How often each value of a column stands in the list: counts, shares and bars. Enter shows the records of one.
-final class HistogramScreen: WorkingLayer, KeyHelping {
+final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
     unowned let list: ListScreen
     private let keyPath: String
     private let attribute: NSAttributeDescription
@@ -14,7 +14,9 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
     private var heaps: ValueBuckets?
     private var statistics = ""
     private var counting: Job<Counted>?
-    private var rows = ScrolledRows()
+    var rows = ScrolledRows()
+    var rowCount: Int { buckets.count }
+    var keys = KeySequenceReader()
     private var firstLine = 0
     /// Whether the greatest heap stands first, instead of the least value.
     private var isByCount: Bool
@@ -106,33 +108,36 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
 
     func handle(_ event: Event) -> Bool {
         switch event {
-        case .key(let key): return handle(key)
+        case .key(let key): return run(key)
         case .mouse(let mouse):
-            if rows.handle(mouse, count: buckets.count, firstLine: firstLine) { narrow() }
+            if rows.handle(mouse, count: rowCount, firstLine: firstLine) { narrow() }
             return true
         default: return false
         }
     }
 
-    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
-        (
-            "Keys of the histogram",
-            [("Enter", "show the records of the line"), ("s", "by count, by value")] + ScrolledRows.keyHelp
-                + [("Esc q", "back to the list")]
-        )
-    }
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the histogram") }
 
-    private func handle(_ key: Key) -> Bool {
-        if rows.handle(key, count: buckets.count) { return true }
-        switch (key.code, key.modifiers) {
-        case (.enter, []): narrow()
-        case (.character("s"), []):
-            isByCount.toggle()
-            arrange()
-        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
-        default: return false
-        }
-        return true
+    static let keysName = "histogram"
+    static let keysRemark = "The keys of the histogram (gb)."
+    static let table = CommandTable<HistogramScreen>(
+        [
+            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the line") { $0.narrow() },
+            Command("sort", keys: "s", category: "Look", help: "by count, by value") { $0.turn() },
+        ]
+            + Command.moving(
+                "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
+                start: "g <Home>")
+            + [
+                Command("close", keys: "<Esc> q <C-c>", category: "Look", help: "back to the list") {
+                    $0.isFinished = true
+                }
+            ])
+    var commands: CommandTable<HistogramScreen> { list.browser.tables[HistogramScreen.self] }
+
+    private func turn() {
+        isByCount.toggle()
+        arrange()
     }
 
     /// Shows the records of the heap under the cursor.
@@ -165,7 +170,7 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         }
         let body = canvas.part(x: 0, y: y, width: canvas.width, height: canvas.height - y - 1)
         firstLine = body.frame.minY
-        rows.fit(count: buckets.count, height: body.height)
+        rows.fit(count: rowCount, height: body.height)
         if let counting {
             body.write(Activity.text(tr("counting"), since: counting.began), x: 2, y: 0, style: .text)
         } else if buckets.isEmpty {
@@ -174,7 +179,7 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         let greatest = Double(max(1, buckets.map(\.count).max() ?? 1))
         let titleWidth = min(body.width / 3, buckets.map { body.text.width($0.title) }.max() ?? 1)
         let countWidth = String(Int(greatest)).count
-        for index in rows.shown(of: buckets.count) {
+        for index in rows.shown(of: rowCount) {
             let line = body.part(x: 0, y: index - rows.top, width: body.width, height: 1)
             let style = Style(.text, selected: index == rows.cursor)
             line.fillLine(0, style: style)
@@ -191,8 +196,8 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
             let bar = Bars.bar(Double(bucket.count) / greatest, width: line.width - x - 1, on: line)
             line.write(bar, x: x, y: 0, style: Style(.heading))
         }
-        KeyHints.draw(
+        draw(
             [("Enter", "show these"), ("s", isByCount ? "by value" : "by count"), ("j k", "move"), ("Esc", "close")],
-            in: canvas, y: canvas.height - 1)
+            in: canvas)
     }
 }

@@ -3,7 +3,7 @@ import TerminalKit
 import Translation
 
 /// The map of the model: all entities with their relationships. Enter opens an entity's list, or follows a relationship.
-final class ModelMapScreen: KeyHelping {
+final class ModelMapScreen: MovingScreen, KeyHelping {
     unowned let list: ListScreen
     private(set) var isFinished = false
     private let counts: [String: Int]
@@ -12,6 +12,7 @@ final class ModelMapScreen: KeyHelping {
     private var cursor: Int
     private var top = 0
     private var height = 1
+    var keys = KeySequenceReader()
     private static let boxWidth = 44
     private static let origin = 1
 
@@ -32,7 +33,7 @@ final class ModelMapScreen: KeyHelping {
 
     func handle(_ event: Event) -> Bool {
         switch event {
-        case .key(let key): return handle(key)
+        case .key(let key): return run(key)
         case .mouse(let mouse):
             handle(mouse)
             return true
@@ -40,39 +41,40 @@ final class ModelMapScreen: KeyHelping {
         }
     }
 
-    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
-        (
-            "Keys of the map",
-            [
-                ("Enter", "open the entity's list, or go to the other end"), ("o", "open the entity's list"),
-                ("Tab S-Tab", "next entity, entity before"),
-            ] + ScrolledRows.keyHelp + [("Esc q", "back to the list")]
-        )
-    }
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the map") }
 
-    private func handle(_ key: Key) -> Bool {
-        switch (key.code, key.modifiers) {
-        case (.down, []), (.character("j"), []): cursor += 1
-        case (.up, []), (.character("k"), []): cursor -= 1
-        case (.tab, []), (.character("]"), []): goToEntity(1)
-        case (.tab, .shift), (.character("["), []): goToEntity(-1)
-        case (.pageDown, []), (.character("d"), .control), (.character("f"), .control): move(by: height)
-        case (.pageUp, []), (.character("u"), .control), (.character("b"), .control): move(by: -height)
-        case (.home, []), (.character("g"), []): cursor = 0
-        case (.end, []), (.character("G"), []): cursor = map.stops.count - 1
-        case (.enter, []): follow()
-        case (.character("o"), []): open()
-        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
-        default: return false
-        }
-        cursor = max(0, min(cursor, map.stops.count - 1))
-        return true
-    }
+    static let keysName = "map"
+    static let keysRemark = "The keys of the map of the model (gm)."
+    static let table = CommandTable<ModelMapScreen>(
+        [
+            Command(
+                "follow", keys: "<Enter>", category: "Look", help: "open the entity's list, or go to the other end"
+            ) { $0.follow() },
+            Command("open list", keys: "o", category: "Look", help: "open the entity's list") { $0.open() },
+            Command("next entity", keys: "<Tab> ]", category: "Look", help: "next entity") { $0.goToEntity(1) },
+            Command("previous entity", keys: "<S-Tab> [", category: "Look", help: "previous entity") {
+                $0.goToEntity(-1)
+            },
+        ]
+            + Command.moving(
+                "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
+                start: "g <Home>")
+            + [
+                Command("close", keys: "<Esc> q <C-c>", category: "Look", help: "back to the list") {
+                    $0.isFinished = true
+                }
+            ])
+    var commands: CommandTable<ModelMapScreen> { list.browser.tables[ModelMapScreen.self] }
+
+    func move(by lines: Int) { cursor = max(0, min(cursor + lines, map.stops.count - 1)) }
+    func move(byPages pages: Double) { scroll(by: Int(pages) * height) }
+    func moveToStart() { cursor = 0 }
+    func moveToEnd() { cursor = max(0, map.stops.count - 1) }
 
     private func handle(_ mouse: MouseEvent) {
         switch mouse.action {
-        case .wheelUp: move(by: -3)
-        case .wheelDown: move(by: 3)
+        case .wheelUp: scroll(by: -3)
+        case .wheelDown: scroll(by: 3)
         case .press, .doubleClick:
             let y = mouse.position.y - Self.origin + top
             guard let stop = map.stops.firstIndex(where: { $0.y == y }) else { return }
@@ -82,7 +84,7 @@ final class ModelMapScreen: KeyHelping {
     }
 
     /// Moves by lines of the drawing.
-    private func move(by lines: Int) {
+    private func scroll(by lines: Int) {
         guard map.stops.indices.contains(cursor) else { return }
         let wanted = map.stops[cursor].y + lines
         cursor =
@@ -150,9 +152,9 @@ final class ModelMapScreen: KeyHelping {
         }
         let isOnRelationship = map.stops.indices.contains(cursor) && map.stops[cursor].relationship != nil
         let keysThatOpen = isOnRelationship ? [("Enter", "other end"), ("o", "open list")] : [("Enter o", "open list")]
-        KeyHints.draw(
+        draw(
             keysThatOpen + [("Tab", "next entity"), ("j k", "move"), ("Esc", "close")],
-            in: canvas, y: canvas.height - 1)
+            in: canvas)
     }
 
     /// Keeps the cursor on the screen, and the name of its entity where there is room.

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// Two columns against each other: how many records have a value of the one and a value of the other, or what they sum up to.
-final class PivotScreen: WorkingLayer, KeyHelping {
+final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
     /// What the cells show.
     nonisolated enum Measure: Equatable {
         case count
@@ -50,7 +50,9 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     private var measure = Measure.count
     private var heads: [ValueBuckets] = []
     private var cells: [[Cell]] = []
-    private var rows = ScrolledRows()
+    var rows = ScrolledRows()
+    var rowCount: Int { cells.count }
+    var keys = KeySequenceReader()
     private var column = 0
     private var left = 0
     private var firstLine = 0
@@ -139,36 +141,38 @@ final class PivotScreen: WorkingLayer, KeyHelping {
 
     func handle(_ event: Event) -> Bool {
         switch event {
-        case .key(let key): return handle(key)
+        case .key(let key): return run(key)
         case .mouse(let mouse):
-            if rows.handle(mouse, count: cells.count, firstLine: firstLine) { narrow() }
+            if rows.handle(mouse, count: rowCount, firstLine: firstLine) { narrow() }
             return true
         default: return false
         }
     }
 
-    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
-        (
-            "Keys of the pivot",
-            [
-                ("Enter", "show the records of the cell"), ("a", "count, sum, average"),
-                ("h l", "a column to the left, to the right"),
-            ] + ScrolledRows.keyHelp + [("Esc q", "back to the list")]
-        )
-    }
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the pivot") }
 
-    private func handle(_ key: Key) -> Bool {
-        if rows.handle(key, count: cells.count) { return true }
-        switch (key.code, key.modifiers) {
-        case (.left, []), (.character("h"), []): column = max(0, column - 1)
-        case (.right, []), (.character("l"), []): column = min(columnCount - 1, column + 1)
-        case (.enter, []): narrow()
-        case (.character("a"), []): askForMeasure()
-        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
-        default: return false
-        }
-        return true
-    }
+    static let keysName = "pivot"
+    static let keysRemark = "The keys of the pivot (gp)."
+    static let table = CommandTable<PivotScreen>(
+        [
+            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the cell") { $0.narrow() },
+            Command("measure", keys: "a", category: "Look", help: "count, sum, average") { $0.askForMeasure() },
+            Command("column left", keys: "h <Left>", category: "Look", help: "previous column") {
+                $0.moveColumn(by: -1)
+            },
+            Command("column right", keys: "l <Right>", category: "Look", help: "next column") { $0.moveColumn(by: 1) },
+        ]
+            + Command.moving(
+                "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
+                start: "g <Home>")
+            + [
+                Command("close", keys: "<Esc> q <C-c>", category: "Look", help: "back to the list") {
+                    $0.isFinished = true
+                }
+            ])
+    var commands: CommandTable<PivotScreen> { list.browser.tables[PivotScreen.self] }
+
+    private func moveColumn(by step: Int) { column = max(0, min(columnCount - 1, column + step)) }
 
     /// Shows the records of the cell under the cursor.
     private func narrow() {
@@ -210,17 +214,17 @@ final class PivotScreen: WorkingLayer, KeyHelping {
         StatusLine(left: [(" \(title): \(measure.title)", .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
         let body = canvas.part(x: 0, y: 2, width: canvas.width, height: canvas.height - 3)
         firstLine = body.frame.minY
-        rows.fit(count: cells.count, height: body.height)
+        rows.fit(count: rowCount, height: body.height)
         if let counting {
             canvas.write(Activity.text(tr("counting"), since: counting.began), x: 1, y: 1, style: .text)
             if cells.isEmpty { return drawHints(in: canvas) }
         }
         let headWidth = min(
-            canvas.width / 3, rows.shown(of: cells.count).map { canvas.text.width(self.title(0, $0)) }.max() ?? 1)
+            canvas.width / 3, rows.shown(of: rowCount).map { canvas.text.width(self.title(0, $0)) }.max() ?? 1)
         let widths = (0..<columnCount).map { x in
             max(
                 min(16, canvas.text.width(self.title(1, x))),
-                rows.shown(of: cells.count).map { canvas.text.width(text(cells[$0][x])) }.max() ?? 1)
+                rows.shown(of: rowCount).map { canvas.text.width(text(cells[$0][x])) }.max() ?? 1)
         }
         let shown = columns(widths, room: canvas.width - headWidth - 3)
         var x = headWidth + 2
@@ -234,7 +238,7 @@ final class PivotScreen: WorkingLayer, KeyHelping {
         if (shown.last ?? 0) < columnCount - 1 {
             canvas.write(canvas.symbols.moreRight, x: canvas.width - 1, y: 1, style: .muted)
         }
-        for row in rows.shown(of: cells.count) {
+        for row in rows.shown(of: rowCount) {
             let y = row - rows.top
             let isSum = row == cells.count - 1
             body.write(
@@ -252,9 +256,8 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     }
 
     private func drawHints(in canvas: Canvas) {
-        KeyHints.draw(
-            [("Enter", "show these"), ("a", "count, sum, average"), ("h j k l", "move"), ("Esc", "close")],
-            in: canvas, y: canvas.height - 1)
+        draw(
+            [("Enter", "show these"), ("a", "count, sum, average"), ("h j k l", "move"), ("Esc", "close")], in: canvas)
     }
 
     /// The columns that have room, with the cursor's among them.

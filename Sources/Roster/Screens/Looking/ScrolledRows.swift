@@ -9,7 +9,7 @@ struct ScrolledRows {
     /// Brings the cursor into the rows and the rows into the window.
     mutating func fit(count: Int, height: Int) {
         self.height = max(1, height)
-        cursor = max(0, min(cursor, count - 1))
+        move(by: 0, of: count)
         top = max(0, min(top, cursor, max(0, count - self.height)))
         if cursor >= top + self.height { top = cursor - self.height + 1 }
     }
@@ -17,32 +17,32 @@ struct ScrolledRows {
     /// The rows on the screen.
     func shown(of count: Int) -> Range<Int> { min(top, count)..<min(count, top + height) }
 
-    /// Acts on a key that moves. Answers whether it does.
-    mutating func handle(_ key: Key, count: Int) -> Bool {
-        switch (key.code, key.modifiers) {
-        case (.down, []), (.character("j"), []): cursor += 1
-        case (.up, []), (.character("k"), []): cursor -= 1
-        case (.pageDown, []), (.character("f"), .control), (.character("d"), .control): cursor += height
-        case (.pageUp, []), (.character("b"), .control), (.character("u"), .control): cursor -= height
-        case (.home, []), (.character("g"), []): cursor = 0
-        case (.end, []), (.character("G"), []): cursor = count - 1
-        default: return false
-        }
-        cursor = max(0, min(cursor, count - 1))
-        return true
-    }
+    mutating func move(by lines: Int, of count: Int) { cursor = max(0, min(cursor + lines, count - 1)) }
 
+    /// Acts on the mouse. Answers true for a double click on a row.
     mutating func handle(_ mouse: MouseEvent, count: Int, firstLine: Int) -> Bool {
         switch mouse.action {
-        case .wheelUp: cursor -= 3
-        case .wheelDown: cursor += 3
+        case .wheelUp: move(by: -3, of: count)
+        case .wheelDown: move(by: 3, of: count)
         case .press, .doubleClick:
             let row = mouse.position.y - firstLine
             guard (0..<height).contains(row), top + row < count else { return false }
             cursor = top + row
             return mouse.action == .doubleClick
         }
-        cursor = max(0, min(cursor, count - 1))
         return false
     }
+}
+
+/// A screen of such rows.
+protocol RowScreen: MovingScreen {
+    var rows: ScrolledRows { get set }
+    var rowCount: Int { get }
+}
+
+extension RowScreen {
+    func move(by lines: Int) { rows.move(by: lines, of: rowCount) }
+    func move(byPages pages: Double) { move(by: Int(pages) * rows.height) }
+    func moveToStart() { rows.cursor = 0 }
+    func moveToEnd() { rows.cursor = max(0, rowCount - 1) }
 }

@@ -1,0 +1,48 @@
+import TerminalKit
+
+/// A screen with a cursor that moves through lines.
+protocol MovingScreen: CommandScreen {
+    func move(by lines: Int)
+    func move(byPages pages: Double)
+    func moveToStart()
+    func moveToEnd()
+}
+
+/// What `^D` and `^U` do: move by a page, by half a page, or something else.
+enum HalfPageKeys { case page, half, unbound }
+
+extension Command where Target: MovingScreen {
+    /// The commands that move the cursor.
+    ///
+    /// - Parameters:
+    ///   - ends: the names of the commands that go to the first line and to the last.
+    ///   - start: the keys that go to the first line.
+    ///   - tab: true if Tab moves, too.
+    ///   - space: true if Space is a page down, too.
+    ///   - halfPage: what `^D` and `^U` do.
+    static func moving(
+        _ category: String, next: String, previous: String, first: String, last: String,
+        ends: (first: String, last: String) = ("first", "last"), start: String = "gg <Home>", tab: Bool = false,
+        space: Bool = false, halfPage: HalfPageKeys = .page
+    ) -> [Command] {
+        func command(
+            _ name: String, _ keys: String, _ help: String, _ action: @escaping @MainActor (Target) -> Void
+        ) -> Command { Command(name, keys: keys, category: category, help: help, action: action) }
+        let half = [
+            command("half page down", "<C-d>", "half a page down") { $0.move(byPages: 0.5) },
+            command("half page up", "<C-u>", "half a page up") { $0.move(byPages: -0.5) },
+        ]
+        let pageDown = "<PgDn> <C-f>" + (halfPage == .page ? " <C-d>" : "") + (space ? " <Space>" : "")
+        return [
+            command("down", "j <Down>" + (tab ? " <Tab>" : ""), next) { $0.move(by: $0.count) },
+            command("up", "k <Up>" + (tab ? " <S-Tab>" : ""), previous) { $0.move(by: -$0.count) },
+            command("page down", pageDown, "a page down") { $0.move(byPages: Double($0.count)) },
+            command("page up", "<PgUp> <C-b>" + (halfPage == .page ? " <C-u>" : ""), "a page up") {
+                $0.move(byPages: -Double($0.count))
+            },
+        ] + (halfPage == .half ? half : []) + [
+            command(ends.first, start, first) { $0.moveToStart() },
+            command(ends.last, "G <End>", last) { $0.moveToEnd() },
+        ]
+    }
+}
