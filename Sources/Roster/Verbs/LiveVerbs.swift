@@ -138,7 +138,7 @@ enum BrowseVerb: CommandVerb {
         var options = BrowserOptions(
             storeURL: pipe.store, entityName: TemporaryStore.entity,
             sectionKeyPath: try arguments.value(Flags.section), sortKeys: TemporaryStore.rowKey)
-        let counted = DeletePlan.counted(pipe.count, "record")
+        let counted = CountedNoun.text(pipe.count, "record")
         options.welcome =
             pipe.hasLineOfKeys
             ? sentence("\(counted) from standard input, whose first line names the columns; :export FILE keeps them")

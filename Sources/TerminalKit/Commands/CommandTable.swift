@@ -1,8 +1,8 @@
 import Translation
 
-/// The commands of a screen, found by the keys pressed: `KeySequenceReader` follows keys until they name one.
+/// The commands of a screen, looked up by the keys pressed. `KeySequenceReader` collects keys until they match one.
 public struct CommandTable<Target>: Sendable {
-    /// What a row of keys means.
+    /// The result of looking up a key sequence.
     public enum Match {
         case command(Command<Target>)
         /// The keys begin at least one command: wait for the next key.
