@@ -1,10 +1,10 @@
 import Foundation
 import Translation
 
-/// A configuration file taken apart into lines: `key = value` under `[headings]`; `#` at the beginning makes a remark.
+/// A configuration file parsed into lines: `key = value` under `[headings]`. A line that begins with `#` is a comment.
 struct ConfigurationFile {
     struct Entry: Equatable {
-        /// The heading's words; empty before the first heading.
+        /// The words of the heading; empty before the first heading.
         let section: [String]
         let key: String
         let value: String
@@ -41,7 +41,7 @@ struct ConfigurationFile {
         }
     }
 
-    // MARK: Where it is
+    // MARK: Location
 
     /// `$XDG_CONFIG_HOME/roster/config`, or `~/.config/roster/config`.
     nonisolated static var url: URL {
@@ -49,9 +49,9 @@ struct ConfigurationFile {
     }
 }
 
-/// What is wrong in a configuration file: `config:12: unknown key “colour”`.
+/// A problem in a configuration file: `config:12: unknown key “colour”`.
 struct ConfigurationProblem: Equatable {
-    /// Counted from 1; `nil` where it is about the file as a whole.
+    /// Line number, counted from 1; `nil` if the problem concerns the whole file.
     let line: Int?
     let text: String
 
@@ -62,7 +62,7 @@ struct ConfigurationProblem: Equatable {
 
     var message: String { "config:" + (line.map { "\($0):" } ?? "") + " " + text }
 
-    /// The first of several in one line, and where the others are told; `nil` where there is none.
+    /// One line with the first problem and a pointer to the others; `nil` if `problems` is empty.
     static func summary(of problems: [ConfigurationProblem]) -> String? {
         guard let first = problems.first else { return nil }
         let text = first.line.map { sentence("config: line \($0): \(first.text)") } ?? "config: \(first.text)"

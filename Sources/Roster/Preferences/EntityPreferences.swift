@@ -2,18 +2,18 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// What the configuration says of the lists of one entity.
+/// Settings of the configuration file for the lists of one entity.
 struct EntityPreferences: Equatable {
-    /// The columns from the left; `nil` leaves them to the model.
+    /// The columns from left to right; `nil` if the model decides.
     var columns: [String]?
-    /// The sort keys as on the command line.
+    /// The sort keys, in the syntax of the command line.
     var sort: String?
-    /// The sections as on the command line.
+    /// The sections, in the syntax of the command line.
     var section: String?
-    /// How values are written, by key.
+    /// The format of values, by property key.
     var formats: [String: ValueFormat] = [:]
 
-    /// What does not fit an entity, with the name of the setting.
+    /// Settings that are invalid for an entity, with their names.
     func problems(for entity: NSEntityDescription) -> [(key: String, text: String)] {
         var problems: [(String, String)] = []
         func check(_ setting: String, _ body: () throws -> Void) {
@@ -38,21 +38,21 @@ struct EntityPreferences: Equatable {
     }
 }
 
-/// How a value is written in lists and records, where the configuration says so.
+/// A format that the configuration file sets for values in lists and records.
 nonisolated enum ValueFormat: Equatable {
     /// `1,234,567`.
     case grouped
-    /// So many places behind the point.
+    /// A fixed number of decimal places.
     case decimals(Int)
     /// `12.5 %` for 0.125.
     case percent
     /// `1.2 MB`.
     case bytes
     case hex
-    /// A pattern of strftime, in the user's time zone.
+    /// A strftime pattern; the time is in UTC.
     case pattern(String)
 
-    /// What there is, for messages.
+    /// The known formats, for messages.
     static let known = "grouped, decimals N, percent, bytes, hex, date, time, datetime, year, or a pattern as %d.%m.%Y"
 
     init?(_ text: String) {
@@ -75,7 +75,7 @@ nonisolated enum ValueFormat: Equatable {
         }
     }
 
-    /// As a configuration writes it.
+    /// The format as written in a configuration file.
     var text: String {
         switch self {
         case .grouped: "grouped"
@@ -91,7 +91,7 @@ nonisolated enum ValueFormat: Equatable {
         }
     }
 
-    /// A value written so; `nil` for one that is neither a number nor a date, as the format wants it.
+    /// The formatted value; `nil` if the format does not apply to the value's type.
     func text(of value: Any?) -> String? {
         if case .pattern(let pattern) = self { return (value as? Date).flatMap { Self.text(of: $0, pattern) } }
         guard let number = value as? NSNumber else { return nil }

@@ -2,23 +2,23 @@ import Foundation
 import RosterCommands
 import TerminalKit
 
-/// What the user set: the configuration file over what holds without one.
+/// The user's settings: the configuration file applied over the defaults.
 struct Preferences {
-    /// Where the settings were read from; `nil` where there is no file.
+    /// The file that the settings were read from; `nil` if it does not exist.
     private(set) var file: URL?
     private(set) var theme = Theme.terminal
     private(set) var usesMouse = true
-    /// Whether the cursor's bar covers its whole line in lists.
+    /// True if the cursor bar covers the whole line in lists.
     private(set) var barCoversLine = false
-    /// How long the keys that may follow wait before they are shown; `nil` never shows them.
+    /// Delay before the keys that may follow a prefix are shown; `nil` if they are never shown.
     private(set) var popupDelay: Duration? = .milliseconds(500)
     /// Keys of commands in the order of the file, by the names of the screens.
     private(set) var keys: [String: [KeyBinding]] = [:]
     /// What is said of entities, by name.
     private(set) var entities: [String: EntityPreferences] = [:]
-    /// What was left out, and why.
+    /// Lines that were ignored, and why.
     private(set) var problems: [ConfigurationProblem] = []
-    /// The line of each setting that stands in the file.
+    /// The line number of each setting in the file.
     private(set) var lines: [String: Int] = [:]
 
     struct KeyBinding {
@@ -31,16 +31,16 @@ struct Preferences {
         "[keys], [keys record], [keys PANE], [colors] and [entity NAME]; the panes are "
         + CommandTables.screens.dropFirst(2).map { $0.keysName }.joined(separator: ", ")
 
-    /// What holds without a configuration.
+    /// Creates the default settings.
     init() {}
 
-    /// Nothing but the columns of an entity.
+    /// Creates default settings with the columns of one entity.
     init(columns: [String], ofEntity name: String) { entities[name] = EntityPreferences(columns: columns) }
 
-    /// Adds what is said of entities; what was said before stays.
+    /// Adds settings of entities. Entities that already have settings keep them.
     mutating func add(_ others: [String: EntityPreferences]) { entities.merge(others) { own, _ in own } }
 
-    /// Reads the user's file. One that is not there says nothing; one that cannot be read is a problem.
+    /// Reads the user's file. A missing file gives the defaults; an unreadable one is reported as a problem.
     static func load(from url: URL = ConfigurationFile.url) -> Preferences {
         var preferences = Preferences()
         guard FileManager.default.fileExists(atPath: url.path) else { return preferences }
@@ -54,7 +54,7 @@ struct Preferences {
         return preferences
     }
 
-    /// Takes the settings of a text; what is wrong is left out and told by ``problems``.
+    /// Reads settings from text. Invalid lines are skipped and reported in ``problems``.
     init(text: String) {
         let parsed = ConfigurationFile(text: text)
         problems = parsed.problems
@@ -75,7 +75,7 @@ struct Preferences {
     }
 
     private mutating func complain(_ entry: ConfigurationFile.Entry, _ text: String) {
-        // Of a heading that is not known one line says enough.
+        // Report an unknown heading once, not for each of its lines.
         guard !problems.contains(where: { $0.text == text && text.hasPrefix("unknown heading") }) else { return }
         problems.append(ConfigurationProblem(entry.line, text))
     }

@@ -3,8 +3,7 @@ import Foundation
 import RosterCommands
 import TerminalKit
 
-/// The settings in effect as a configuration file that says the same, with a remark for each on what it does and where it
-/// comes from.
+/// The settings in effect as a configuration file. A comment at each setting describes it and names its origin.
 struct PreferencesText {
     private let preferences: Preferences
     private let fileName: String
@@ -69,7 +68,7 @@ struct PreferencesText {
             if let background = look.background { words += ["on", background.text] }
             words += Theme.Emphasis.names.filter { look.emphasis.contains($0.emphasis) }.map(\.name)
             let origin = "colors.\(role)"
-            // The theme's own are remarks: where there are eight colours it has others.
+            // Colours of the theme are written as comments: on a terminal with eight colours the theme uses others.
             if preferences.lines[origin] == nil {
                 lines.append("# \(role) = \(words.joined(separator: " "))")
             } else {

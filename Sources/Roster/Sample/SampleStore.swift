@@ -1,16 +1,16 @@
 import Foundation
 import RosterCommands
 
-/// The World Cup sample: where it comes from, and where the user's own copy is.
+/// The World Cup sample: the source files and the user's copy.
 enum SampleStore {
     static let entity = "Team"
     static let section = "qualifyingZone"
     static let sort = "wins:desc,teamName"
 
-    /// The user's copy, made on the first run.
+    /// Returns the user's copy, created on the first run.
     ///
-    /// It is made under another name and put in its place when it is whole; of two first runs at once, one wins.
-    /// - Throws: ``CommandError`` when the sample's files are not there, or the copy cannot be written.
+    /// The copy is created under a temporary name and moved when complete. If two first runs overlap, one of them wins.
+    /// - Throws: ``CommandError`` if the sample's files are missing or the copy cannot be written.
     static func copy() throws -> URL {
         let folder = userDataFolder.appendingPathComponent("roster", isDirectory: true)
         let store = folder.appendingPathComponent("WorldCup.sqlite")
@@ -30,7 +30,7 @@ enum SampleStore {
         defer { umask(mask) }
         try fill(made, from: source)
         do {
-            // A hard link, unlike a rename, never replaces what another first run has put there.
+            // Unlike a rename, a hard link never replaces the copy of another first run.
             try FileManager.default.linkItem(at: made, to: store)
         } catch {
             if !FileManager.default.fileExists(atPath: store.path) {
@@ -40,7 +40,7 @@ enum SampleStore {
         return store
     }
 
-    /// Makes a new sample at a place where nothing is.
+    /// Creates the sample at a path that does not exist yet.
     ///
     /// - Throws: ``CommandError`` as ``copy()`` does.
     static func make(at store: URL) throws { try fill(store, from: sampleFolder()) }
@@ -57,13 +57,13 @@ enum SampleStore {
         }
     }
 
-    // MARK: Places
+    // MARK: Paths
 
     /// `$XDG_DATA_HOME`, or `~/.local/share`.
     private static var userDataFolder: URL { UserFolder.url("XDG_DATA_HOME", else: ".local/share") }
 
     /// `$ROSTER_SAMPLE_DATA`; else `sample-data` in a folder above the program, as in a build of the package; else
-    /// `share/roster/sample-data` beside the program's `bin`.
+    /// `share/roster/sample-data` next to the program's `bin`.
     private static func sampleFolder() throws -> URL {
         if let path = ProcessInfo.processInfo.environment["ROSTER_SAMPLE_DATA"], !path.isEmpty {
             return URL(fileURLWithPath: path)

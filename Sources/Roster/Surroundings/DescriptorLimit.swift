@@ -2,18 +2,18 @@ import Foundation
 import RosterCommands
 import Glibc
 
-/// How many files the program may have open.
+/// The limit of open files.
 ///
-/// Foundation and libdispatch stop a program that gets no descriptor for what they need themselves, and say nothing. So it is asked
-/// first whether there are enough for them, the store's files and those of an export.
+/// Foundation and libdispatch abort silently if they get no descriptor. The program therefore checks first that there
+/// are enough for them, the store's files and an export.
 nonisolated enum DescriptorLimit {
     /// `roster watch` needs 18 of them on Linux.
     static let fewest = 28
     private static let wanted: rlim_t = 256
 
-    /// Raises the limit as far as that is needed and allowed.
+    /// Raises the limit if needed and allowed.
     ///
-    /// - Throws: a failure with the command to type where too few are free.
+    /// - Throws: a failure that names the command to type if too few descriptors are free.
     static func check() throws {
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

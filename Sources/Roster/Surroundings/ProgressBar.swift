@@ -2,7 +2,7 @@ import Foundation
 import RosterCommands
 @preconcurrency import Glibc
 
-/// A bar on standard error, when that is a terminal; drawn at most ten times a second.
+/// A progress bar on standard error, shown only on a terminal and drawn at most ten times a second.
 nonisolated final class ProgressBar: ProgressDisplay {
     private static let cells = 24
     private let isShown = isatty(STDERR_FILENO) == 1

@@ -1,11 +1,11 @@
 import Dispatch
 @preconcurrency import Glibc
 
-/// Ctrl-C, a closed terminal and `kill` as requests to stop at the next clean point. The second one ends the program at once.
+/// Turns SIGINT, SIGTERM and SIGHUP into requests to stop at the next clean point. A second signal ends the program.
 nonisolated struct SignalInterruption {
     private let sources: [any DispatchSourceSignal]
 
-    /// Begins to handle the signals; until then they end the program.
+    /// Begins to handle the signals.
     init(_ control: JobControl) {
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)

@@ -3,20 +3,20 @@ import Foundation
 import RosterCommands
 @preconcurrency import Glibc
 
-/// Standard error, where the program says what a person should know. What cannot be written there is lost without a word.
+/// Standard error, for messages to the user. Write errors are ignored.
 nonisolated enum StandardError {
-    /// Writes `text` as it is to a file or a pipe, and neutralised to a terminal.
+    /// Writes `text`. On a terminal, control characters are neutralised.
     static func write(_ text: String) { send(isTerminal ? TerminalText.neutralised(text) : text) }
 
-    /// Writes escape sequences of the program's own.
+    /// Writes escape sequences of the program unchanged.
     static func send(_ text: String) { _ = FileWriting.write(Array(text.utf8), to: STDERR_FILENO) }
 
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 
-    /// Puts something in the place of standard streams that are closed: else the next file that is opened, a store perhaps, would
-    /// be taken for one of them.
+    /// Opens `/dev/null` for each standard stream that is closed. Otherwise the next opened file, such as a store,
+    /// would get its descriptor.
     static func occupyStandardStreams() {
-        // What reads from standard input, or writes to standard output, fails as it should; standard error swallows.
+        // The modes are reversed for input and output: reads and writes fail as on a closed stream.
         for (descriptor, flags) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)] {
             guard fcntl(descriptor, F_GETFD) == -1, errno == EBADF else { continue }
             let opened = open("/dev/null", flags)

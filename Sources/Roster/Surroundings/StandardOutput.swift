@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 @preconcurrency import Glibc
 
-/// Standard output, buffered. A terminal gets text in which nothing is obeyed, anything else the bytes as they are.
+/// Buffered standard output. On a terminal, control characters are neutralised.
 nonisolated final class StandardOutput: TextOutput {
     private var buffer: [UInt8] = []
 
@@ -23,8 +23,8 @@ nonisolated final class StandardOutput: TextOutput {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// How text is laid out there: to the width of a terminal, with emphasis unless `NO_COLOR` is set; elsewhere plain and
-    /// complete.
+    /// Text layout: on a terminal, lines fit its width and have emphasis unless `NO_COLOR` is set; elsewhere they are
+    /// plain and complete.
     static var textStyle: TextStyle {
         let measure = TextWidth()
         let environment = ProcessInfo.processInfo.environment

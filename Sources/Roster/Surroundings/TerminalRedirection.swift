@@ -2,21 +2,21 @@ import Foundation
 import TerminalKit
 @preconcurrency import Glibc
 
-/// Standard input and output on the process's own terminal, while what they were is kept: so a program in the middle of a
-/// pipe can have a screen.
+/// Redirects standard input and output to the process's terminal and can restore them. A program in a pipe can then
+/// have a screen.
 nonisolated final class TerminalRedirection {
     private let input: Int32
     private let output: Int32
     private var isEnded = false
 
-    /// Whether the process has a terminal.
+    /// True if the process has a terminal.
     static var isPossible: Bool {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         if terminal >= 0 { close(terminal) }
         return terminal >= 0
     }
 
-    /// - Throws: ``TerminalError`` where the process has no terminal.
+    /// - Throws: ``TerminalError`` if the process has no terminal.
     init() throws {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else { throw TerminalError.notATerminal }
@@ -29,7 +29,7 @@ nonisolated final class TerminalRedirection {
 
     deinit { end() }
 
-    /// Puts them back.
+    /// Restores standard input and output.
     func end() {
         guard !isEnded else { return }
         isEnded = true
