@@ -4,60 +4,60 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The terminal program as a whole: the store, the layers on the screen, and what concerns them all.
+/// The terminal program: the open store, the layers on the screen, and the state they share.
 final class Browser: TerminalProgram {
-    /// The place of the store changes where its file was moved.
+    /// Options of the command line. The store's URL changes if the user follows a moved file.
     var options: BrowserOptions
     var limits: WorkLimits { options.limits }
     let layers = LayerStack()
-    /// The commands under the user's keys.
+    /// The commands, with the user's keys.
     let tables: CommandTables
     var session: StoreSession?
     var list: ListScreen?
     var isFinished = false
-    /// The exit status when the program ends.
+    /// The exit status of the program.
     var status: Int32 = 0
-    /// What to print on standard error after the terminal was given back.
+    /// Text to print on standard error after the terminal is restored.
     var lastWords: String?
-    /// The store that is being opened beside the keys.
+    /// The store being opened in the background.
     var opening: StoreOpening?
-    /// Whether the store's file is known to be gone from its place.
+    /// True if the store's file is known to be missing or replaced.
     var isFileLost = false
-    /// A save that waits for another program to let go of the store.
+    /// A save that waits for another program to release its lock on the store.
     var waitingSave: WaitingSave?
-    /// A save of very many records that goes on now, beneath what is called here.
+    /// A long save that is running; events reach it while it is on the call stack.
     var runningSave: RunningSave?
-    /// Where it is kept how the store was left.
+    /// The file with the state of the screens of this store.
     let stateFile: BrowserStateFile?
     var needsDisplay = true
-    /// What is said in the bottom line; good news goes by itself after a while.
+    /// The message in the bottom line. Plain messages have an end time.
     private(set) var message: (text: String, role: Role, end: ContinuousClock.Instant?)?
-    /// What the store had of each edited property when the user began to edit it.
+    /// Values that the store had when the user began to edit each property.
     var baseline = EditBaseline()
-    /// True if all edits can be examined between two keys.
+    /// True if there are few enough edits to examine all of them between two keys.
     var hasFewEdits: Bool { baseline.count < limits.longSave }
-    /// Edits of records that others deleted, of which the user did not decide yet.
+    /// Edits of records that another program deleted, for which the user has not decided yet.
     var lostEdits: [LostEdit] = []
-    /// What follows the save that asks a question; `nil` if nothing does.
+    /// Action after the save that asks a question; `nil` for nothing.
     var afterSave: (() -> Void)?
-    /// The question about them that is on the screen.
+    /// The question about lost edits that is on the screen.
     var lostQuestion: LostQuestion?
-    /// How often something was told of lost edits while deletions are taken over that a save met; `nil` at other times.
+    /// Number of messages shown about lost edits while a save merges deletions; `nil` at other times.
     var lossesTold: Int?
-    /// How many records have something to save, with those that others deleted and of which the user did not decide yet.
+    /// Number of records with something to save, including undecided lost edits.
     var unsavedCount: Int { (session?.unsavedCount ?? 0) + lostEdits.count }
-    /// The changes of very many records that undo and redo know.
+    /// The number of groups of each edit of many records.
     var editGroups = EditGroupCounts()
-    /// The records of which another program changed a field that has an unsaved edit.
+    /// Records with an unsaved edit of a field that another program changed too.
     var contested: Set<NSManagedObject> = []
-    /// The revision of the session for which that was worked out.
+    /// The revision of the session for which `contested` was computed.
     var contestedRevision: Int?
     var filterHistory: [String] = []
     var searchHistory: [String] = []
     var commandHistory: [String] = []
-    /// What goes on beside the keys: an export, an import.
+    /// The running background command: an export or an import.
     private(set) var work: (any AnyJob)?
-    /// What is printed of the records that were picked.
+    /// Lines to print for the picked records.
     var picked: [String] = []
 
     init(options: BrowserOptions) {
@@ -66,7 +66,7 @@ final class Browser: TerminalProgram {
         stateFile = options.stateFolder.map { BrowserStateFile(folder: $0, store: options.storeURL) }
     }
 
-    /// An entity's list as it is first shown, with what the configuration says of it.
+    /// Initial settings of an entity's list, with those of the configuration file.
     func settings(for entity: NSEntityDescription) -> ListSettings {
         ListSettings(entity: entity, preferences: options.preferences.entities[entity.name ?? ""])
     }
@@ -85,7 +85,7 @@ final class Browser: TerminalProgram {
         default:
             message = nil
             if event == .key(Key(.character("l"), .control)) {
-                // Whatever lies on top: what another program wrote over the screen goes.
+                // Works in every layer: another program may have written over the screen.
                 redraw?()
                 break
             }
@@ -98,10 +98,10 @@ final class Browser: TerminalProgram {
         list?.updateAggregates()
     }
 
-    /// Hands text to the terminal's clipboard; answers whether it can. Set by the owner of the screen.
+    /// Copies text to the terminal's clipboard; returns false if the terminal cannot. Set by the owner of the screen.
     var copyText: ((String) -> Bool)?
 
-    /// Copies text, and says what was copied.
+    /// Copies text and shows a message with `name`.
     func copy(_ text: String, named name: String) {
         guard text.utf8.count <= limits.clipboard else { return refuseCopy() }
         let isCopied = copyText?(text) ?? false
@@ -115,16 +115,16 @@ final class Browser: TerminalProgram {
         say(sentence("too much to copy: more than \(limit) kB; :export writes a file"), role: .warning)
     }
 
-    /// Whether the terminal can show pictures, which it may say late; set by the owner of the screen.
+    /// Returns true if the terminal can show pictures; it may report this late. Set by the owner of the screen.
     var canShowPictures: () -> Bool = { false }
 
-    /// Lets something else have the terminal for a while; set by the owner of the screen.
+    /// Releases the terminal while a closure runs. Set by the owner of the screen.
     var lendTerminal: ((() -> Void) -> Void)?
 
-    /// Looks at the keys, and shows what is to be shown, within work that goes on; set by the owner of the screen.
+    /// Handles pending keys and redraws if needed, during long work. Set by the owner of the screen.
     var attend: (() -> Void)?
 
-    /// Draws the screen anew; set by its owner.
+    /// Redraws the whole screen. Set by the owner of the screen.
     var redraw: (() -> Void)?
 
     func draw(in canvas: Canvas) {
@@ -135,7 +135,7 @@ final class Browser: TerminalProgram {
             canvas.write(waitingNote, x: 0, y: canvas.height - 1, style: .warning)
         }
         guard let message, canvas.height > 1 else { return }
-        // What has no room in one line, as an error that names a file and a line, takes up to three.
+        // A long message, such as an error with a file and a line number, takes up to three lines.
         let room = canvas.height > 8 ? 3 : 1
         let wrapped = canvas.text.wrapped(message.text, to: canvas.width)
         let lines =
@@ -151,10 +151,10 @@ final class Browser: TerminalProgram {
         [list?.nextWake, message?.end, nextTick].compactMap { $0 }.min()
     }
 
-    /// Whether the screen on top says how long some work goes on.
+    /// True if the top layer shows the progress of running work.
     private var isWorking: Bool { (layers.top as? any WorkingLayer)?.isWorking ?? false }
 
-    /// When the sign of work that goes on turns.
+    /// Time of the next step of the activity sign.
     private var nextTick: ContinuousClock.Instant? {
         if let waitingSave { return waitingSave.nextAttempt }
         if layers.top is PiecewiseWork { return .now }
@@ -180,13 +180,13 @@ final class Browser: TerminalProgram {
 
     // MARK: Messages and histories
 
-    /// Shows a line at the bottom until the next key; plain text only for a few seconds.
+    /// Shows a message in the bottom line until the next key. Plain text also disappears after `messageTime`.
     func say(_ text: String, role: Role = .text) {
         message = (tr(text), role, role == .text ? .now + limits.messageTime : nil)
         needsDisplay = true
     }
 
-    /// Tells an error; the store goes by its name, so that the reason has room in the line.
+    /// Shows an error. The store's full path is replaced by its short name to save space.
     func complain(_ error: any Error) {
         let store = options.storeURL
         say(
@@ -207,7 +207,7 @@ final class Browser: TerminalProgram {
         history.removeFirst(max(0, history.count - BrowserState.historyLimit))
     }
 
-    /// What runs beside the program from its start to its end.
+    /// The command that runs in the background for as long as the program; used by `roster demo`.
     private(set) var companion: Job<Void>?
 
     func startCompanion() {
@@ -220,12 +220,12 @@ final class Browser: TerminalProgram {
         }
     }
 
-    // MARK: Work beside the keys
+    // MARK: Background commands
 
-    /// Runs a command beside the keys.
+    /// Runs a command in the background.
     ///
     /// - Parameters:
-    ///   - name: what is done, in one word.
+    ///   - name: the action, in one word.
     ///   - finish: called on the main queue.
     func begin<Value>(
         _ name: String, _ command: @escaping @Sendable (CommandSurroundings) throws -> Value,
@@ -238,7 +238,7 @@ final class Browser: TerminalProgram {
         }
     }
 
-    /// Asks what goes on beside the keys to end. Answers whether there was something.
+    /// Asks the background command to stop. Returns false if none is running.
     func stopWork() -> Bool {
         work?.stop()
         return work != nil
@@ -246,7 +246,7 @@ final class Browser: TerminalProgram {
 
     // MARK: Ending
 
-    /// Ends the program, after a question where something goes on or is not saved.
+    /// Ends the program. Asks first if a command is running or changes are unsaved.
     func quit() {
         if let work {
             return layers.push(
@@ -282,10 +282,10 @@ final class Browser: TerminalProgram {
                 ]))
     }
 
-    /// Ends the program without a question: what is not saved is dropped.
+    /// Ends the program without a question and drops unsaved changes.
     func quitWithoutSaving() { isFinished = true }
 
-    /// Lets go of the store. Call when the event loop has ended.
+    /// Closes the store. Call after the event loop has ended.
     func close() throws {
         work?.stop()
         companion?.stop()
@@ -295,7 +295,7 @@ final class Browser: TerminalProgram {
         try closeStore()
     }
 
-    /// Takes everything of the store off the screen, and lets go of it.
+    /// Removes all layers of the store from the screen and closes the store.
     func closeStore() throws {
         list?.close()
         list = nil

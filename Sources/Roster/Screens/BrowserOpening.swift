@@ -4,18 +4,18 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// A store that is being opened, and how that was asked for.
+/// A store that is being opened, and its options.
 struct StoreOpening {
     let job: Job<OpenedStore>
     let isReadOnly: Bool
-    /// What is shown meanwhile.
+    /// The screen shown until the store is open.
     let screen: WaitingScreen
 }
 
-// Opening the store, beside the keys, and what is asked where that fails.
+// Opening the store in the background, and the questions after a failure.
 
 extension Browser {
-    /// Opens the store; where that fails, asks what to do. Returns while a store that takes its time is still being opened.
+    /// Opens the store, or asks what to do if that fails. May return before a slow store is open.
     func open() { open(readOnly: options.isReadOnly, modelURL: options.modelURL) }
 
     private func open(readOnly: Bool, modelURL: URL?) {
@@ -23,7 +23,7 @@ extension Browser {
             return ask(about: problem, readOnly: false)
         }
         if let modelURL {
-            // Where the model cannot be read, no answer to a question would help.
+            // If the model cannot be read, a question would not help.
             do { _ = try NSManagedObjectModel(validContentsOf: modelURL) } catch { return fail(error) }
         }
         let url = options.storeURL
@@ -33,7 +33,7 @@ extension Browser {
                 do {
                     return try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, named: named, stop: stop)
                 } catch  where !readOnly && OpenProblem.mayBeReadable(error, store: url) {
-                    // Found out before it is offered.
+                    // Check this before offering to open the store read-only.
                     let isReadable =
                         (try? OpenedStore(url: url, modelURL: modelURL, isReadOnly: true, named: named, stop: stop))
                         != nil
@@ -51,7 +51,7 @@ extension Browser {
         needsDisplay = true
     }
 
-    /// Shows the list of a store that was opened.
+    /// Shows the list of the opened store.
     private func finishOpening(_ result: Result<OpenedStore, any Error>) {
         guard let opening else { return }
         needsDisplay = true
@@ -83,7 +83,7 @@ extension Browser {
         session.observeMerges { [weak self] changed, haveDeleted in
             self?.session?.counts.storeChanged()
             self?.tellContested(changed: changed)
-            // To look at very many edits for each commit would hold the keys up.
+            // Checking many edits after each commit would delay the keys.
             if haveDeleted || self?.hasFewEdits == true { self?.askAboutLostEdits() }
         }
         let state = stateFile?.read() ?? BrowserState()
@@ -100,7 +100,7 @@ extension Browser {
         if !notes.isEmpty { say(notes.joined(separator: "; "), role: .warning) }
     }
 
-    /// Keeps how the store is left.
+    /// Writes the state of the screens to the state file.
     func writeState() {
         guard let stateFile, let list else { return }
         var state = BrowserState()
@@ -111,7 +111,7 @@ extension Browser {
         stateFile.write(state)
     }
 
-    /// Ends the program because of what the command line says: the shell is the place to change it.
+    /// Ends the program after an error in the command line, which the user corrects in the shell.
     private func fail(_ error: any Error) {
         status = ExitStatus(for: error).code
         lastWords = CommandError.line(for: error)

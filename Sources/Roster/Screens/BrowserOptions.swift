@@ -1,44 +1,42 @@
 import Foundation
 import RosterCommands
 
-/// What the command line asks of the terminal program.
+/// Options of the terminal program, from the command line.
 struct BrowserOptions {
-    /// The store to open.
     var storeURL: URL
-    /// A model file; without one, the model that the store itself carries is used.
+    /// A model file; `nil` uses the model stored in the store.
     var modelURL: URL?
-    /// The entity to show first; without one, what was shown last time, or else the one that is the most of the store.
+    /// The entity to show first; `nil` shows the last one shown, or else the main entity of the store.
     var entityName: String?
-    /// The key path by which rows are grouped in sections.
+    /// The key path that groups rows into sections.
     var sectionKeyPath: String?
-    /// Sort keys as on the command line: `wins:desc,teamName`.
+    /// Sort keys in the syntax of the command line: `wins:desc,teamName`.
     var sortKeys: String?
-    /// The filter, as predicate format text.
+    /// The filter as predicate format text.
     var predicate: String?
-    /// Opens the store for reading only.
     var isReadOnly = false
-    /// Whether standard input or output may be a pipe: the screen is then the terminal's of the process.
+    /// True if standard input or output may be a pipe. The screen then uses the process's terminal.
     var usesOwnTerminal = false
-    /// Set where the program is asked which records: what is printed of those.
+    /// Set if the program is used to choose records: the output for the chosen ones.
     var pick: PickRequest?
-    /// Whether the pane of callbacks is open at the start.
+    /// True if the callbacks pane is open at the start.
     var showsCallbacks = false
-    /// Lines of advice above that pane.
+    /// Hints shown above the callbacks pane.
     var notes: [String] = []
-    /// What runs beside the program from its start to its end.
+    /// Command that runs in the background for as long as the program.
     var companion: (@Sendable (CommandSurroundings) throws -> Void)?
-    /// What is said at the start.
+    /// Message shown at the start.
     var welcome: String?
-    /// What the user set: keys, colours, columns.
+    /// The user's settings: keys, colours, columns.
     var preferences = Preferences()
-    /// Whether entity, sections and order are only what is shown where nothing was left from last time.
+    /// True if entity, sections and order apply only when no state was saved last time.
     var isSuggestion = false
-    /// Where it is kept how stores were left; `nil` keeps nothing.
+    /// The folder of state files; `nil` if state is not saved.
     var stateFolder: URL?
-    /// From where on records are many; tests set smaller numbers.
+    /// Limits above which work is done in the background; tests set smaller ones.
     var limits = WorkLimits()
 
-    /// The store as the verbs name it.
+    /// The store as the verbs refer to it.
     var location: StoreLocation {
         StoreLocation(store: storeURL.isFileURL ? storeURL.path : storeURL.absoluteString, model: modelURL?.path)
     }

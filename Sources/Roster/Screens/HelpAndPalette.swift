@@ -1,7 +1,7 @@
 import TerminalKit
 import Translation
 
-// Help and palette: both derive from a command table.
+// Help and command palette. Both are derived from a command table.
 
 extension Browser {
     func showHelp<Target>(_ table: CommandTable<Target>, title: String) {
@@ -11,9 +11,9 @@ extension Browser {
                 closingKeys: [Key(.character("?")), Key(.function(1))]))
     }
 
-    /// Lists the commands that make sense now; the one picked is run.
+    /// Lists the available commands and runs the one that the user picks.
     ///
-    /// - Parameter name: what is said for a command's name.
+    /// - Parameter name: the text shown for a command's name.
     func showPalette<Target: AnyObject>(
         _ table: CommandTable<Target>, target: Target, named name: (Command<Target>) -> String = { $0.name }
     ) {

@@ -5,7 +5,7 @@ import TerminalKit
 ///
 /// - Parameter options: the store and the list to open.
 /// - Returns: the exit status of the process.
-/// - Throws: an error with one clear line when there is no store or no usable terminal.
+/// - Throws: an error with a one-line message if the store or a usable terminal is missing.
 ///
 /// Call on the main thread; the main queue is served while it runs.
 func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
@@ -17,13 +17,13 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
                     "there is no store at \(options.storeURL.path); “roster create” makes one"
             ])
     }
-    // A question in a pipe has the terminal's screen, and its answer goes where standard output went.
+    // In a pipe the screen uses the terminal, and the answer is written to the original standard output.
     let redirection = options.usesOwnTerminal ? try TerminalRedirection() : nil
     defer { redirection?.end() }
     try TerminalSession.requireTerminal()
     let browser = Browser(options: options)
     browser.open()
-    // A mistake of the command line is told in the shell, and no screen flashes up for it.
+    // Errors in the command line are printed in the shell, before a screen is opened.
     if browser.isFinished {
         if let words = browser.lastWords { StandardError.write("roster: \(words)\n") }
         return browser.status
@@ -37,7 +37,7 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     browser.canShowPictures = { [screen = terminal.screen] in screen.showsPictures }
     browser.lendTerminal = { [screen = terminal.screen] in screen.lend($0) }
     if let path = ProcessInfo.processInfo.environment["ROSTER_FRAMES"], !path.isEmpty {
-        // For Scripts/terminal-check: the last frame as the program means it.
+        // For Scripts/terminal-check: write the last frame to a file.
         let file = URL(fileURLWithPath: path)
         terminal.screen.onFrame = { lines in
             try? Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file, options: .atomic)

@@ -1,54 +1,54 @@
-/// Numbers above which the browser works in the background or piece by piece, how large its pieces are, and how long it waits.
+/// Thresholds above which the browser works in the background or in pieces, the sizes of the pieces, and waiting times.
 ///
-/// Tests set smaller ones: a few hundred records then take every path that otherwise takes many thousands.
+/// Tests set small limits, which a few hundred records are enough to reach.
 nonisolated struct WorkLimits {
     // MARK: Lists
 
-    /// Lists of more records are read in the background; shorter ones at once.
+    /// Lists with more records are read in the background.
     var longList = 5000
-    /// Rows that are read between two looks at the clock.
+    /// Rows read between two checks of the clock.
     var rowsAtOnce = 512
-    /// More marked records are gathered by going through the list.
+    /// More marked records are collected by iterating over the list.
     var markedAtOnce = 2000
-    /// The nearest match is looked up among at most this many that the store found.
+    /// The nearest match is searched among at most this many matches from the store.
     var matchesLookedUp = 2000
-    /// The places of at most this many matches are looked up one by one.
+    /// The positions of at most this many matches are looked up one by one.
     var placesLookedUp = 1000
-    /// Texts of a histogram that have a line each.
+    /// Text values that get a line of their own in a histogram.
     var histogramLines = 10_000
-    /// Longest text for the clipboard, in bytes: terminals drop longer ones without a message.
+    /// Longest text for the clipboard, in bytes. Terminals drop longer ones silently.
     var clipboard = 74_000
 
     // MARK: Edits
 
-    /// A change of more records is divided into groups of this many.
+    /// Edits of more records are divided into groups of this size.
     var editGroup = 256
-    /// A save of this many records or more reads the keys while it runs.
+    /// A save of at least this many records handles keys while it runs.
     var longSave = 2000
-    /// Records that a long save looks at between two looks at the keys.
+    /// Records that a long save processes between two checks for keys.
     var recordsPerLook = 64
-    /// The pane of unsaved changes sorts more records block by block.
+    /// The unsaved-changes pane sorts more records block by block.
     var changesSortedAtOnce = 2000
     var changesBlock = 256
 
     // MARK: Times
 
-    /// Time after which plain messages go.
+    /// Time after which plain messages disappear.
     var messageTime = Duration.seconds(4)
-    /// Time between two looks at the keys during work that is done in pieces.
+    /// Time between two checks for keys during piecewise work.
     var slice = Duration.milliseconds(30)
-    /// The same during a search.
+    /// Time between two checks for keys during a search.
     var searchSlice = Duration.milliseconds(15)
-    /// A search doubles its pieces while they take less than half of this, and halves them where they take twice as much.
+    /// A search doubles pieces that take less than half of this time and halves those that take twice as long.
     var searchPiece = Duration.milliseconds(8)
-    /// Time without changes after which the matches of a changed list are counted again.
+    /// Time without changes after which the matches in a changed list are counted again.
     var restBeforeCounting = Duration.milliseconds(300)
     /// Time between two counts of an entity's records.
     var countInterval = Duration.seconds(1)
-    /// Time between two attempts at a store that another program has locked.
+    /// Time between two attempts to use a store that another program has locked.
     var lockPause = Duration.milliseconds(200)
-    /// Most stores are open within this time: no other screen is shown for them.
+    /// Time to wait for the store before the waiting screen is shown.
     var quickOpening = Duration.milliseconds(400)
-    /// Time after which the screen that waits for a store says why that may be.
+    /// Time after which the waiting screen shows a possible reason.
     var openingNote = Duration.seconds(1)
 }

@@ -1,8 +1,8 @@
-/// What is said of work that goes on, in the status line.
+/// Text for running work in the status line.
 enum Activity {
     private static let frames = ["|", "/", "-", "\\"]
 
-    /// `/ opening 1.2 s`: the sign turns while the work goes on. From the second minute on without tenths.
+    /// `/ opening 1.2 s`, with a rotating sign. Tenths are omitted after the first minute.
     static func text(_ what: String, since began: ContinuousClock.Instant, now: ContinuousClock.Instant = .now)
         -> String
     {
@@ -11,6 +11,6 @@ enum Activity {
         return "\(frames[tenths / 2 % frames.count]) \(what)\(seconds)"
     }
 
-    /// How often the sign turns.
+    /// Time between two steps of the sign.
     static let interval = Duration.milliseconds(200)
 }

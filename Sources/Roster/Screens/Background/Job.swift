@@ -2,7 +2,7 @@ import Foundation
 import RosterCommands
 import Translation
 
-/// Background work with one result, which is a value.
+/// Background work with one result.
 ///
 /// The result is delivered once, on the main thread. Releasing a job cancels it without delivering a result.
 final class Job<Value>: AnyJob {
@@ -10,12 +10,12 @@ final class Job<Value>: AnyJob {
     let began = ContinuousClock.now
     let control = JobControl()
     private(set) var status = JobStatus.running
-    /// The work; nil if it has a thread of its own.
+    /// The task; nil if the work runs on its own thread.
     private(set) var task: Task<Void, Never>?
     private let answer = Answer<Value>()
     private let deliver: (Result<Value, any Error>) -> Void
 
-    /// Begins work that runs on the main actor between its suspensions.
+    /// Starts asynchronous work on the main actor.
     ///
     /// - Parameter deliver: receives the result.
     init(
@@ -30,10 +30,10 @@ final class Job<Value>: AnyJob {
         }
     }
 
-    /// Begins work on a thread of its own.
+    /// Starts work on its own thread.
     ///
     /// - Parameters:
-    ///   - work: ends soon after the control is raised.
+    ///   - work: has to end soon after the control is raised.
     ///   - deliver: receives the result.
     init(
         _ name: String = "", onThread work: @escaping @Sendable (JobControl) throws -> Value,
@@ -53,7 +53,7 @@ final class Job<Value>: AnyJob {
         task?.cancel()
     }
 
-    /// Asks the work to end at a clean point. Its result is delivered.
+    /// Asks the work to end at a clean point. Its result is still delivered.
     func stop() { control.raise() }
 
     /// Ends the work without delivering a result.
@@ -63,7 +63,7 @@ final class Job<Value>: AnyJob {
         task?.cancel()
     }
 
-    /// Waits for the result of work on a thread, at most for `time`, and delivers it. Answers true if the job has ended.
+    /// Waits up to `time` for the result of work on a thread and delivers it. Returns true if the job has ended.
     @discardableResult
     func wait(_ time: Duration = .zero) -> Bool {
         if status == .running, let result = answer.take(time) { end(result) }
@@ -89,11 +89,11 @@ protocol AnyJob: AnyObject {
 }
 
 extension AnyJob {
-    /// `export 40 %`; a command that does not know its share says so.
+    /// `export 40 %`, or `export …` if the fraction is unknown.
     var progress: String { "\(tr(name)) \(control.fraction.map { "\(Int($0 * 100)) %" } ?? "…")" }
 }
 
-/// The result of work on another thread, taken once by the main thread.
+/// The result of work on another thread, which the main thread takes once.
 // SAFETY: the semaphore orders writing the result before reading it.
 private nonisolated final class Answer<Value>: @unchecked Sendable {
     private let ended = DispatchSemaphore(value: 0)

@@ -3,7 +3,7 @@ import Foundation
 import RosterCommands
 import Synchronization
 
-/// Connects work on another thread with the main thread: the request to stop, and how much is done.
+/// Connects work on another thread with the main thread: requests to stop, and progress.
 nonisolated final class JobControl: ProgressDisplay, Interruption, Sendable {
     private nonisolated struct State {
         var isRaised = false
@@ -30,7 +30,7 @@ nonisolated final class JobControl: ProgressDisplay, Interruption, Sendable {
         for action in actions { DispatchQueue.main.async { action() } }
     }
 
-    /// The surroundings of a command that prints nothing.
+    /// Surroundings for a command without output.
     var surroundings: CommandSurroundings {
         CommandSurroundings(
             output: NoOutput(), progress: self, interruption: self,

@@ -1,8 +1,8 @@
 import TerminalKit
 import Translation
 
-/// Work on the main thread that is done piece by piece, and may take its time. The keys are read between the pieces, and mean
-/// nothing but Esc, which stops the work: what is typed ahead must not answer the question that comes when it is done.
+/// Work on the main thread that is done in pieces. Between them, keys are read but ignored, except Esc, which stops the
+/// work: keys typed ahead must not answer a question that appears at the end.
 final class PiecewiseWork: WorkingLayer {
     private unowned let browser: Browser
     private let what: String
@@ -12,7 +12,7 @@ final class PiecewiseWork: WorkingLayer {
     private let stop: (() -> Void)?
     private let next: () -> Void
     private let began = ContinuousClock.now
-    /// When the share was last said.
+    /// Time of the last redraw.
     private var shown = ContinuousClock.now
     private(set) var isFinished = false
 
@@ -57,19 +57,19 @@ final class PiecewiseWork: WorkingLayer {
         return stop == nil ? text : sentence("\(text), Esc stops")
     }
 
-    /// Whether what is shown is new enough: to paint after each piece would take a good part of the time.
+    /// True if the last redraw is recent. Redrawing after every piece would take a large part of the time.
     var needsNoDisplay: Bool { isWorking && shown + Activity.interval > .now }
 
     func draw(in canvas: Canvas) { shown = .now }
 }
 
 extension Browser {
-    /// Does work that is divided into pieces. The first one is done at once, so that short work is over when this returns.
+    /// Does work in pieces. The first piece runs at once: short work is complete when this returns.
     ///
     /// - Parameters:
-    ///   - what: what is said of it where it goes on.
-    ///   - share: how much of it is done, from 0 to 1.
-    ///   - piece: works until the given time, and answers whether all is done.
+    ///   - what: the text shown while the work runs.
+    ///   - share: returns the completed fraction, from 0 to 1.
+    ///   - piece: works until the given time; returns true when all is done.
     ///   - fail: called with the error of a later piece, which ends the work.
     ///   - stop: called when the user stops the work.
     ///   - next: called when all is done.
@@ -85,7 +85,7 @@ extension Browser {
                 onStop: stop ?? { [unowned self] in say(sentence("stopped \(what)")) }, then: next))
     }
 
-    /// Does work that cannot fail and that is not stopped any more.
+    /// Does work that cannot fail and cannot be stopped.
     func finishPiecewise(
         _ what: String, share: @escaping () -> Double, _ piece: @escaping (ContinuousClock.Instant) -> Bool,
         then next: @escaping () -> Void

@@ -1,14 +1,14 @@
 import CoreData
 import Foundation
 
-/// Stores that another program holds a lock on: how that is recognised, and how long the program waits for it.
+/// Stores locked by another program: detecting the lock and waiting for it.
 nonisolated enum StoreLock {
-    /// How long one attempt may hold up the keys.
+    /// Longest time in seconds that one attempt may block the keys.
     static let attempt: TimeInterval = 0.1
-    /// How long attempts are repeated, between the keys.
+    /// Total time for repeated attempts, between which keys are handled.
     static let patience = Duration.seconds(15)
 
-    /// Whether an error says that another program has locked the store.
+    /// True if the error means that another program has locked the store.
     static func isReason(for error: any Error) -> Bool {
         let error = error as NSError
         if let code = error.userInfo[NSSQLiteErrorDomain] as? Int { return [5, 6].contains(code & 0xFF) }
@@ -17,9 +17,9 @@ nonisolated enum StoreLock {
         return several.contains { isReason(for: $0) }
     }
 
-    /// Repeats `body` while another program has the store locked, on a thread that may wait.
+    /// Repeats `body` while another program has locked the store. Blocks its thread.
     ///
-    /// - Throws: what `body` throws otherwise; the error about the lock when the patience is over or the flag is raised.
+    /// - Throws: other errors of `body` at once; the lock error after `patience` or if `stop` is raised.
     static func waiting<Result>(_ stop: JobControl, _ body: () throws -> Result) throws -> Result {
         let end = ContinuousClock.now + patience
         while true {

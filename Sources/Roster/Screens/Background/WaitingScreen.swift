@@ -1,7 +1,7 @@
 import TerminalKit
 import Translation
 
-/// What is shown while there is nothing else to show yet: the store is being opened.
+/// The screen shown while the store is being opened.
 final class WaitingScreen: Layer {
     private let what: String
     private let note: String
@@ -10,7 +10,7 @@ final class WaitingScreen: Layer {
     private let onCancel: () -> Void
     var isFinished = false
 
-    /// - Parameter noteDelay: Time after which the note is shown too.
+    /// - Parameter noteDelay: Time after which the note is shown.
     init(
         _ what: String, note: String, after noteDelay: Duration, began: ContinuousClock.Instant,
         onCancel: @escaping () -> Void

@@ -1,8 +1,8 @@
 import TerminalKit
 
-/// A screen that says how long some work beside the keys goes on, and so is painted again and again meanwhile.
+/// A layer that shows the progress of background work, and is redrawn repeatedly while it runs.
 protocol WorkingLayer: Layer {
     var isWorking: Bool { get }
-    /// Shows the result of the work, where it is there.
+    /// Shows the result of the work if there is one.
     func takeUp()
 }
