@@ -2,17 +2,17 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// The marked records in the order of the list, or else the one under the cursor, handed on piece by piece.
+/// Passes on the marked records in list order, or the record under the cursor, in pieces.
 ///
-/// A few are sorted by their places. Of very many the list is gone through instead: the first of them are there at once, and
-/// the keys do not wait for the last. What moves meanwhile is handed on once all the same, and what is deleted not at all.
+/// A few records are sorted by position. For many, the list is iterated: the first are available at once, and keys are
+/// handled in between. Records that move during the iteration are passed on once, deleted ones are skipped.
 struct ChosenRecords {
     private let records: RecordList
     private let context: NSManagedObjectContext
-    /// The records whose order is known, and how many of them were handed on.
+    /// The records whose order is known, and the number passed on so far.
     private var ready: [NSManagedObject]
     private var done = 0
-    /// The marked records that were not come upon yet, and the row of the list that is looked at next.
+    /// The marked records not found yet, and the next row of the list to examine.
     private var awaited: Set<NSManagedObject>
     private var row = 0
     private var piece: [NSManagedObjectID] = []
@@ -28,14 +28,14 @@ struct ChosenRecords {
         awaited = areFew ? [] : screen.marks.objects
     }
 
-    /// How much was gone through, from 0 to 1.
+    /// The completed fraction, from 0 to 1.
     var share: Double {
         let (part, whole) = awaited.isEmpty ? (done, ready.count) : (row, records.objectCount)
         return whole == 0 ? 1 : min(1, Double(part) / Double(whole))
     }
 
-    /// Hands records on until a time, or until `body` answers that it wants no more. Answers whether it was the latter, or all
-    /// were handed on.
+    /// Passes records to `body` until the deadline or until `body` returns false. Returns true if `body` returned false
+    /// or all records were passed on.
     mutating func handOn(
         until deadline: ContinuousClock.Instant, to body: (NSManagedObject) throws -> Bool
     ) rethrows -> Bool {
@@ -53,7 +53,7 @@ struct ChosenRecords {
             } else if awaited.isEmpty {
                 return true
             } else {
-                // What the list went past while others moved it, and what it does not show.
+                // Records that others moved during the iteration. Those not in the list are dropped.
                 (ready, done, awaited) = (awaited.filter { records.path(of: $0) != nil }, 0, [])
             }
         }
@@ -72,8 +72,8 @@ struct ChosenRecords {
 }
 
 extension ListScreen {
-    /// Finds the chosen records, and calls `next` with them in the order of the list, if there are any; the keys do not wait
-    /// for very many.
+    /// Collects the chosen records and passes them to `next` in list order, if there are any. Many are collected in
+    /// pieces, between which keys are handled.
     func withChosen(_ next: @escaping ([NSManagedObject]) -> Void) {
         let next = { [unowned self] (found: [NSManagedObject]) in
             if found.isEmpty { sayNothingChosen() } else { next(found) }
@@ -96,7 +96,7 @@ extension ListScreen {
         }
     }
 
-    /// Says why there is nothing to do: a filter may hide all that are marked.
+    /// Shows why nothing is chosen. A filter may hide all marked records.
     func sayNothingChosen() {
         let reason = marks.isEmpty ? "no record under the cursor" : tr("no marked record is in the list")
         browser.say(reason, role: .warning)

@@ -2,7 +2,7 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// The columns of a list: which are shown, in which order, how wide, and how many stay. What is changed is seen at once.
+/// The columns of a list: visibility, order, width and frozen columns. Changes are visible at once.
 final class ColumnsPane: MovingScreen {
     private unowned let list: ListScreen
     private(set) var isFinished = false
@@ -17,14 +17,14 @@ final class ColumnsPane: MovingScreen {
         cursor = entries.firstIndex { $0.key == list.focusedKey } ?? 0
     }
 
-    /// A column, and whether the list shows it.
+    /// A column with its visibility.
     private struct Entry {
         let key: String
         let title: String
         let isShown: Bool
     }
 
-    /// First what the list shows, in its order.
+    /// The visible columns in their order, then the others.
     private var entries: [Entry] {
         let shown = list.records.display.columns
         let keys = Set(shown.map(\.key))
@@ -35,7 +35,7 @@ final class ColumnsPane: MovingScreen {
 
     private var current: Entry? { entries.indices.contains(cursor) ? entries[cursor] : nil }
 
-    // MARK: What the commands do
+    // MARK: Commands
 
     func move(by lines: Int) { cursor = max(0, min(entries.count - 1, cursor + lines)) }
 
@@ -153,10 +153,8 @@ final class ColumnsPane: MovingScreen {
     }
 }
 
-// What is done with columns from the list itself.
-
 extension ListScreen {
-    /// Arranges the columns in another way; the focus stays on its column.
+    /// Changes the column layout. The focus stays on its column.
     func arrangeColumns(_ change: (inout ColumnLayout) -> Void) {
         let focus = focusedKey
         records.arrangeColumns(change)
@@ -191,7 +189,7 @@ extension ListScreen {
         arrangeColumns { $0.widen(key, by: step, from: width) }
     }
 
-    /// Lets the columns up to one stay at the left; those that do so already, no longer.
+    /// Freezes the columns up to `key` at the left, or unfreezes them if exactly these are frozen.
     func freezeColumns(upTo key: String) {
         guard let place = view.columns.firstIndex(where: { $0.id == key }) else { return }
         let isSo = records.settings.columns.frozen == place + 1

@@ -2,12 +2,12 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// The entities of a store to choose from, with how many records each has: first those that have some.
+/// The entities of a store with their record counts, for a picker. Empty entities come last.
 final class EntityPickerSource: PickerSource {
     private let session: StoreSession
     private let entities: [NSEntityDescription]
     private var matching: [NSEntityDescription] = []
-    /// The number behind `g` that shows an entity, by name.
+    /// The number that shows an entity after `g`, by the entity's name.
     private let numbers: [String: Int]
     private static let countingTime = Duration.milliseconds(150)
 
@@ -15,7 +15,7 @@ final class EntityPickerSource: PickerSource {
         self.session = session
         let all = session.entities
         numbers = Dictionary(all.enumerated().map { ($1.name ?? "", $0 + 1) }) { first, _ in first }
-        // What cannot be counted in a moment is shown as it was known last.
+        // Entities that cannot be counted in this time show their last known count.
         _ = session.counts.count(all, in: session.context, until: .now + Self.countingTime)
         let counts = session.counts
         entities = all.filter { counts[$0] != 0 } + all.filter { counts[$0] == 0 }

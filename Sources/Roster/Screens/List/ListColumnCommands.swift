@@ -1,7 +1,7 @@
 import TerminalKit
 
 extension ListCommands {
-    /// Columns, what is said of them, and how the list lives.
+    /// Commands for columns and aggregates.
     static var columns: [Command<ListScreen>] {
         let category = "Columns"
         return [

@@ -4,10 +4,10 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-// The command line: what is typed after a colon.
+// The command line, opened with a colon.
 
 extension ListScreen {
-    /// Asks for a command and runs it.
+    /// Prompts for a command and runs it.
     func askForCommand() {
         let prompt = Prompt(
             label: ":", history: browser.commandHistory,
@@ -23,7 +23,7 @@ extension ListScreen {
         browser.layers.push(prompt)
     }
 
-    /// Runs what was typed. Answers what is wrong with it.
+    /// Runs the typed text. Returns the problem if it is invalid.
     private func run(commandLine text: String) -> Prompt.Problem? {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
@@ -43,7 +43,7 @@ extension ListScreen {
         return runNamed(text)
     }
 
-    /// Runs a command of the table by its name, or by the beginning of one that no other shares.
+    /// Runs a command of the table by its name or an unambiguous prefix.
     private func runNamed(_ text: String) -> Prompt.Problem? {
         let table = commands
         let beginning = table.commands.filter { $0.name.hasPrefix(text) }
@@ -59,7 +59,7 @@ extension ListScreen {
         return nil
     }
 
-    // MARK: What commands with words of their own do
+    // MARK: Commands with arguments
 
     fileprivate func sort(by text: String) -> Prompt.Problem? {
         do {
@@ -112,10 +112,10 @@ extension ListScreen {
         return nil
     }
 
-    /// Writes the records of the list to a file, beside the keys.
+    /// Exports the records of the list to a file in the background.
     ///
-    /// - Parameter whole: whether all that the records have is written, so that an import reads it back; else what the list
-    ///   shows, in its order, also the columns for which the screen has no room.
+    /// - Parameter whole: true to write all properties, for a later import; false to write the columns of the list in
+    ///   their order, including those that do not fit on the screen.
     func export(to path: String, replacing: Bool, whole: Bool = false) -> Prompt.Problem? {
         guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: export teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
@@ -158,13 +158,13 @@ extension ListScreen {
     }
 }
 
-/// The commands that the command line has beside those of the table, and what completes them.
+/// Commands of the command line in addition to the command table, and completion.
 struct CommandLineWords {
     struct Command {
-        /// The first is the one that is offered.
+        /// Names of the command. Completion offers the first one.
         let names: [String]
         var takesArgument = false
-        /// Runs with the text behind the name. Answers what is wrong, with places in that text.
+        /// Runs with the text after the name. Returns the problem, with positions in that text.
         let run: (ListScreen, String) -> Prompt.Problem?
     }
 
@@ -206,7 +206,7 @@ struct CommandLineWords {
 
     init(_ list: ListScreen, in prompt: Prompt?) { (self.list, self.prompt) = (list, prompt) }
 
-    /// What may stand for the word before the cursor.
+    /// Completions for the word before the cursor.
     func completion(_ text: String, cursor: Int) -> Prompt.Completion? {
         let before = String(text.prefix(cursor))
         guard let space = before.firstIndex(of: " ") else {
@@ -246,7 +246,7 @@ struct CommandLineWords {
         return found.isEmpty ? nil : Prompt.Completion(range: end - word.count..<end, candidates: found)
     }
 
-    /// Files and folders, the latter with a slash behind.
+    /// Files and folders that begin with `path`. Folders end with a slash.
     static func files(beginningWith path: String) -> [String] {
         let folder = path.contains("/") ? String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) : ""
         let place = folder.isEmpty ? "." : (folder as NSString).expandingTildeInPath

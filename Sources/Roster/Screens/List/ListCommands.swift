@@ -1,7 +1,7 @@
 import TerminalKit
 import Translation
 
-/// The commands of the main screen. Keys, help and palette all come from here.
+/// The commands of the list. Keys, help and palette are derived from them.
 enum ListCommands {
     static let table = CommandTable<ListScreen>(
         moving + folding + finding + arranging + columns + marking + records + copying + DataCommands.all + panes
@@ -10,7 +10,7 @@ enum ListCommands {
     private typealias List = Command<ListScreen>
 
     static let movingCategory = "Move"
-    /// The one that moves only with a key that is typed next.
+    /// A moving command that needs a second key.
     static let letterCommand = "section by letter"
 
     private static var moving: [Command<ListScreen>] {
@@ -101,7 +101,7 @@ enum ListCommands {
         ]
     }
 
-    /// Which entity a command shows; `nil` for one that does something else.
+    /// The number of the entity that a command shows; `nil` for other commands.
     static func entityNumber(ofCommand name: String) -> Int? {
         let words = name.split(separator: " ")
         return words.count == 2 && words[0] == "entity" ? Int(words[1]) : nil

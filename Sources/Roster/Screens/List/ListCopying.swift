@@ -4,16 +4,14 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-// Carrying the chosen records elsewhere: to the clipboard, and to a file.
-
-/// What is copied of the chosen records.
+/// Format of the copied records.
 enum Copied {
     case cell, text, json, csv, predicate, uri
 }
 
-/// The chosen records as text for the clipboard, which is made record by record: of what is too long only the beginning.
+/// The chosen records as text for the clipboard, built record by record until the text is too long.
 private struct CopiedText {
-    /// Thrown as soon as a text is longer than a clipboard takes.
+    /// Thrown when the text exceeds the limit of the clipboard.
     struct TooLong: Error {}
 
     private let what: Copied
@@ -62,7 +60,7 @@ private struct CopiedText {
         size += line.utf8.count + (lines.count > 1 ? 1 : 0)
     }
 
-    /// Each value stands in a predicate once.
+    /// Adds a value to the predicate, unless it is already there.
     private mutating func add(value: Any) {
         if let key = Hashing.key(value), !known.insert(key).inserted { return }
         values.append(value)
@@ -86,7 +84,7 @@ private struct CopiedText {
         }
     }
 
-    /// What is said of it: `Wins: 12`, `3 records as JSON`.
+    /// Description of the copied text for a message: `Wins: 12`, `3 records as JSON`.
     func name(_ text: String) -> String {
         let records = CountedNoun.text(count, "record")
         switch what {
@@ -139,7 +137,7 @@ extension ListScreen {
 
     // MARK: Exporting
 
-    /// Asks for a file, and writes the marked records to it, or the one under the cursor.
+    /// Asks for a file and writes the marked records, or the one under the cursor, to it.
     func exportChosen() {
         guard !marks.isEmpty || cursorObject != nil else { return browser.say("no record under the cursor") }
         withChosen { [unowned self] in askForFile(for: $0) }
@@ -165,7 +163,7 @@ extension ListScreen {
         browser.layers.push(prompt)
     }
 
-    /// Writes records to a new file; `next` is called when that is done.
+    /// Writes records to a new file and calls `next` at the end.
     private func write(_ chosen: [NSManagedObject], to path: String, then next: @escaping () -> Void) throws {
         let file = (path.trimmingCharacters(in: .whitespaces) as NSString).expandingTildeInPath
         guard let format = OutputFormat(pathExtension: (file as NSString).pathExtension) else {

@@ -1,14 +1,13 @@
 import TerminalKit
 
-// The pane beside the list, or beneath it, that shows the record under the cursor.
+// The pane next to or below the list that shows the record under the cursor.
 
 extension ListScreen {
-    /// Shows the pane, or takes it away.
     func toggleDetailPane() {
         if showsDetail { closeDetailPane() } else { openDetailPane() }
     }
 
-    /// Goes to the pane, which is opened for it.
+    /// Moves the focus to the pane. Opens it if needed.
     func goToDetailPane() {
         if !showsDetail { openDetailPane() }
         updateDetailPane()
@@ -27,11 +26,11 @@ extension ListScreen {
         detailPane = nil
     }
 
-    /// Lets the pane show the record under the cursor. While the user is in the pane, it stays where it is.
+    /// Shows the record under the cursor in the pane, unless the pane has the focus.
     func updateDetailPane() {
         guard showsDetail, !isDetailFocused else { return }
         guard let cursorObject else {
-            // What the list no longer has is not shown beside it.
+            // An empty list has no record to show.
             if records.objectCount == 0 { detailPane = nil }
             return
         }
@@ -45,7 +44,7 @@ extension ListScreen {
         detailPane = pane
     }
 
-    /// Divides the screen between the list and the pane: beside each other where there is room, else one above the other.
+    /// Divides the screen between list and pane: side by side if there is room, else one above the other.
     func divide(_ body: Canvas) -> (list: Canvas, pane: Canvas?) {
         guard detailPane != nil, body.height >= 8 || body.width >= 100 else { return (body, nil) }
         if body.width >= 100 {

@@ -3,7 +3,7 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// What happens to the records of an entity while their list stands still.
+/// Changes to records of an entity that are received while the list is frozen.
 final class WaitingChanges {
     private let entity: NSEntityDescription
     private(set) var changed: Set<NSManagedObjectID> = []
@@ -52,10 +52,10 @@ final class WaitingChanges {
     var count: Int { changed.count + deleted.count }
 }
 
-// How the list lives: it stands still, follows the newest record, and lets rows fade that went.
+// Freezing the list, following the newest record, and aggregates of a column.
 
 extension ListScreen {
-    /// Lets the list stand still, or go on with what changed meanwhile.
+    /// Freezes the list, or unfreezes it and shows the changes.
     func toggleFreeze() {
         if waitingChanges == nil { freeze() } else { thaw() }
     }
@@ -106,7 +106,7 @@ extension ListScreen {
                 : sentence("\(CountedNoun.text(count, "change")) arrived"))
     }
 
-    /// Forgets that the list stands still.
+    /// Ends the frozen state without reading the list.
     func stopFreezing() {
         waitingChanges = nil
         records.goneWhileFrozen = nil
@@ -118,7 +118,7 @@ extension ListScreen {
         browser.say(followsNewest ? "the cursor goes to every new record" : "the cursor stays on its record")
     }
 
-    /// What the status line says of how the list lives.
+    /// Status line text about a frozen or following list.
     var livingNote: String? {
         if let waitingChanges {
             let count = waitingChanges.count
@@ -131,15 +131,15 @@ extension ListScreen {
         return followsNewest ? tr("following") : nil
     }
 
-    // MARK: What is said of a column
+    // MARK: Aggregates
 
     func toggleAggregates() {
         showsAggregates.toggle()
         updateAggregates()
     }
 
-    /// Lets the controller compute what is said of the column with the focus, unless it does: at once in short lists, beside
-    /// the keys in long ones. It keeps it right from then on.
+    /// Makes the controller compute the aggregates of the focused column if it does not do so yet: at once in short
+    /// lists, in the background in long ones. The controller keeps them up to date afterwards.
     func updateAggregates() {
         let key = showsAggregates ? focusedKey : nil
         let isWaitedFor = aggregateJob != nil || waitingChanges != nil
@@ -147,16 +147,16 @@ extension ListScreen {
         aggregateJob = nil
         aggregateKey = key
         records.aggregate(key)
-        // A list that stands still is not read again for that.
+        // A frozen list is not read again.
         guard let aggregates = records.aggregates, !aggregates.isKnown, waitingChanges == nil else { return }
         guard records.objectCount > session.limits.longList else {
             do { try records.fetchAgain() } catch { browser.complain(error) }
             return
         }
         aggregateJob = Job { [list = records] in
-            // The focus may go over many columns on its way.
+            // Wait, because the focus may pass over many columns.
             try await Task.sleep(for: .milliseconds(100))
-            // Where another fetch takes its place, what is wanted comes with that. The delegate takes up the new sections.
+            // A fetch that replaces this one computes the aggregates too. The delegate receives the new sections.
             try await list.controller.refetch(telling: .contents)
         } then: { [unowned self, list = records] _ in
             guard records === list else { return }
@@ -165,7 +165,7 @@ extension ListScreen {
         }
     }
 
-    /// What the line above the status says of the whole list.
+    /// Text of the line above the status line, about the whole list.
     var aggregateFooter: String? {
         guard showsAggregates else { return nil }
         if let aggregates = records.aggregates { return aggregates.footer }

@@ -3,25 +3,25 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// Something that a list does beside the keys, and that can be stopped.
+/// Background work of a list that can be stopped.
 struct ListWork {
     let job: Job<Void>
-    /// The list that is being read, where that is what goes on.
+    /// The list being read, if the work is reading one.
     let list: RecordList?
-    /// How long the same took last time.
+    /// Duration of the same work last time.
     let usual: Duration?
-    /// Hears how many rows the store has gone through.
+    /// Counts the rows that the store has scanned.
     var progress = Progress(totalUnitCount: -1)
-    /// How many rows there are, where that is known.
+    /// The number of rows, if known.
     var total: Int?
 
-    /// In a few words, for the status line: `filtering`.
+    /// A short description for the status line: `filtering`.
     var what: String { job.name }
 
     var began: ContinuousClock.Instant { job.began }
 
-    /// `filtering`, or `filtering ~40 %` where it is known how many rows the store has gone through, or how long it took last
-    /// time. To go through the rows is all the work of a filter, and the lesser part of that of a sort.
+    /// `filtering`, or `filtering ~40 %` if the fraction is known. A filter estimates it from the scanned rows, a sort
+    /// from its last duration, because scanning is the smaller part of a sort.
     func saying(now: ContinuousClock.Instant = .now) -> String {
         let shares = what == "filtering" ? [scannedShare(now), usualShare(now)] : [usualShare(now), scannedShare(now)]
         guard let share = shares.compactMap({ $0 }).first else { return tr(what) }
@@ -29,7 +29,7 @@ struct ListWork {
     }
 
     private func usualShare(_ now: ContinuousClock.Instant) -> Double? {
-        // What is over in a moment needs no share.
+        // Short work needs no percentage.
         guard let usual, usual >= .milliseconds(500) else { return nil }
         return (now - began) / usual
     }
@@ -42,22 +42,22 @@ struct ListWork {
     }
 }
 
-// Lists that take their time are read beside the keys: the old one stays in use until the new one is there.
+// Long lists are read in the background. The old list stays in use until the new one is ready.
 
 extension ListScreen {
     /// Reads a list and shows it.
     ///
     /// - Parameters:
-    ///   - what: what is said meanwhile.
-    ///   - before: called when the list is read, and the old one still shown.
+    ///   - what: the text shown while reading.
+    ///   - before: called when the list is read, while the old one is still shown.
     ///   - next: called when the list is shown.
-    /// - Throws: what the fetch throws, for short lists; of others errors are told to the user.
+    /// - Throws: errors of the fetch, for short lists. For long lists, errors are shown to the user.
     func load(
         _ list: RecordList, of other: NSEntityDescription, what: String, before: @escaping () -> Void = {},
         then next: @escaping () -> Void
     ) throws {
         stopWork()
-        // What is said of the column comes with the list.
+        // The fetch also computes the aggregates of the column.
         if showsAggregates { list.aggregate(focusedKey) }
         guard !session.isLong(other) else {
             return loadBesideKeys(list, of: other, what: what, before: before, then: next)
@@ -72,7 +72,7 @@ extension ListScreen {
         next()
     }
 
-    /// The same, where something of the present list is kept: it is asked for when the new one takes its place.
+    /// Reads a list and keeps a part of the old list's state, which `kept` returns just before the replacement.
     func load<Kept>(
         _ list: RecordList, of other: NSEntityDescription, what: String, keeping kept: @escaping () -> Kept,
         then next: @escaping (Kept) -> Void
@@ -104,20 +104,20 @@ extension ListScreen {
         }
     }
 
-    /// What the user chose for the list, also where it is still being read: the next choice builds on it.
+    /// The user's latest settings, also of a list that is still being read. The next choice builds on them.
     var chosenSettings: ListSettings {
         guard let list = work?.list, list.display.entity === entity else { return records.settings }
         return list.settings
     }
 
-    /// Begins work that goes on between the keys. What it throws is told, unless it was stopped.
+    /// Starts work that runs between keys. Its errors are shown, unless it was stopped.
     func begin(
         _ what: String, reading list: RecordList? = nil, _ progress: Progress = Progress(totalUnitCount: -1),
         _ work: @escaping (ListScreen) async throws -> Void
     ) {
         stopWork()
         let kind = "\(list?.display.name ?? entity.name ?? "") \(what)"
-        // The screen does not own the browser, and may outlive it while the work goes on.
+        // The screen does not own the browser and may outlive it while the work runs.
         let job = Job(what) { [weak self] in
             if let self { try await work(self) }
         } then: { [weak self, browser] result in
@@ -135,13 +135,13 @@ extension ListScreen {
         browser.needsDisplay = true
     }
 
-    /// How many records of an entity there are, where that is known.
+    /// The number of records of an entity, if known.
     private func rowCount(of other: NSEntityDescription) -> Int? {
         guard other === entity else { return session.counts[other] }
         return records.settings.filter.isEmpty ? records.objectCount : knownTotal
     }
 
-    /// Stops what goes on. Answers what that was.
+    /// Stops the running work and returns it.
     @discardableResult
     func stopWork() -> ListWork? {
         defer { work = nil }

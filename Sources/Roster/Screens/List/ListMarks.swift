@@ -4,10 +4,10 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The records of a list that the user marked. They stay marked wherever they go, and until they are deleted.
+/// The records that the user marked. They stay marked when they move, until they are deleted.
 struct RecordMarks {
     private(set) var objects: Set<NSManagedObject> = []
-    /// Where a range was begun.
+    /// The record at which a range was started.
     var anchor: NSManagedObject?
 
     var isEmpty: Bool { objects.isEmpty }
@@ -19,7 +19,6 @@ struct RecordMarks {
     }
 
     mutating func add(_ others: Set<NSManagedObject>) {
-        // The fewer are put to the more.
         objects = objects.count < others.count ? others.union(objects) : objects.union(others)
     }
 
@@ -27,7 +26,7 @@ struct RecordMarks {
 
     mutating func removeAll() { self = RecordMarks() }
 
-    /// Forgets records that are gone. Answers whether the one at which a range was begun is among them.
+    /// Removes deleted records. Returns true if the start of a range is one of them.
     mutating func removeDeleted() -> Bool {
         func isGone(_ object: NSManagedObject) -> Bool { object.isDeleted || object.managedObjectContext == nil }
         if objects.contains(where: isGone) { objects = objects.filter { !isGone($0) } }
@@ -37,10 +36,8 @@ struct RecordMarks {
     }
 }
 
-// Marking records, and what is done with all that are marked.
-
 extension ListScreen {
-    /// The marked records in the order of the list, or else the one under the cursor.
+    /// The marked records in list order, or the record under the cursor.
     var chosenRecords: [NSManagedObject] {
         guard !marks.isEmpty else { return cursorObject.map { [$0] } ?? [] }
         let shown = marks.objects.compactMap { object in records.path(of: object).map { (path: $0, object: object) } }
@@ -49,7 +46,7 @@ extension ListScreen {
 
     // MARK: Marking
 
-    /// From where to where in the list a range goes that was begun and not marked yet; `nil` where none was begun.
+    /// The rows from the start of an unfinished range to the cursor; `nil` if no range was started.
     var pendingRange: ClosedRange<Int>? {
         guard let start = marks.anchor.flatMap({ records.path(of: $0) }).map({ records.index(of: $0) }) else {
             return nil
@@ -70,7 +67,7 @@ extension ListScreen {
         }
     }
 
-    /// Begins a range at the cursor, or marks all from where it was begun to the cursor.
+    /// Starts a range at the cursor, or marks all records from its start to the cursor.
     func markRange() {
         guard let cursorObject else { return browser.say("no record under the cursor") }
         guard let anchor = marks.anchor, let start = records.path(of: anchor) else {
@@ -99,7 +96,7 @@ extension ListScreen {
         }
     }
 
-    /// Finds the records of a stretch of the list, and marks them; the keys do not wait for very many.
+    /// Marks the records of a range of rows, in pieces if there are many.
     private func markAll(
         _ what: String, except left: Set<NSManagedObject> = [], in bounds: @escaping () -> Range<Int>,
         then mark: @escaping (Set<NSManagedObject>) -> Void
@@ -137,7 +134,7 @@ extension ListScreen {
         browser.layers.push(prompt)
     }
 
-    /// Marks what a predicate finds in the list: beside the keys where the list is long.
+    /// Marks the records of the list that match a predicate; in the background if the list is long.
     private func mark(by predicate: NSPredicate?) throws {
         let request = NSFetchRequest<NSManagedObjectID>()
         request.entity = entity
@@ -175,7 +172,7 @@ extension ListScreen {
         }
     }
 
-    /// Forgets the marks of records that are gone, after a change of very many.
+    /// Removes the marks of deleted records, after an edit of many records.
     func forgetDeletedMarks() {
         guard marks.removeDeleted() else { return }
         browser.say("the record at which the range began was deleted: v begins another", role: .warning)
@@ -183,9 +180,9 @@ extension ListScreen {
 
     private func sayMarked() { browser.say(sentence("\(CountedNoun.text(marks.objects.count, "record")) marked")) }
 
-    // MARK: Changing what is marked
+    // MARK: Editing marked records
 
-    /// Asks for a value of the focused column and sets it in all marked records, after a look at what will change.
+    /// Asks for a value of the focused column and sets it in all marked records, after a preview.
     func editMarked() {
         guard let attribute = entity.attributesByName[focusedKey], FieldText.kind(of: attribute) != .readOnly else {
             return browser.say("move to a column that can be edited: h l", role: .warning)
@@ -214,8 +211,8 @@ extension ListScreen {
         return sentence("\(title) \(error.reason)")
     }
 
-    /// Checks a value by the rules of the model against each of the records, and asks whether to set it in those that have
-    /// another one.
+    /// Validates a value for each record with the model's rules, and asks whether to set it in the records whose value
+    /// differs.
     private func preview(_ text: String?, of attribute: NSAttributeDescription, in objects: [NSManagedObject]) throws {
         let title = PropertyTitle.title(attribute.name)
         let parsed = try FieldText.value(text, of: attribute)
@@ -249,7 +246,7 @@ extension ListScreen {
             then: { [unowned self] in ask(whetherToSet: parsed, of: attribute, in: changed, lines) })
     }
 
-    /// So many records are named in a question.
+    /// Number of records named in a question.
     private static let named = 6
 
     private static func more(than count: Int) -> [TextPane.Line] {
@@ -283,7 +280,7 @@ extension ListScreen {
                 ]))
     }
 
-    /// Makes a copy of each chosen record: its attributes and to-one relationships.
+    /// Copies each chosen record with its attributes and to-one relationships.
     func duplicate() {
         guard !marks.isEmpty || cursorObject != nil else { return browser.say("no record under the cursor") }
         withChosen { [unowned self] chosen in
@@ -328,7 +325,7 @@ extension ListScreen {
         for attribute in object.entity.attributesByName.values where !(attribute is NSDerivedAttributeDescription) {
             guard !attribute.isTransient else { continue }
             let value = object.value(forKey: attribute.name)
-            // What must be unique says that it is a copy, so that both can be saved.
+            // Unique texts get a suffix, because the copy could not be saved otherwise.
             let isName = unique.contains(attribute.name) && attribute.attributeType == .stringAttributeType
             copy.setValue(isName ? (value as? String).map { $0 + " copy" } : value, forKey: attribute.name)
         }

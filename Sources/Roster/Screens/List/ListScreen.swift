@@ -6,10 +6,10 @@ import Translation
 
 /// The main screen: the records of one entity in sections, live.
 ///
-/// Design note. The list's contents are the results controller's; `RecordList` answers for them, `SectionedList` paints
-/// them. Whatever the user chooses (entity, sort, sections, filter) makes a new `RecordList`. Changes arrive as delegate
-/// callbacks: they are logged, the records begin to glow, and the cursor is put where its record now stands, on the same
-/// line of the screen.
+/// Design note. The results controller holds the contents of the list; `RecordList` is their data source, and
+/// `SectionedList` draws them. Each choice of the user (entity, sort, sections, filter) creates a new `RecordList`.
+/// Changes arrive as delegate callbacks: they are logged, the records glow, and the cursor follows its record on the
+/// same line of the screen.
 final class ListScreen: Layer {
     unowned let browser: Browser
     let session: StoreSession
@@ -20,63 +20,63 @@ final class ListScreen: Layer {
     private var settingsByEntity: [String: ListSettings] = [:]
 
     var keys = KeySequenceReader(readsCounts: true)
-    /// Shows what may follow the keys pressed so far.
+    /// The box with the keys that may follow the pressed ones.
     lazy var pendingKeys = PendingKeys(delay: browser.options.preferences.popupDelay)
     /// Set after `'`: the next key is a letter of the section index.
     var awaitsIndexLetter = false
     var showsCallbacks = false
     var log = CallbackLog()
-    /// The store's statements, while they are shown.
+    /// The store's statements, if they are shown.
     var statements: StatementLog?
     var statementObservation: StatementObservation?
-    /// What happens while the list stands still.
+    /// Changes received while the list is frozen.
     var waitingChanges: WaitingChanges?
-    /// Whether the cursor goes to every new record.
+    /// True if the cursor moves to every new record.
     var followsNewest = false
     var showsAggregates = false
-    /// Of which column was asked last what is said of it.
+    /// The column whose aggregates were last requested.
     var aggregateKey: String?
     var aggregateJob: Job<Void>?
-    /// What goes on beside the keys.
+    /// The background work.
     var work: ListWork?
-    /// How long what goes on beside the keys took last time, by entity and kind.
+    /// Last durations of background work, by entity and kind.
     var workTimes: [String: Duration] = [:]
-    /// Whether the record under the cursor is shown beside the list.
+    /// True if the pane shows the record under the cursor.
     var showsDetail = false
     var detailPane: DetailScreen?
-    /// Whether the keys go to that pane.
+    /// True if the pane receives the keys.
     var isDetailFocused = false
-    /// The marked records of the entity that is shown.
+    /// The marked records of the current entity.
     var marks = RecordMarks()
-    /// The search that was begun last.
+    /// The last search.
     var search: RecordSearch?
-    /// Begins the search of the prompt anew in another list; set while that prompt is open.
+    /// Restarts the search of the open prompt after the list was replaced.
     var repeatSearch: (() -> Void)?
-    /// What `n` and `N` look for, and what is highlighted.
+    /// The text that `n` and `N` search for, which is highlighted.
     var searchText: String? { didSet { if searchText != searchPlaces?.text { searchPlaces = nil } } }
-    /// Where the matches are, as far as the list did not change since.
+    /// Positions of the matches, valid until the list changes.
     var searchPlaces: SearchPlaces?
-    /// Hears of what the search finds.
+    /// Called with the progress of the search.
     var onSearchProgress: (RecordSearch) -> Void = { _ in }
-    /// Reads the values that may complete a filter.
+    /// Reads values to complete a filter.
     var completion: Job<Prompt.Completion?>?
-    /// How many records there are without the filter; there while a list is filtered.
+    /// Number of records without the filter; set while the list is filtered.
     var total: EntityTotal?
-    /// Where the tabs of the entities were painted in the first line.
+    /// Positions of the entity tabs in the first line.
     var tabs: [(columns: Range<Int>, entity: NSEntityDescription)] = []
     var lastClick: (point: Point, time: ContinuousClock.Instant)?
     let isFinished = false
 
-    /// The record under the cursor: the cursor follows it.
+    /// The record under the cursor, which the cursor follows.
     private(set) var cursorObject: NSManagedObject?
-    /// What the callbacks of the present batch were about.
+    /// Objects of the current batch of callbacks, with their marks.
     private var changed: [(mark: RowMark, object: NSManagedObject)] = []
-    /// What the user deleted, as of the present batch.
+    /// Objects that the user deleted, as of the current batch.
     private var deletedHere: Set<NSManagedObject>?
-    /// Whether the cursor goes to what changes.
+    /// True if the cursor moves to changed records.
     private var revealsChanges = false
 
-    /// - Throws: where the entity, a key or the filter of the options does not fit the model, or the fetch fails.
+    /// - Throws: an error if an option does not fit the model or the fetch fails.
     init(browser: Browser, session: StoreSession, options: BrowserOptions, state: BrowserState) throws {
         self.browser = browser
         self.session = session
@@ -101,7 +101,7 @@ final class ListScreen: Layer {
         }
     }
 
-    /// The lists as they are now, by entity.
+    /// The current state of the lists, by entity.
     var state: [String: ListState] {
         rememberSettings()
         return settingsByEntity.mapValues { ListState($0) }
@@ -109,7 +109,7 @@ final class ListScreen: Layer {
 
     // MARK: Showing a list
 
-    /// Shows another entity; the list is as it was left.
+    /// Shows another entity, with its list as it was last shown.
     func show(_ other: NSEntityDescription) {
         guard other !== entity else { return }
         rememberSettings()
@@ -126,7 +126,7 @@ final class ListScreen: Layer {
         }
     }
 
-    /// Puts cursor and focus where they were left.
+    /// Restores cursor and focus.
     private func restorePlace(_ settings: ListSettings) {
         let folded = view.folded
         if let id = settings.cursor, id.entity.isKindOf(entity: entity),
@@ -139,12 +139,12 @@ final class ListScreen: Layer {
         view.focusedColumn = view.columns.firstIndex { $0.id == settings.focusedColumn } ?? 0
     }
 
-    /// The key of the column that has the focus; empty for the record itself.
+    /// The key of the focused column; empty for the record itself.
     var focusedKey: String {
         view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
     }
 
-    /// Shows the same entity in another way; the cursor stays on its record.
+    /// Changes the settings of the list. The cursor stays on its record.
     func change(_ change: (inout ListSettings) -> Void) {
         do {
             try tryToChange(change)
@@ -153,7 +153,7 @@ final class ListScreen: Layer {
         }
     }
 
-    /// The same, where the caller tells the user what is wrong. An error leaves the list as it is.
+    /// Changes the settings; the caller handles errors. After an error the list is unchanged.
     func tryToChange(_ change: (inout ListSettings) -> Void) throws {
         var settings = chosenSettings
         settings.folded = view.folded
@@ -161,7 +161,7 @@ final class ListScreen: Layer {
         if settings.sectionText != records.settings.sectionText { settings.folded = [] }
         let list = try RecordList(entity: entity, settings: settings, context: session.context, limits: session.limits)
         let what = settings.filter != records.settings.filter ? "filtering" : "sorting"
-        // The cursor may go on while the list is read.
+        // The cursor may move while the list is read.
         try load(list, of: entity, what: what, keeping: { [unowned self] in (cursorObject, focusedKey) }) {
             [unowned self] object, focus in
             if let object, records.path(of: object) != nil { moveCursor(to: object) }
@@ -178,7 +178,7 @@ final class ListScreen: Layer {
         settingsByEntity[other.name ?? ""] = list.settings
     }
 
-    /// A list of all records knows how many there are: a filtered one that takes its place says of how many it shows some.
+    /// Records the count of an unfiltered list, to show it as the total of a filtered one.
     private func noteCount() {
         guard records.controller.sections != nil, records.settings.filter.isEmpty, waitingChanges == nil,
             !session.context.hasChanges
@@ -188,10 +188,9 @@ final class ListScreen: Layer {
         session.counts.note(records.objectCount, of: entity)
     }
 
-    /// Reads the list anew, whatever is known of it.
     func readAgain() { change { _ in } }
 
-    /// Hears of no changes any more.
+    /// Stops observing changes and releases the list's objects.
     func close() {
         records.delegate = nil
         aggregateJob = nil
@@ -228,7 +227,7 @@ final class ListScreen: Layer {
         updateAggregates()
     }
 
-    /// An arrow for a sort key; a number with it where there are several.
+    /// An arrow for a sort key, with its number if there are several.
     static func sortMark(of column: ListColumn, in settings: ListSettings) -> String {
         if column.id == settings.sectionSortKey { return settings.sectionsAscend ? "↑" : "↓" }
         guard let index = settings.sortKeys.firstIndex(where: { $0.keyPath == column.id }) else { return "" }
@@ -246,26 +245,25 @@ final class ListScreen: Layer {
 
     // MARK: The cursor
 
-    /// Notes which record is under the cursor, so that the cursor can follow it.
+    /// Remembers the record under the cursor: the cursor follows it.
     func rememberCursor() {
         cursorObject = view.cursor?.path.flatMap { records.object(at: $0) }
         updateDetailPane()
     }
 
-    /// Puts the cursor on a record of the list.
     func moveCursor(to object: NSManagedObject) {
         guard let path = records.path(of: object) else { return }
         view.moveToRow(path)
         rememberCursor()
     }
 
-    // MARK: What goes on by itself
+    // MARK: Timers
 
-    /// When a record stops glowing; at once while a search is on its way.
+    /// Time at which a record stops glowing or another timer fires; now during a search.
     var nextWake: ContinuousClock.Instant? {
         if isSearching || searchPlaces?.isCounting == true { return .now }
         let recount = searchPlaces?.recount
-        // The share that is done is shown as it grows.
+        // Progress of background commands is redrawn.
         let progress = browser.work == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
         return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick, recount]
@@ -289,9 +287,9 @@ final class ListScreen: Layer {
         }
     }
 
-    /// Does something that changes records, and lets the cursor go to the first of them that the list shows.
+    /// Makes a change and moves the cursor to the first changed record in the list.
     ///
-    /// - Parameter reveals: whether that is wanted; else where the list is on top.
+    /// - Parameter reveals: true to move the cursor; `nil` moves it if the list is the top layer.
     func revealingChanges(_ reveals: Bool? = nil, _ body: () -> Void) {
         revealsChanges = reveals ?? (browser.layers.top === self)
         body()
@@ -299,7 +297,7 @@ final class ListScreen: Layer {
     }
 }
 
-// MARK: - What the delegate hears
+// MARK: - Delegate callbacks
 
 extension ListScreen: RecordListDelegate {
     func listWillChange() {
@@ -320,7 +318,7 @@ extension ListScreen: RecordListDelegate {
         case .move: changed.append((.moved, object))
         case .update: changed.append((.updated, object))
         case .delete:
-            // What the user deletes needs no sign; what others deleted counts as deleted until the event is processed.
+            // Own deletions do not fade. Others' deletions are in `deletedObjects` only until the event is processed.
             guard !session.isChangingMany else { return }
             if deletedHere == nil {
                 session.context.processPendingChanges()
@@ -337,7 +335,7 @@ extension ListScreen: RecordListDelegate {
         records.refresh()
         if !session.isChangingMany { forgetDeletedMarks() }
         searchPlaces?.listChanged()
-        // A flood of changes is not worth a glow, and the user would not see it.
+        // Limit the glow: nobody can see more changes than that.
         let now = ContinuousClock.now
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }
         let path = cursorObject.flatMap { records.path(of: $0) }
@@ -352,7 +350,7 @@ extension ListScreen: RecordListDelegate {
         browser.needsDisplay = true
     }
 
-    /// Goes on to a record where the cursor's own one fades.
+    /// Moves the cursor off a fading row.
     private func leaveFadingRow() {
         func isFading() -> Bool { view.cursor?.path.map { records.object(at: $0) == nil } ?? false }
         for step in [1, -1] {
@@ -365,7 +363,7 @@ extension ListScreen: RecordListDelegate {
         }
     }
 
-    /// Puts the cursor on the first of these records, unless it is on one of them or a fold hides them.
+    /// Moves the cursor to the first of these records, unless it is already on one of them or they are folded.
     private func reveal(_ objects: [NSManagedObject]) {
         guard !objects.contains(where: { $0 === cursorObject }) else { return view.revealCursor() }
         let paths = objects.compactMap { records.path(of: $0) }.filter { !view.isFolded(section: $0.section) }

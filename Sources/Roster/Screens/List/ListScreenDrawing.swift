@@ -4,8 +4,6 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-// Painting the main screen.
-
 extension ListScreen {
     func draw(in canvas: Canvas) {
         canvas.clear()
@@ -18,7 +16,7 @@ extension ListScreen {
         let statusLine = canvas.height - (hasHints ? 2 : 1)
         let lowerHeight = (showsCallbacks || statements != nil) && statusLine > 8 ? min(12, statusLine / 2) : 0
         let notes = lowerHeight > 0 ? noteLines(canvas) : []
-        // Advice takes its lines from the pane, not from the list.
+        // Hints reduce the height of the pane, not of the list.
         let paneHeight = notes.isEmpty ? lowerHeight : max(4, lowerHeight - notes.count)
         let noteTop = statusLine - paneHeight - notes.count
         let footer = canvas.height > 5 ? aggregateFooter : nil
@@ -72,13 +70,13 @@ extension ListScreen {
             note, x: max(0, canvas.width - canvas.text.width(note)), y: 0, style: Style(.warning, selected: true))
     }
 
-    /// The lines of advice, broken to the width, where the list keeps most of the screen.
+    /// The wrapped hints, if they leave most of the screen to the list.
     private func noteLines(_ canvas: Canvas) -> [String] {
         let lines = browser.options.notes.flatMap { canvas.text.wrapped(tr($0), to: max(1, canvas.width - 2)) }
         return lines.count * 4 <= canvas.height ? lines : []
     }
 
-    /// The entities, as many as there is room for around the present one, and how many there are beside them.
+    /// Draws the tabs around the current entity that fit, and the number of hidden ones.
     private func drawTabs(in canvas: Canvas, from start: Int, to end: Int) {
         let widths = entities.enumerated().map { index, entity in
             canvas.text.width(Self.tabNumber(index) + (entity.name ?? "")) + 2
@@ -102,7 +100,7 @@ extension ListScreen {
 
     private static func tabNumber(_ index: Int) -> String { index < 9 ? "\(index + 1) " : "" }
 
-    /// The stretch of tabs that has room and holds the present one; it begins at the first where that fits.
+    /// The range of tabs that fits and contains the current one. It starts at the first tab if possible.
     private static func tabs(of widths: [Int], around current: Int, room: Int) -> Range<Int> {
         let whole = widths.reduce(0, +)
         guard whole > room + 2, !widths.isEmpty else { return 0..<widths.count }
@@ -121,21 +119,21 @@ extension ListScreen {
         return start..<end
     }
 
-    /// The entity whose tab is painted in a column.
+    /// The entity whose tab is at a column.
     func entityTab(at x: Int) -> NSEntityDescription? { tabs.first { $0.columns.contains(x) }?.entity }
 
-    /// `200,000 Teams`; of a filtered list `8,599 of 200,000 Teams`, as soon as the whole number is known.
+    /// `200,000 Teams`, or `8,599 of 200,000 Teams` for a filtered list once the total is known.
     private var countText: String {
         let name = entity.name ?? "record"
         guard !records.settings.filter.isEmpty, let total = knownTotal else {
             return CountedNoun.text(records.objectCount, name)
         }
-        // While the one number has changed and the other is counted again.
+        // The total may be outdated while it is counted again.
         let whole = max(total, records.objectCount)
         return sentence("\(GroupedNumber.text(records.objectCount)) of \(CountedNoun.text(whole, name))")
     }
 
-    /// What the list is, and where in it the cursor stands.
+    /// Draws the status line: the list's settings and the position of the cursor.
     func drawStatus(in canvas: Canvas, y: Int) {
         let settings = records.settings
         var left: [(String, Role)] = [(" \(countText)", .status)]
@@ -149,7 +147,7 @@ extension ListScreen {
         if !arrows.isEmpty { left.append(("  " + tr("sorted %s", arrows.joined(separator: " ")), .status)) }
         var right = statusPieces(canvas.text)
         func width(_ pieces: some Sequence<(String, Role)>) -> Int { pieces.reduce(0) { $0 + canvas.text.width($1.0) } }
-        // The numbers stay where the line is too narrow for what was looked for.
+        // Shorten the search text in a narrow line, to keep the numbers.
         let excess = width(left.prefix(1)) + 1 + width(right) - canvas.width
         if excess > 0, let text = searchPlaces?.text {
             let whole = min(Self.matchRoom, canvas.text.width(text))
@@ -158,10 +156,10 @@ extension ListScreen {
         StatusLine(left: left, right: right).draw(in: canvas, y: y)
     }
 
-    /// So many columns of the status line has the text that was looked for.
+    /// Columns of the search text in the status line.
     private static let matchRoom = 20
 
-    /// What goes on, what is marked and not saved, and where the cursor stands.
+    /// The right part of the status line: running work, marks, unsaved changes and the cursor's row.
     private func statusPieces(_ measure: TextWidth, matchRoom: Int = matchRoom) -> [(String, Role)] {
         var right: [(String, Role)] = []
         if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
@@ -211,7 +209,7 @@ extension ListScreen {
         KeyHints.draw(shown, keeping: kept, in: canvas, y: y)
     }
 
-    /// The keys that may follow those pressed so far, and what they lead to: the entities by their names.
+    /// The keys that may follow the pressed ones, with command names. Entities are shown by name.
     private var continuations: [(key: Key, name: String)] {
         commands.continuations(of: keys.pending).compactMap { key, name in
             guard let number = ListCommands.entityNumber(ofCommand: name) else { return (key, tr(name)) }
@@ -219,7 +217,7 @@ extension ListScreen {
         }
     }
 
-    /// What may be typed next.
+    /// Draws the keys that may be typed next.
     private func drawContinuations(in canvas: Canvas, y: Int) {
         guard keys.pending.isEmpty, let number = keys.pendingCount else {
             let next = continuations.map { ($0.key.label, $0.name) }
@@ -233,16 +231,16 @@ extension ListScreen {
         KeyHints.draw(hints + [("Esc", "cancel")], in: canvas, y: y)
     }
 
-    /// Says which key quits, as `^C` does not.
+    /// Shows which key quits, because `^C` does not.
     func sayHowToQuit() {
         let key = commands.label(of: "q", in: Self.table)
         browser.say(key.map { sentence("\($0) quits") } ?? tr(":q quits"))
     }
 
-    /// Hints that mean nothing where nothing can be changed.
+    /// Hints that are hidden if the store is read-only.
     private static let editingKeys: Set<String> = ["e", "o", "D", "^S"]
 
-    /// What may be done while a range is begun.
+    /// Hints shown while a range is unfinished.
     private static let rangeHints = [
         ("?", "help"), ("Space", "mark the range"), ("Esc", "no range"), ("q", "quit"),
     ]
@@ -280,12 +278,12 @@ extension ListScreen {
 }
 
 extension Browser {
-    /// The hints that stay in a narrow line: how to save too, while there is something to save.
+    /// Hints that stay in a narrow line; includes the save key if there are unsaved changes.
     var keptHints: Set<String> { unsavedCount > 0 ? KeyHints.kept.union(["^S"]) : KeyHints.kept }
 }
 
 extension CommandTable {
-    /// The key that has the command to which `label` leads in another table; `nil` where it has none any more.
+    /// The user's key for the command that has the key `label` in `table`; `nil` if the user removed it.
     func label(of label: String, in table: CommandTable) -> String? {
         guard
             let command = table.commands.first(where: { $0.keys.contains { $0.label == label } }),
@@ -295,16 +293,16 @@ extension CommandTable {
     }
 }
 
-/// The most useful keys in one line, as many as there is room for.
+/// The most useful keys, as many as fit in one line.
 enum KeyHints {
-    /// The ways out and to the help, which stay whatever else has to give way.
+    /// Keys for help and for leaving, which are shown in any case.
     static let kept: Set<String> = ["?", "q", "Esc"]
 
-    /// Hints by the keys that the user gave to the commands; what has no key any more goes.
+    /// Replaces the keys of hints by the user's keys. Hints of commands without a key are dropped.
     ///
     /// - Parameters:
-    ///   - kept: the keys of the table whose hints stay.
-    ///   - table: the commands with the keys that they have at first, by which the hints name them.
+    ///   - kept: the keys whose hints are shown in any case.
+    ///   - table: the commands with their default keys, which `hints` use.
     static func inEffect<Target>(
         _ hints: [(key: String, word: String)], keeping kept: Set<String>, of table: CommandTable<Target>,
         in userTable: CommandTable<Target>
@@ -314,7 +312,7 @@ enum KeyHints {
         return (shown, Set(zip(hints, labels).compactMap { kept.contains($0.key) ? $1 : nil }).union(kept))
     }
 
-    /// - Parameter kept: the keys whose hints stay; of the others those at the end give way first.
+    /// - Parameter kept: the keys whose hints are shown in any case. Of the others, the last ones are omitted first.
     static func draw(
         _ hints: [(key: String, word: String)], keeping kept: Set<String> = kept, in canvas: Canvas, y: Int
     ) {

@@ -3,8 +3,6 @@ import Foundation
 import TerminalKit
 import Translation
 
-// Keys and mouse of the main screen.
-
 extension ListScreen {
     func handle(_ event: Event) -> Bool {
         switch event {
@@ -85,7 +83,7 @@ extension ListScreen {
         }
     }
 
-    /// Goes to the record with that number in the list, counted from 1; beyond the last to the last.
+    /// Moves to the record with the given number, counted from 1 and limited to the last one.
     func goToRecord(_ number: Int) {
         guard records.objectCount > 0 else { return browser.say("the list is empty") }
         view.moveToRow(records.path(atIndex: max(1, min(number, records.objectCount)) - 1))
@@ -96,10 +94,10 @@ extension ListScreen {
 
     var sectionIndexTitles: [String] { records.controller.sectionIndexTitles }
 
-    /// The letters that can be typed: sections without a value have none.
+    /// The letters that can be typed, of sections with a value.
     var sectionLetters: String { sectionIndexTitles.filter { !$0.isEmpty }.joined(separator: " ") }
 
-    /// Goes to the first section with a letter; from one of them, to the next.
+    /// Moves to the first section with a letter, or from one of them to the next.
     func jump(toIndexLetter letter: Character) {
         guard view.hasHeaders else { return browser.say("this list has no sections: gs makes some") }
         let titles = sectionIndexTitles
@@ -125,7 +123,8 @@ extension ListScreen {
             do {
                 try tryToChange { $0.filter = text.trimmingCharacters(in: .whitespaces) }
             } catch {
-                // It parses, and still the store cannot use it: a constant of the wrong type, a bad regular expression.
+                // It parses, but the store cannot run it: a constant of the wrong type or an invalid regular
+                // expression.
                 return FilterText.problem(error, in: text)
             }
             browser.rememberFilter(text.trimmingCharacters(in: .whitespaces))
@@ -136,14 +135,13 @@ extension ListScreen {
 
     // MARK: Sorting and sections
 
-    /// Lets the user pick a sort key, beginning at the focused column.
+    /// Lets the user pick a sort key. The focused column is selected initially.
     func askForSortKey(title: String, action: @escaping (inout ListSettings, String) -> Void) {
         let keys = entity.sortableKeyPaths
         let focus = focusedKey
         pick(from: keys, title: title, selected: keys.firstIndex(of: focus) ?? 0, action: action)
     }
 
-    /// Lets the user pick one of the keys that the list is sorted by now.
     func askForSortKeyToRemove() {
         let keys = records.settings.sortKeys.map(\.keyPath)
         guard keys.count > 1 else { return browser.say("there is only one sort key: S sorts by another one") }
@@ -160,7 +158,7 @@ extension ListScreen {
             })
     }
 
-    /// What a key does in the present order: `↓ sections`, `↑ key 2`.
+    /// The role of a key in the current order: `↓ sections`, `↑ key 2`.
     private func sortRemark(on keyPath: String) -> String {
         let settings = records.settings
         if keyPath == settings.sectionSortKey { return settings.sectionsAscend ? tr("↑ sections") : tr("↓ sections") }
@@ -168,8 +166,8 @@ extension ListScreen {
         return sentence("\(settings.sortKeys[place].isAscending ? "↑" : "↓") key \(place + 1)")
     }
 
-    /// Lets the user choose what makes the sections. Of a date a second question asks for the period; texts of the entity
-    /// itself are offered by their first letter too.
+    /// Lets the user pick the section key. For dates, a second picker asks for the period. Texts of the entity itself
+    /// are also offered by first letter.
     func askForSectionKey() {
         let choices = entity.sortableKeyPaths.flatMap { key in
             entity.attributesByName[key]?.attributeType == .stringAttributeType
@@ -199,7 +197,7 @@ extension ListScreen {
             })
     }
 
-    /// Lets the user choose by which part of a date the sections are made.
+    /// Lets the user pick the part of a date that forms the sections.
     private func askForPeriod(of key: String) {
         let forms = SectionChoice.kinds(of: entity.attribute(atKeyPath: key)).map { ":" + $0 }
         let choices = forms.map { SectionChoice(keyPath: key, form: $0) } + [SectionChoice(keyPath: key)]
@@ -212,7 +210,7 @@ extension ListScreen {
             ) { [unowned self] index in change { $0.setSectionKey(key, form: choices[index].form) } })
     }
 
-    /// Whether the list has these sections, in whichever direction.
+    /// True if the list has these sections, in any direction.
     private func isChosen(_ choice: SectionChoice) -> Bool {
         records.settings.sectionKey == choice.keyPath && records.settings.sectionForm == choice.form
     }
@@ -223,7 +221,7 @@ extension ListScreen {
         return sentence("\(direction): Enter turns")
     }
 
-    /// Lets the user choose an entity, with how many records each has.
+    /// Lets the user pick an entity. The picker shows record counts.
     func askForEntity() {
         let source = EntityPickerSource(session: session)
         browser.layers.push(
@@ -239,7 +237,7 @@ extension ListScreen {
         show(entities[number - 1])
     }
 
-    /// Why there is none of a number.
+    /// Message for a number without an entity.
     var entitiesThereAre: String { sentence("the store has only \(CountedNoun.text(entities.count, "entity"))") }
 
     // MARK: Records
@@ -254,14 +252,14 @@ extension ListScreen {
         }
     }
 
-    /// Opens the form of the record under the cursor, at the field of the column with the focus.
+    /// Opens the form of the record under the cursor, with the focused column's field selected.
     func editRecord() {
         guard let cursorObject else { return browser.say("no record under the cursor") }
         RecordForm.open(
             in: browser, session: session, object: cursorObject, entity: cursorObject.entity, focus: focusedKey)
     }
 
-    /// Adds a record; it begins in the section where the cursor is.
+    /// Opens the form for a new record, in the section of the cursor.
     func addRecord() {
         var preset: [String: Any] = [:]
         if let key = records.settings.sectionSortKey, entity.attributesByName[key] != nil, let cursorObject {

@@ -2,22 +2,21 @@ import CoreData
 import TerminalKit
 import Translation
 
-// Finding text: while it is typed, and again. Long lists are looked through piece by piece, between the keys.
+// Text search. Long lists are searched in pieces between keys.
 
 extension ListScreen {
     private static let searchHint = "Enter keeps the match, n N go on, Esc goes back"
 
-    /// Whether a search is on its way.
     var isSearching: Bool { search?.isFinished == false }
 
-    /// Asks for a text and goes to its first match while it is typed; Escape goes back.
+    /// Prompts for a text and moves to its first match during typing. Escape returns to the start.
     func askForSearch() {
         stopSearch()
         var start = SearchStart(position: view.cursor, object: cursorObject, line: view.screenLine, folded: view.folded)
         let previous = searchText
         let prompt = Prompt(label: "find: ", history: browser.searchHistory, hint: Self.searchHint)
         prompt.onChange = { [unowned self, unowned prompt] text in
-            // A match of half the text must leave no section unfolded.
+            // Folds opened by a match of the shorter text have to close again.
             goBack(to: start)
             searchText = text.isEmpty ? nil : text
             let search = RecordSearch(
@@ -44,7 +43,7 @@ extension ListScreen {
         browser.layers.push(prompt)
     }
 
-    /// Puts everything where it was before the search.
+    /// Restores cursor and folds from before the search.
     private func goBack(to start: SearchStart) {
         view.restoreFolds(start.folded)
         let path = start.object.flatMap { records.path(of: $0) }
@@ -52,7 +51,7 @@ extension ListScreen {
         rememberCursor()
     }
 
-    /// What a search in the making has found so far.
+    /// Shows the progress of a search in its prompt.
     private func show(_ search: RecordSearch, in prompt: Prompt) {
         prompt.problem = nil
         if search.text.isEmpty {
@@ -72,7 +71,7 @@ extension ListScreen {
             : sentence("\(entity.name ?? "The entity") has no text to find: \\ filters by numbers and dates")
     }
 
-    /// Leaves the prompt: the match stays, and where there is none yet the search goes on.
+    /// Closes the prompt. The cursor stays on the match; without a match the search continues.
     private func accept(_ text: String) {
         guard !text.isEmpty, let search else {
             searchText = nil
@@ -88,7 +87,7 @@ extension ListScreen {
         }
     }
 
-    /// Goes to the next or the previous match, as the records stand now.
+    /// Moves to the next or previous match in the current records.
     func findAgain(forward: Bool) {
         guard let text = searchText ?? browser.searchHistory.last else {
             return browser.say("nothing searched yet: press /")
@@ -111,16 +110,16 @@ extension ListScreen {
         }
     }
 
-    // MARK: How many there are
+    // MARK: Counting matches
 
-    /// Finds out which places the matches of a search have in the list, unless that is known.
+    /// Finds the positions of all matches in the list, unless they are known.
     private func countMatches(of search: RecordSearch) {
         guard searchPlaces?.text != search.text else { return }
         searchPlaces = SearchPlaces(of: search, in: records) { [weak browser] in browser?.needsDisplay = true }
         if records.objectCount <= session.limits.longList { searchPlaces?.count(until: .now + .seconds(1)) }
     }
 
-    /// Goes on with that for a moment.
+    /// Continues counting for a moment.
     func continueCounting() {
         if let changed = searchPlaces, let time = changed.recount, time <= .now {
             searchPlaces = SearchPlaces(again: changed) { [weak browser] in browser?.needsDisplay = true }
@@ -131,9 +130,9 @@ extension ListScreen {
         if searchPlaces.rows != nil { browser.needsDisplay = true }
     }
 
-    /// `2 of 204 “stad”`; on a row that is no match, `204 found: “stad”`.
+    /// `2 of 204 “stad”`, or `204 found: “stad”` on a row that does not match.
     ///
-    /// - Parameter room: so many columns the text may have.
+    /// - Parameter room: maximum number of columns of the text.
     func matchText(_ measure: TextWidth, room: Int) -> String? {
         guard let searchPlaces else { return nil }
         let text = measure.truncated(searchPlaces.text, to: room)
@@ -154,7 +153,7 @@ extension ListScreen {
         continueSearch()
     }
 
-    /// Works on the search for a moment.
+    /// Continues the search for a moment.
     func continueSearch() {
         guard let search else { return }
         let hadMatch = search.match != nil
@@ -171,7 +170,7 @@ extension ListScreen {
         }
     }
 
-    /// Ends a search that is on its way. Answers whether there was one.
+    /// Stops a running search. Returns false if no search was running.
     @discardableResult
     func stopSearch() -> Bool {
         guard isSearching else { return false }
@@ -180,17 +179,17 @@ extension ListScreen {
     }
 }
 
-/// Where the user was when a search began.
+/// The state from before a search.
 private struct SearchStart {
     let position: ListPosition?
     let object: NSManagedObject?
-    /// On which line of the screen.
+    /// The cursor's line on the screen.
     let line: Int?
     let folded: Set<String>
 }
 
 extension ListPosition {
-    /// The row behind which a search begins; from a header, all rows of its section are ahead or behind.
+    /// The start row of a search. From a header, a forward search includes the section, a backward one does not.
     fileprivate func origin(for direction: RecordSearch.Direction) -> ListPath {
         switch self {
         case .header(let section): ListPath(section: section, row: direction == .forward ? -1 : 0)

@@ -1,18 +1,18 @@
 import CoreData
 import TerminalKit
 
-/// The records of a stretch of a list, found piece by piece. Makes their objects and reads nothing.
+/// Finds the records of a range of rows in pieces. Creates faults and reads no values.
 ///
-/// What others change meanwhile may move the rows: then those are looked at again whose place is not certain, and all of them
-/// where some are missing in the end.
+/// Concurrent changes may move rows: the walk then repeats rows whose position is uncertain, and starts again if
+/// records are missing at the end.
 struct RowWalk {
     private let records: RecordList
     private let session: StoreSession
-    /// The records that are left out.
+    /// The records to leave out.
     private let left: Set<NSManagedObject>
     private(set) var found: Set<NSManagedObject> = []
     private var leftOut: Set<NSManagedObject> = []
-    /// How many rows were looked at, the last of them, and the state of the store then.
+    /// The number of rows examined, the last of them, and the revision of the session at that time.
     private var done = 0
     private var last: NSManagedObject?
     private var revision: Int
@@ -27,7 +27,7 @@ struct RowWalk {
         revision = session.revision
     }
 
-    /// Goes on until a time. Answers whether all rows of `bounds` were looked at.
+    /// Continues until the deadline. Returns true if all rows of `bounds` were examined.
     mutating func goOn(in bounds: Range<Int>, until deadline: ContinuousClock.Instant) -> Bool {
         if revision != session.revision { findPlaceAgain(in: bounds) }
         while true {
@@ -50,7 +50,7 @@ struct RowWalk {
         }
     }
 
-    /// Whether rows went past that were not looked at.
+    /// True if some rows were not examined because they moved.
     private func isIncomplete(in bounds: Range<Int>) -> Bool {
         func isThere(_ object: NSManagedObject) -> Bool { !object.isDeleted && object.managedObjectContext != nil }
         return hasChanged && found.count(where: isThere) + leftOut.count(where: isThere) < bounds.count
