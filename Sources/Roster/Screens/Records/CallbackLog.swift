@@ -2,13 +2,13 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// The callbacks of the results controller's delegate as they came, for the pane that shows them.
+/// Log of the results controller's delegate callbacks, for the pane that shows them.
 struct CallbackLog {
     static let limit = 500
 
     private enum Entry {
         case line(TextPane.Line)
-        /// A record whose name is read when the line is shown: a flood of changes must not read each record.
+        /// A record whose name is read when the line is shown. Thousands of changes must not read every record.
         case record(TextPane.Line, NSManagedObject)
     }
 
@@ -33,7 +33,7 @@ struct CallbackLog {
 
     mutating func removeAll() { entries = [] }
 
-    /// How many batches of changes came.
+    /// Number of batches of changes.
     private(set) var batch = 0
 
     mutating func willChange() {
@@ -61,7 +61,7 @@ struct CallbackLog {
         let runs: [(String, Role)] = [
             ("   ", .text), (word, role), (" \(Self.text(old)) → \(Self.text(new))  ", .text),
         ]
-        // What is deleted has its name only now.
+        // The name of a deleted record can only be read now.
         if type == .delete {
             add(runs + [(RecordName.lastKnown(object), .text)])
         } else {
@@ -82,7 +82,7 @@ struct CallbackLog {
 
     private mutating func add(_ entry: Entry) {
         entries.append(entry)
-        // Now and then, so that not each line moves all others.
+        // Remove many at once, because each removal moves all other entries.
         if entries.count > 2 * Self.limit { entries.removeFirst(entries.count - Self.limit) }
     }
 }

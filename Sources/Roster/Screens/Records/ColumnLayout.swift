@@ -1,12 +1,12 @@
-/// What the user made of the columns of a list: which are shown, in which order, how wide, and how many stay at the left.
+/// The user's column layout of a list: visible columns, order, widths and frozen columns.
 struct ColumnLayout: Codable, Equatable {
-    /// The columns that were put in order, from the left; others come behind as they would by themselves.
+    /// The columns that the user ordered, from left to right. Others follow in their default order.
     var order: [String] = []
     var hidden: Set<String> = []
-    /// Columns that are not shown by themselves and were asked for.
+    /// Columns that are hidden by default and shown by the user.
     var added: Set<String> = []
     var widths: [String: Int] = [:]
-    /// So many columns at the left are shown whatever else has no room.
+    /// Number of columns at the left that are always shown.
     var frozen = 0
 
     static let leastWidth = 3
@@ -24,7 +24,7 @@ struct ColumnLayout: Codable, Equatable {
         added.remove(key)
     }
 
-    /// Moves a column by `step` places among the columns that are shown.
+    /// Moves a column by `step` positions among the visible columns.
     mutating func move(_ key: String, by step: Int, among shown: [String]) {
         guard let place = shown.firstIndex(of: key) else { return }
         let target = max(0, min(shown.count - 1, place + step))
@@ -32,16 +32,15 @@ struct ColumnLayout: Codable, Equatable {
         var keys = shown
         keys.remove(at: place)
         keys.insert(key, at: target)
-        // What is hidden keeps a place, for when it comes back.
+        // Hidden columns keep their position.
         order = keys + order.filter { !keys.contains($0) }
     }
 
-    /// Makes a column wider or narrower.
     mutating func widen(_ key: String, by step: Int, from width: Int) {
         widths[key] = max(Self.leastWidth, min(Self.greatestWidth, (widths[key] ?? width) + step))
     }
 
-    /// The columns in the user's order, without those that are hidden.
+    /// The visible columns in the user's order.
     func arranged(_ columns: [PropertyColumn]) -> [PropertyColumn] {
         let shown = columns.filter { !hidden.contains($0.key) }
         guard !order.isEmpty else { return shown }

@@ -2,10 +2,10 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// Dates as the program shows, groups, counts and reads them: of UTC, in the Gregorian calendar also before 1582.
+/// Dates as shown, grouped, counted and read by the program: in UTC, in the Gregorian calendar even before 1582.
 ///
-/// Verbs and records that are typed have the same, so that a date on the screen is the one in a file. A zone of the user's own
-/// would show days that programs keep as midnight of UTC as those before.
+/// Verbs use the same format, so a date on the screen equals the date in a file. In the user's time zone, dates stored
+/// as midnight UTC could appear as the previous day.
 nonisolated enum DateDisplay {
     /// `2022-12-18`, or `2022-12-18 19:00Z`.
     static func short(_ date: Date) -> String {
@@ -25,23 +25,23 @@ nonisolated enum DateDisplay {
         return calendar
     }()
 
-    /// The Gregorian calendar repeats after 400 years, weekdays included. Foundation's calendars change to the Julian one before
-    /// 1582, and end: dates are counted in the cycle that begins in 2001.
+    /// The Gregorian calendar repeats every 400 years, including weekdays. Foundation's calendars use the Julian
+    /// calendar before 1582 and have limits, so dates are computed in the cycle that begins in 2001.
     nonisolated struct Cycle {
-        /// Cycles from that of 2001 to the date's.
+        /// Number of cycles from that of 2001 to the date's cycle.
         private let count: Double
         private static let length = 146_097.0 * 86_400
 
         init(of date: Date) { count = (date.timeIntervalSinceReferenceDate / Self.length).rounded(.down) }
 
-        /// A date moved to the cycle of 2001 as far as this one's date is, and back.
+        /// Moves a date by the offset of this cycle to the cycle of 2001, or back.
         func moved(_ date: Date) -> Date { date.addingTimeInterval(-count * Self.length) }
         func back(_ date: Date) -> Date { date.addingTimeInterval(count * Self.length) }
 
-        /// The year of a moved date.
+        /// The original year of a moved date.
         func year(_ moved: Int) -> Int { moved + 400 * Int(count) }
     }
 
-    /// Farther dates are numbers of seconds.
+    /// False for dates too distant for the calendar, which are shown as seconds.
     static func isInCalendar(_ date: Date) -> Bool { abs(date.timeIntervalSinceReferenceDate) < 1e15 }
 }

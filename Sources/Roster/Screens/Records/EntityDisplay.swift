@@ -2,12 +2,12 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// How the records of an entity are shown: what names them, and which columns a list has.
+/// The display of an entity's records: the attribute that names them, and the columns of a list.
 struct EntityDisplay {
     let entity: NSEntityDescription
-    /// The attribute that names a record; `nil` where none is fit to.
+    /// The attribute that names a record; `nil` if no attribute is suitable.
     let label: NSAttributeDescription?
-    /// What a list shows, from the left, with what matters most given the least priority number.
+    /// The columns of a list from left to right. Lower priority numbers are more important.
     let columns: [PropertyColumn]
 
     init(
@@ -23,7 +23,7 @@ struct EntityDisplay {
             column.width = layout.widths[column.key]
             return column
         }
-        // A list without columns shows nothing.
+        // At least one column has to be visible.
         columns = shown.isEmpty ? usual : shown
     }
 
@@ -33,15 +33,14 @@ struct EntityDisplay {
             preferences: settings.preferences, layout: settings.columns)
     }
 
-    /// The columns that a list has while the user arranges none.
+    /// The columns of a list without the user's layout.
     static func usualColumns(of entity: NSEntityDescription, settings: ListSettings) -> [PropertyColumn] {
         var settings = settings
         settings.columns = ColumnLayout()
         return EntityDisplay(entity: entity, settings: settings).columns
     }
 
-    /// The columns that the configuration names, as far as the entity has them, and values written as it says. What the
-    /// user asks for while the program runs comes behind.
+    /// The configured columns that the entity has, with the configured formats. Columns that the user added are last.
     private static func columns(
         _ columns: [PropertyColumn], of entity: NSEntityDescription, as preferences: EntityPreferences,
         _ added: Set<String>
@@ -62,8 +61,8 @@ struct EntityDisplay {
 
     // MARK: The label
 
-    /// The attribute of the first uniqueness constraint of one attribute; else the one that is called like a name; else
-    /// the first text.
+    /// The text attribute of the first single-attribute uniqueness constraint; else one with a usual name such as
+    /// `title`; else the first text that is not a path or an identifier.
     nonisolated static func label(of entity: NSEntityDescription) -> NSAttributeDescription? {
         let attributes = entity.properties.compactMap { $0 as? NSAttributeDescription }
             .filter { $0.attributeType == .stringAttributeType && !$0.isTransient }
@@ -80,7 +79,7 @@ struct EntityDisplay {
             ?? attributes.first
     }
 
-    /// Whether a text says where something is and not what it is called.
+    /// True if the name suggests a path, an identifier or data instead of a record's name.
     private nonisolated static func isPointer(_ attribute: NSAttributeDescription) -> Bool {
         let name = attribute.name.lowercased()
         return ["image", "icon", "file", "url", "path", "identifier", "uuid", "guid", "data", "hash", "token"].contains
@@ -99,12 +98,12 @@ struct EntityDisplay {
             guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys) ?? own,
                 let placeRank = self.rank(of: property, label: label, sectionKey: sectionKey, sortKeys: []) ?? own
             else { continue }
-            // Of ordinary columns the ones with short titles come first: so more of them fit.
+            // Among ordinary columns, short titles have priority: more of them fit.
             func priority(_ rank: Int) -> Int {
                 let width = rank == PropertyColumn.ordinaryRank ? min(99, property.name.count) : 0
                 return (rank * 100 + width) * 100 + min(99, index)
             }
-            // Sort keys are shown first, but where they stand anyway: a second click at the same place means the same.
+            // Sort keys have priority but keep their position: a second click there reverses the order.
             columns.append(
                 PropertyColumn(property: property, priority: priority(rank), order: priority(placeRank)))
         }
@@ -112,7 +111,7 @@ struct EntityDisplay {
         return columns.sorted { ($0.place, $0.order) < ($1.place, $1.order) }
     }
 
-    /// How much a property matters in a list: 0 most. `nil` leaves it out.
+    /// The importance of a property in a list, 0 for the highest; `nil` to omit it.
     private static func rank(
         of property: NSPropertyDescription, label: NSAttributeDescription?, sectionKey: String?, sortKeys: [String]
     ) -> Int? {
@@ -139,22 +138,22 @@ struct EntityDisplay {
     }
 }
 
-/// A property as a column of a list or a line of a record.
+/// A property as a column of a list.
 nonisolated struct PropertyColumn {
-    /// How much texts, numbers and relationships matter that are neither names nor sort keys.
+    /// Rank of texts, numbers and relationships that are neither names nor sort keys.
     static let ordinaryRank = 3
-    /// How much columns matter that only the user asked for.
+    /// Rank of columns that only the user added.
     static let addedRank = 4
 
-    /// `nil` stands for the record itself, in entities that have nothing to name it by.
+    /// The property; `nil` for the record itself, in entities without a label.
     let property: NSPropertyDescription?
-    /// What matters more has a smaller number.
+    /// Lower numbers are more important.
     let priority: Int
-    /// The same without regard to what the list is sorted by: by this the columns are put in order.
+    /// The priority without regard to sort keys, which determines the position.
     let order: Int
-    /// How its values are written, where the configuration says so.
+    /// The format from the configuration.
     var format: ValueFormat?
-    /// The width that the user gave it.
+    /// The width set by the user.
     var width: Int?
 
     init(property: NSPropertyDescription, priority: Int, order: Int? = nil) {
@@ -172,7 +171,7 @@ nonisolated struct PropertyColumn {
     var key: String { property?.name ?? "" }
     var title: String { property.map { PropertyTitle.title($0.name) } ?? "Record" }
 
-    /// From left to right: the name, texts that name, numbers, the rest. Within a group what matters more comes first.
+    /// The group of the column, from left to right: label, other names, the rest, section key.
     var place: Int {
         switch order / 10000 {
         case 0: 0
@@ -201,10 +200,10 @@ nonisolated struct PropertyColumn {
             leastWidth: isName ? 20 : 12, width: width)
     }
 
-    /// Whether it says what a record is called: such a column is left whole before numbers are shown.
+    /// True if the column names a record. Names get more width before numbers are shown.
     private var isName: Bool { place == 0 || place == 1 && !isNumeric }
 
-    /// The text in a list.
+    /// The text of the cell in a list.
     func text(of object: NSManagedObject) -> String {
         guard let property else { return RecordName.text(object) }
         if let format, let text = format.text(of: object.value(forKey: property.name)) { return text }
@@ -212,7 +211,7 @@ nonisolated struct PropertyColumn {
     }
 }
 
-/// Names from the model as people read them.
+/// Titles for property names.
 nonisolated enum PropertyTitle {
     /// `goalsFor` is shown as “Goals for”, `homeVenue.name` as “Home venue name”.
     static func title(_ key: String) -> String {

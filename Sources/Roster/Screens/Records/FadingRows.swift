@@ -1,33 +1,33 @@
 import TerminalKit
 
-/// Rows that left a list a moment ago. They stay where they stood for a while, so that one sees what went.
+/// Rows that were just removed from a list. They stay visible at their position for a moment.
 ///
-/// Design note. A list shows its records, and between them the rows that fade. The controller knows nothing of the latter:
-/// places on the screen and places in the controller differ by the fading rows above. Sections go with their last record,
-/// and their fading rows with them.
+/// Design note. A list shows its records with the fading rows between them. The controller does not know the fading
+/// rows: positions on the screen and in the controller differ by the fading rows above. A section without records is
+/// removed with its fading rows.
 struct FadingRows {
     struct Row {
         let texts: [String]
-        /// When it goes; `nil` until it was shown.
+        /// Time at which the row is removed; `nil` until it was shown.
         var end: ContinuousClock.Instant?
-        /// The place in the section, as it is shown.
+        /// The position in the section on the screen.
         var place: Int
     }
 
     static let duration = Duration.milliseconds(1500)
-    /// Of a flood of deletions only so many fade.
+    /// Maximum number of fading rows after many deletions.
     static let limit = 200
 
-    /// By the section's name, in the order of their places.
+    /// Rows by section name, in the order of their positions.
     private(set) var sections: [String: [Row]] = [:]
 
     var isEmpty: Bool { sections.isEmpty }
     var count: Int { sections.values.reduce(0) { $0 + $1.count } }
 
-    /// When the next one ends.
+    /// Time at which the next row is removed.
     var nextEnd: ContinuousClock.Instant? { sections.values.joined().compactMap(\.end).min() }
 
-    /// Lets the rows fade from now on that were not shown before: what was not on the screen did not fade.
+    /// Starts the time of rows that were not on the screen before.
     mutating func noteShown(now: ContinuousClock.Instant) {
         for (name, rows) in sections where rows.contains(where: { $0.end == nil }) {
             sections[name] = rows.map { row in
@@ -40,7 +40,7 @@ struct FadingRows {
 
     func count(in section: String) -> Int { sections[section]?.count ?? 0 }
 
-    /// Adds a row that stood at a place of the list as it was shown.
+    /// Adds a row that was at a position of the list on the screen.
     mutating func add(_ texts: [String], place: Int, in section: String) {
         guard count < Self.limit else { return }
         var rows = sections[section] ?? []
@@ -49,9 +49,9 @@ struct FadingRows {
         sections[section] = rows
     }
 
-    /// Fits the places after the list changed: no two rows at one place, and none behind the end.
+    /// Adjusts positions after a change of the list: no two rows have the same one, and none is beyond the end.
     ///
-    /// - Parameter counts: how many records the sections have, by name; without a section its rows are gone.
+    /// - Parameter counts: numbers of records by section name. Rows of other sections are removed.
     mutating func settle(counts: [String: Int]) {
         for (name, rows) in sections {
             guard let count = counts[name] else {
@@ -87,17 +87,17 @@ struct FadingRows {
 
     mutating func removeAll() { sections = [:] }
 
-    /// The fading row at a place of the screen; `nil` where a record stands.
+    /// The fading row at a position on the screen; `nil` for a record.
     func row(at place: Int, in section: String) -> Row? { sections[section]?.first { $0.place == place } }
 
-    /// Where a record of the controller is shown.
+    /// The position on the screen of a record of the controller.
     func place(ofRecord index: Int, in section: String) -> Int {
         var place = index
         for row in sections[section] ?? [] where row.place <= place { place += 1 }
         return place
     }
 
-    /// Which record of the controller is shown at a place, or behind it where a row fades there.
+    /// The controller's index of the record at a position on the screen, or of the next record if a row fades there.
     func record(at place: Int, in section: String) -> Int {
         place - (sections[section] ?? []).count { $0.place < place }
     }

@@ -4,9 +4,8 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// Values as they stand in a form, and back.
+/// Conversion of values to the text of a form field, and back.
 enum FieldText {
-    /// The kind of field for an attribute.
     static func kind(of attribute: NSAttributeDescription) -> FormField.Kind {
         if !FieldRules(of: attribute).choices.isEmpty, isTyped(attribute) { return .choice }
         switch attribute.attributeType {
@@ -21,7 +20,7 @@ enum FieldText {
         }
     }
 
-    /// Whether an attribute's values are texts or numbers that a user may type as they are.
+    /// True if the values are texts or numbers that are typed literally.
     private static func isTyped(_ attribute: NSAttributeDescription) -> Bool {
         switch attribute.attributeType {
         case .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: true
@@ -29,7 +28,7 @@ enum FieldText {
         }
     }
 
-    /// The text to edit; `nil` for no value.
+    /// The text to edit; `nil` if the value is nil.
     static func text(_ value: Any?, of attribute: NSAttributeDescription) -> String? {
         guard let value, !(value is NSNull) else { return nil }
         switch attribute.attributeType {
@@ -39,15 +38,15 @@ enum FieldText {
         }
     }
 
-    /// The value that a text means.
+    /// Parses a text.
     ///
-    /// - Throws: an error whose text goes on after the field's name.
+    /// - Throws: an error whose message continues a sentence that begins with the field's name.
     static func value(_ text: String?, of attribute: NSAttributeDescription) throws -> Any? {
         guard let text else { return nil }
         return try ValueParser.value(from: .string(text), for: attribute)
     }
 
-    /// What may stand in the field.
+    /// A description of valid input.
     static func hint(for attribute: NSAttributeDescription) -> String {
         let rules = FieldRules(of: attribute)
         if kind(of: attribute) == .choice { return sentence("one of \(rules.choices.joined(separator: ", "))") }

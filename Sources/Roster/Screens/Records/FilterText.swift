@@ -4,17 +4,17 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The filter as the user types it.
+/// Parsing, checking and completing the user's filter text.
 nonisolated enum FilterText {
-    /// The predicate that a text means; `nil` for an empty text.
+    /// Parses a predicate; `nil` for an empty text.
     ///
-    /// - Throws: where the text does not parse or names what the entity does not have.
+    /// - Throws: an error if the text does not parse or names properties that the entity does not have.
     static func predicate(_ text: String, for entity: NSEntityDescription) throws -> NSPredicate? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         return trimmed.isEmpty ? nil : try PredicateText.predicate(trimmed, for: entity)
     }
 
-    /// A predicate that fits the entity, to show how one is written.
+    /// An example of a predicate that fits the entity.
     static func example(for entity: NSEntityDescription) -> String {
         let attributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isTransient }
         if let label = EntityDisplay.label(of: entity) { return "\(label.name) CONTAINS[cd] \"a\"" }
@@ -22,12 +22,12 @@ nonisolated enum FilterText {
         return number.map { "\($0.name) > 10" } ?? attributes.first.map { "\($0.name) != NULL" } ?? "TRUEPREDICATE"
     }
 
-    /// What is wrong with a text and where; `nil` for a filter that parses and names what the entity has.
+    /// The problem with a text and its position; `nil` if the filter is valid.
     static func problem(_ text: String, for entity: NSEntityDescription) -> Prompt.Problem? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         guard !trimmed.isEmpty else { return nil }
         let indent = text.prefix { $0.isWhitespace }.count
-        // What people type who look for a text, and no condition.
+        // Users who look for a text type a single word.
         if trimmed.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }),
             entity.propertiesByName[trimmed] == nil, (try? predicate(trimmed, for: entity)) == nil
         {
@@ -47,13 +47,13 @@ nonisolated enum FilterText {
         }
     }
 
-    /// An error with the place of what it names, where that stands in the text.
+    /// The problem for an error, with the position of the name in its message if the text contains it.
     static func problem(_ error: any Error, in text: String) -> Prompt.Problem {
         let line = CommandError.line(for: error)
         return Prompt.Problem(line, at: names(in: line).lazy.compactMap { place(of: $0, in: text) }.first)
     }
 
-    /// What a message puts in quotation marks, in order; then its other words.
+    /// The quoted parts of a message in order, then its words.
     private static func names(in message: String) -> [String] {
         let quoted = message.split(separator: "“").dropFirst().compactMap { $0.split(separator: "”").first }
         let constants = message.split(separator: "\"", omittingEmptySubsequences: false)
@@ -62,7 +62,7 @@ nonisolated enum FilterText {
         return quoted.map(String.init) + constants + words.map(String.init)
     }
 
-    /// Where a name stands in a text as a word of its own, or else inside one.
+    /// The position of a name in a text, preferably as a whole word.
     private static func place(of name: String, in text: String) -> Int? {
         guard !name.isEmpty else { return nil }
         func isWord(_ character: Character?) -> Bool {
@@ -83,7 +83,7 @@ nonisolated enum FilterText {
         return found.map { text.distance(from: text.startIndex, to: $0.lowerBound) }
     }
 
-    /// What may stand for the word before the cursor: keys of the entity, also behind a relationship, and the words of
+    /// Completions for the word before the cursor: properties of the entity, also through relationships, and words of
     /// the predicate language.
     static func completion(_ text: String, cursor: Int, entity: NSEntityDescription) -> Prompt.Completion? {
         let characters = Array(text)

@@ -1,13 +1,13 @@
 import CoreData
 import TerminalKit
 
-/// Which records changed a moment ago, and how. They stand out for a while.
+/// Records that just changed, which are highlighted for a moment.
 struct Glow {
     static let duration = Duration.milliseconds(1500)
 
     private var marks: [ObjectIdentifier: (mark: RowMark, end: ContinuousClock.Instant, object: NSManagedObject)] = [:]
 
-    /// Lets a record stand out from now on. A move outshines an update, an insert outshines both.
+    /// Highlights a record from now on. A move replaces an update, an insertion replaces both.
     mutating func add(_ mark: RowMark, for object: NSManagedObject, now: ContinuousClock.Instant) {
         let key = ObjectIdentifier(object)
         if let old = marks[key], old.mark == .inserted || (old.mark == .moved && mark == .updated) {
@@ -19,7 +19,7 @@ struct Glow {
 
     func mark(for object: NSManagedObject) -> RowMark? { marks[ObjectIdentifier(object)]?.mark }
 
-    /// When the next one ends.
+    /// Time at which the next highlight ends.
     var nextEnd: ContinuousClock.Instant? { marks.values.map(\.end).min() }
 
     mutating func removeEnded(now: ContinuousClock.Instant) { marks = marks.filter { $0.value.end > now } }

@@ -3,10 +3,10 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// What is said of the values of one column: for each section, and for the whole list. The results controller computes it,
-/// and keeps it right with every change.
+/// Aggregates of a column for each section and the whole list. The results controller computes them and keeps them up
+/// to date.
 ///
-/// Numbers have sums; dates have a first and a last one; of everything else only what has a value is counted.
+/// Numbers have sums and averages, dates a first and a last value. For other types, only values are counted.
 struct ListAggregates {
     enum Kind: Equatable {
         case number, date, other
@@ -16,10 +16,10 @@ struct ListAggregates {
     private let title: String
     private let kind: Kind
     private let controller: NSFetchedResultsController<NSManagedObject>
-    /// The greatest sum of a section: its bar is the longest. Known when it was asked for.
+    /// The greatest sum of a section, which has the longest bar; computed on demand.
     private var greatestSum: Double?
 
-    /// - Returns: `nil` for what a controller computes nothing of: relationships, and what is not stored.
+    /// - Returns: `nil` for properties that a controller cannot aggregate: relationships and transient attributes.
     init?(of property: NSPropertyDescription?, in controller: NSFetchedResultsController<NSManagedObject>) {
         guard let attribute = property as? NSAttributeDescription, !attribute.isTransient else { return nil }
         key = attribute.name
@@ -33,7 +33,7 @@ struct ListAggregates {
         return attribute.attributeType == .dateAttributeType ? .date : .other
     }
 
-    /// What the controller has to compute.
+    /// The aggregates that the controller has to compute.
     var wanted: [SectionAggregate] {
         switch kind {
         case .number: [.count(key), .sum(key), .average(key), .minimum(key), .maximum(key)]
@@ -42,13 +42,13 @@ struct ListAggregates {
         }
     }
 
-    /// Whether the controller has it by now.
+    /// True if the controller has computed the aggregates.
     var isKnown: Bool { controller.aggregate(.count(key)) != nil }
 
-    /// The list has changed.
+    /// Clears cached values after a change of the list.
     mutating func listChanged() { greatestSum = nil }
 
-    /// What a section's header says: `sum 143  avg 28.6  min 3  max 76`, and how long its bar is.
+    /// The text of a section's header, `sum 143  avg 28.6  min 3  max 76`, and the length of its bar.
     mutating func note(of section: any NSFetchedResultsSectionInfo) -> (text: String, share: Double?)? {
         guard isKnown else { return nil }
         return (text { section.aggregate($0) }, share(of: section))
@@ -63,7 +63,7 @@ struct ListAggregates {
         return greatest > 0 ? abs(sum) / greatest : nil
     }
 
-    /// What the footer says of the whole list.
+    /// The footer for the whole list.
     var footer: String { "\(title): " + (isKnown ? text { controller.aggregate($0) } : "…") }
 
     private func text(_ value: (SectionAggregate) -> SectionValue?) -> String {
@@ -95,7 +95,7 @@ struct ListAggregates {
         }
     }
 
-    /// A number with two decimals, or none where it is whole.
+    /// A number with two decimals; whole numbers without decimals.
     static func number(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
         if value == value.rounded() { return GroupedNumber.text(Int(value)) }

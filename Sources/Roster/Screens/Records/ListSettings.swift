@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// What the user chose for the list of one entity.
+/// The user's settings for the list of an entity.
 struct ListSettings {
     struct SortKey: Hashable {
         var keyPath: String
@@ -10,26 +10,26 @@ struct ListSettings {
     }
 
     var sectionKey: String?
-    /// What is made of the value of that key, and the levels inside, as it stands behind the key on the command line: `:month`,
-    /// `:letter/kind`; `nil` makes sections by the value.
+    /// The kind of sections and the inner levels, in the syntax of the command line: `:month`, `:letter/kind`. `nil`
+    /// for one section per value.
     var sectionForm: String?
-    /// The direction in which the sections stand.
+    /// The direction of the sections.
     var sectionsAscend = true
-    /// How records are sorted within their section. The section key is not among them.
+    /// Sort keys within a section, without the section key.
     var sortKeys: [SortKey]
-    /// The filter as it was typed; empty shows all.
+    /// The filter as typed; empty for all records.
     var filter = ""
     var folded: Set<String> = []
-    /// Where the cursor was.
+    /// The record under the cursor.
     var cursor: NSManagedObjectID?
-    /// The key of the column that has the focus.
+    /// The key of the focused column.
     var focusedColumn: String?
     var columns = ColumnLayout()
-    /// What the configuration says of the entity's columns and values.
+    /// The configuration of the entity's columns and values.
     let preferences: EntityPreferences?
 
-    /// An entity's list as it is first shown: sorted by what names its records, unless the configuration says otherwise.
-    /// What of that does not fit the entity counts as not said.
+    /// The initial settings of an entity's list: sorted by label unless configured otherwise. Parts of the
+    /// configuration that do not fit the entity are ignored.
     init(entity: NSEntityDescription, preferences: EntityPreferences? = nil) {
         self.preferences = preferences
         let display = EntityDisplay(entity: entity)
@@ -44,28 +44,28 @@ struct ListSettings {
         }
     }
 
-    /// The sections as they are written on the command line; `nil` for none.
+    /// The sections in the syntax of the command line; `nil` for a list without sections.
     var sectionText: String? {
         sectionKey.map { SectionChoice(keyPath: $0, form: sectionForm, ascends: sectionsAscend).text }
     }
 
-    /// The key that records are sorted by for the sections alone; sections that are not of plain values come in their order
-    /// whatever the sort.
+    /// The section key by which records have to be sorted; `nil` if the sections are not plain values and have an order
+    /// of their own.
     var sectionSortKey: String? { sectionForm == nil ? sectionKey : nil }
 
-    /// All sort keys in order: that of the sections first.
+    /// All sort keys in order, with the section key first.
     var allSortKeys: [SortKey] {
         guard let sectionSortKey else { return sortKeys }
         return [SortKey(keyPath: sectionSortKey, isAscending: sectionsAscend)]
             + sortKeys.filter { $0.keyPath != sectionSortKey }
     }
 
-    /// The sort descriptors, with the section key in front. Of an entity without any sortable attribute, none.
+    /// The sort descriptors, with the section key first. Empty for an entity without sortable attributes.
     var descriptors: [NSSortDescriptor] {
         allSortKeys.map { NSSortDescriptor(key: $0.keyPath, ascending: $0.isAscending) }
     }
 
-    /// Makes sections by a key; what makes the present ones turns their direction.
+    /// Sets the section key. Setting the current one reverses the direction.
     mutating func setSectionKey(_ keyPath: String?, form: String? = nil) {
         if let keyPath, keyPath == sectionKey, form == sectionForm {
             sectionsAscend.toggle()
@@ -75,13 +75,12 @@ struct ListSettings {
         }
     }
 
-    /// Makes these sections.
     mutating func setSections(_ choice: SectionChoice) {
         if choice.keyPath != sectionKey || choice.form != sectionForm { folded = [] }
         (sectionKey, sectionForm, sectionsAscend) = (choice.keyPath, choice.form, choice.ascends)
     }
 
-    /// Adds a key behind the others; one that is there already turns its direction.
+    /// Adds a sort key at the end, or reverses it if it is already used.
     mutating func addSortKey(_ keyPath: String) {
         if keyPath == sectionSortKey {
             sectionsAscend.toggle()
@@ -92,21 +91,21 @@ struct ListSettings {
         }
     }
 
-    /// Sorts by one key alone; if that is so already, turns its direction. The sections stay: their key turns them round.
+    /// Sorts by one key only, or reverses it if it is the only one. The section key reverses the sections.
     mutating func replaceSortKeys(with keyPath: String) {
         if keyPath == sectionSortKey { return sectionsAscend.toggle() }
         let isAscending = sortKeys.count == 1 && sortKeys[0].keyPath == keyPath ? !sortKeys[0].isAscending : true
         sortKeys = [SortKey(keyPath: keyPath, isAscending: isAscending)]
     }
 
-    /// Sorts by these keys, the first one first; one that is the sections' gives their direction.
+    /// Sets the sort keys in order. If one of them is the section key, it sets the direction of the sections.
     mutating func setSortKeys(_ keys: [SortKey]) {
         if let key = keys.first(where: { $0.keyPath == sectionSortKey }) { sectionsAscend = key.isAscending }
         let others = keys.filter { $0.keyPath != sectionSortKey }
         if !others.isEmpty { sortKeys = others }
     }
 
-    /// Sorts no longer by a key. The last one stays: a list has an order.
+    /// Removes a sort key. The last one stays, because a list needs an order.
     mutating func removeSortKey(_ keyPath: String) {
         guard sortKeys.count > 1 else { return }
         sortKeys.removeAll { $0.keyPath == keyPath }
@@ -114,7 +113,7 @@ struct ListSettings {
 }
 
 nonisolated extension NSAttributeDescription {
-    /// Whether records can be put in order, or in sections, by this attribute.
+    /// True if records can be sorted or grouped by the attribute.
     var isSortable: Bool {
         switch attributeType {
         case .transformableAttributeType, .binaryDataAttributeType, .compositeAttributeType, .undefinedAttributeType,
@@ -126,8 +125,8 @@ nonisolated extension NSAttributeDescription {
 }
 
 nonisolated extension NSEntityDescription {
-    /// The key paths by which records can be sorted and grouped: the entity's attributes, and those of the records that
-    /// its to-one relationships lead to.
+    /// The key paths by which records can be sorted and grouped: attributes of the entity and of its to-one
+    /// relationships' destinations.
     var sortableKeyPaths: [String] {
         let own = properties.compactMap { $0 as? NSAttributeDescription }.filter(\.isSortable).map(\.name)
         let related = properties.compactMap { $0 as? NSRelationshipDescription }.filter {
@@ -140,7 +139,7 @@ nonisolated extension NSEntityDescription {
         return own + related
     }
 
-    /// The attribute at the end of a key path over to-one relationships.
+    /// The attribute at the end of a key path through to-one relationships.
     func attribute(atKeyPath keyPath: String) -> NSAttributeDescription? {
         var entity = self
         let keys = keyPath.split(separator: ".").map(String.init)

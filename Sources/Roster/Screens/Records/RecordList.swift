@@ -3,7 +3,7 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// The records of one entity in sections: a results controller, and what a list view asks of it.
+/// The records of an entity in sections: the data source of a list view, based on a results controller.
 ///
 /// Use on the main thread: the controller belongs to the container's view context.
 final class RecordList: ListSource {
@@ -13,36 +13,34 @@ final class RecordList: ListSource {
     let limits: WorkLimits
     private let observer = RecordListObserver()
     private let sectionAttribute: NSAttributeDescription?
-    /// As of the last `refresh()`: the controller makes this list anew each time it is asked.
+    /// The sections as of the last `refresh()`, because the controller rebuilds them on each access.
     private var sections: [any NSFetchedResultsSectionInfo] = []
     private var rowCounts: [Int] = []
-    /// How many records stand before each section.
+    /// Number of records before each section.
     private var rowStarts: [Int] = []
-    /// How many records the list has.
     private(set) var objectCount = 0
-    /// The highlighted cells, set by the receiver of the delegate's callbacks.
+    /// Highlights of rows, set by the delegate.
     var glow = Glow()
-    /// What left the list a moment ago.
+    /// Rows that were just removed.
     var fading = FadingRows()
-    /// While the list is frozen: the records that others deleted meanwhile.
+    /// In a frozen list, the records that were deleted since; `nil` if the list is not frozen.
     var goneWhileFrozen: Set<NSManagedObjectID>? {
         didSet { if goneWhileFrozen == nil { (frozenTexts, editedWhileFrozen) = ([:], []) } }
     }
-    /// What was shown of records while the list is frozen: what others change meanwhile stays as it was.
+    /// Texts shown in a frozen list. They stay if others change the records.
     private var frozenTexts: [NSManagedObjectID: [String: String]] = [:]
-    /// What the user edits in a frozen list is shown as it is.
+    /// Records that the user edited in a frozen list, which are shown with their current values.
     private var editedWhileFrozen: Set<NSManagedObjectID> = []
-    /// What is said of the column with the focus.
+    /// The aggregates of the focused column.
     private(set) var aggregates: ListAggregates?
-    /// Asked whether the user marked a record.
     var isMarked: (NSManagedObject) -> Bool = { _ in false }
-    /// Asked whether another program changed a record too that has unsaved edits.
+    /// Returns true if another program changed a record with unsaved edits.
     var isContested: (NSManagedObject) -> Bool = { _ in false }
 
-    /// A list that is still empty: `fetchAgain()` reads it.
+    /// Creates an empty list, which `fetchAgain()` reads.
     ///
-    /// - Parameter excluded: records that the list leaves out.
-    /// - Throws: where the filter does not parse or does not fit the entity.
+    /// - Parameter excluded: records to leave out.
+    /// - Throws: an error if the filter does not parse or does not fit the entity.
     init(
         entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext,
         limits: WorkLimits = WorkLimits(), excluding excluded: Set<NSManagedObjectID>? = nil
@@ -67,34 +65,33 @@ final class RecordList: ListSource {
         controller.delegate = observer
     }
 
-    /// Whether the list follows its context. One that does not stays as it is.
+    /// True if the list follows changes of its context.
     var isFollowing: Bool {
         get { controller.delegate != nil }
         set { controller.delegate = newValue ? observer : nil }
     }
 
-    /// Lets the controller compute what is said of a column, from the next fetch on; `nil` lets it compute nothing.
+    /// Sets the column whose aggregates the controller computes from the next fetch on; `nil` for none.
     func aggregate(_ key: String?) {
         aggregates = key.flatMap { ListAggregates(of: display.entity.propertiesByName[$0], in: controller) }
         controller.aggregates = aggregates?.wanted ?? []
     }
 
-    /// Fetches, or fetches anew, without a word to the delegate.
+    /// Fetches or refetches the list without notifying the delegate.
     ///
-    /// - Throws: what the fetch throws.
+    /// - Throws: errors of the fetch.
     func fetchAgain() throws {
         try controller.performFetch()
         refresh()
     }
 
-    /// The receiver of changes.
     var delegate: (any RecordListDelegate)? {
         get { observer.delegate }
         set { observer.delegate = newValue }
     }
 
-    /// A cache for every list that differs, as the controller demands. What is typed as a filter is seldom typed again:
-    /// such a list is not kept.
+    /// The cache name, different for every list as the controller requires. Filtered lists are not cached, because
+    /// filters are seldom repeated.
     private static func cacheName(
         entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext
     ) -> String? {
@@ -104,13 +101,12 @@ final class RecordList: ListSource {
         return "roster|\(store)|\(entity.name ?? "")|\(settings.sectionText ?? "")|\(sort)"
     }
 
-    /// Shows other columns, or the same ones in another way.
     func arrangeColumns(_ change: (inout ColumnLayout) -> Void) {
         change(&settings.columns)
         display = EntityDisplay(entity: display.entity, settings: settings)
     }
 
-    /// Takes up the controller's sections after they changed.
+    /// Reads the controller's sections after a change.
     func refresh() {
         sections = controller.sections ?? []
         aggregates?.listChanged()
@@ -125,7 +121,7 @@ final class RecordList: ListSource {
             counts: Dictionary(zip(sections.map(\.name), rowCounts)) { first, _ in first })
     }
 
-    /// Lets a row stay for a while that leaves the list. Called before `refresh()`, with its place in the controller.
+    /// Adds a fading row for a record that leaves the list at `path` of the controller. Call before `refresh()`.
     func fade(_ object: NSManagedObject, at path: IndexPath) {
         guard path.section < sections.count else { return }
         let name = sections[path.section].name
@@ -138,7 +134,7 @@ final class RecordList: ListSource {
 
     // MARK: Records
 
-    /// The record in a row; `nil` where there is none any more: the row fades, or the list is frozen.
+    /// The record at a row; `nil` if the row fades, or if the record of a frozen list was deleted.
     func object(at path: ListPath) -> NSManagedObject? {
         shownObject(at: path).flatMap { isGone($0) ? nil : $0 }
     }
@@ -158,7 +154,7 @@ final class RecordList: ListSource {
         controller.object(at: IndexPath(row: row, section: section))
     }
 
-    /// The row of a record; `nil` where it is not in the list.
+    /// The row of a record; `nil` if it is not in the list.
     func path(of object: NSManagedObject) -> ListPath? {
         controller.indexPath(forObject: object).map { shownPath(section: $0.section, row: $0.row) }
     }
@@ -168,7 +164,7 @@ final class RecordList: ListSource {
         return ListPath(section: section, row: fading.place(ofRecord: row, in: sections[section].name))
     }
 
-    /// The row that stands at a place in the whole list, counted from 0 without headers. O(log sections).
+    /// The row at an index in the whole list, counted from 0 without headers. O(log sections).
     func path(atIndex index: Int) -> ListPath {
         var low = 0
         var high = rowStarts.count
@@ -179,14 +175,14 @@ final class RecordList: ListSource {
         return shownPath(section: low, row: index - rowStarts[low])
     }
 
-    /// The place of a row in the whole list; row -1 stands for its section's header.
+    /// The index of a row in the whole list. Row -1 is the header of the section.
     func index(of path: ListPath) -> Int {
         guard path.section < rowStarts.count else { return objectCount }
         let row = fading.isEmpty ? path.row : fading.record(at: path.row, in: sections[path.section].name)
         return rowStarts[path.section] + row
     }
 
-    /// The section behind `section`, where both stand under a letter of the index.
+    /// The section after `section` if both are under the given letter of the index.
     func section(after section: Int, beginningWith letter: Character) -> Int? {
         func isUnderLetter(_ index: Int) -> Bool {
             sections[index].indexTitle?.lowercased().hasPrefix(letter.lowercased()) ?? false
@@ -195,7 +191,7 @@ final class RecordList: ListSource {
         return section + 1
     }
 
-    // MARK: What the list view asks
+    // MARK: ListSource
 
     var sectionCount: Int { sections.count }
 
@@ -203,7 +199,7 @@ final class RecordList: ListSource {
         fading.isEmpty ? rowCounts[section] : rowCounts[section] + fading.count(in: sections[section].name)
     }
 
-    /// How many records a section has, without those that fade.
+    /// Number of records of a section, without fading rows.
     func count(ofSection section: Int) -> Int { rowCounts[section] }
 
     func note(ofSection section: Int) -> (text: String, share: Double?)? {
@@ -245,7 +241,7 @@ final class RecordList: ListSource {
         return text
     }
 
-    /// Whether a record of a frozen list is no more: reading it would fail.
+    /// True if a record of a frozen list was deleted; reading it would fail.
     private func isGone(_ object: NSManagedObject) -> Bool {
         guard let goneWhileFrozen else { return false }
         return goneWhileFrozen.contains(object.objectID) || object.isDeleted
@@ -262,7 +258,7 @@ final class RecordList: ListSource {
 }
 
 extension NSCompoundPredicate {
-    /// A predicate that is true where all of these are; `nil` for none.
+    /// A predicate that is true if all of the given ones are; `nil` for an empty array.
     fileprivate static func all(_ predicates: [NSPredicate]) -> NSPredicate? {
         predicates.count > 1 ? NSCompoundPredicate(andPredicateWithSubpredicates: predicates) : predicates.first
     }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Hears how a list of records changes: the results controller's callbacks, in its order.
+/// Receives the changes of a list of records: the callbacks of the results controller in their order.
 protocol RecordListDelegate: AnyObject {
     func listWillChange()
     func listDidChangeSection(_ name: String, index: Int, type: NSFetchedResultsChangeType)
@@ -10,7 +10,7 @@ protocol RecordListDelegate: AnyObject {
     func listDidChange()
 }
 
-/// The results controller's delegate: hands its callbacks on.
+/// The delegate of the results controller, which forwards its callbacks.
 final class RecordListObserver: NSObject, NSFetchedResultsControllerDelegate {
     weak var delegate: (any RecordListDelegate)?
 

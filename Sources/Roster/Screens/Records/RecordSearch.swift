@@ -2,15 +2,14 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// Looks for the records of a list in which a text stands: from one row on, once round the list.
+/// Searches the records of a list for a text, from one row on and once around the list.
 ///
-/// Design note. A list may have any number of rows, and a key must not wait for the search. The rows are gone through in
-/// pieces of a few milliseconds, the nearest first, and between the pieces the keys are read: the store says which records of
-/// a piece match, and only their IDs are fetched. So the nearest match usually comes with the first piece. Where it does not,
-/// or all matches are counted, the store is asked for all of them too, by one statement beside the queue: that goes through
-/// the table as it lies in the file, ten times as fast as rows that are read by their keys in the order of the list. When its
-/// answer is there, pieces are only compared with it. Rows that move meanwhile hide no match: the search goes on behind the
-/// row where it was, and what changed is asked about again.
+/// Design note. A list may have any number of rows, and keys must not wait for the search. It examines rows in pieces
+/// of a few milliseconds, the nearest first, between which keys are handled: the store returns the IDs of the matching
+/// records of a piece. The first piece usually contains the nearest match. If it does not, or if all matches are
+/// counted, a single background query also fetches all matches. It scans the table in file order, ten times faster than
+/// reading rows by key in list order; pieces are then only compared with its result. Rows that move hide no matches:
+/// the search continues after its last row, and changed records are queried again.
 final class RecordSearch {
     enum Direction {
         case forward
@@ -19,44 +18,44 @@ final class RecordSearch {
 
     let text: String
     let direction: Direction
-    /// Whether all matches are counted, or the nearest one is enough.
+    /// True to count all matches; false to find only the nearest one.
     let countsAll: Bool
     /// The nearest match.
     private(set) var match: NSManagedObject?
-    /// Whether the nearest match stands on the other side of the list's end.
+    /// True if the search passed the end of the list before the nearest match.
     private(set) var wentRound = false
-    /// Whether there is nothing left to look for.
+    /// True if the search is complete or was stopped.
     private(set) var isFinished = false {
         didSet { if isFinished { scan?.cancel() } }
     }
     private let list: RecordList
     private let predicate: NSPredicate?
-    /// The row that is looked at first.
+    /// The first row to examine.
     private var start: Int
-    /// Whether the end was passed before the first row.
+    /// True if the search started beyond the end of the list.
     private var beginsRound = false
-    /// How many rows have been looked at.
+    /// Number of rows examined.
     private var done = 0
     private var pieceSize = 64
     private(set) var matches: Set<NSManagedObjectID> = []
-    /// Asks the store for all matches.
+    /// Fetches all matches from the store.
     private(set) var scan: Job<[NSManagedObjectID]>?
-    /// What it found, until it is taken up.
+    /// The result of `scan` until it is processed.
     private var answer: Set<NSManagedObjectID>?
-    /// Whether the store has said of all rows whether they match: `matches` are all.
+    /// True if the store has returned all matches: `matches` is complete.
     private(set) var knowsAll = false
-    /// What changed since the store was asked.
+    /// Records that changed since `scan` began.
     private var changedMeanwhile: Set<NSManagedObjectID> = []
-    /// The records in the first row and in the one that was looked at last.
+    /// The records in the first row and in the last one examined.
     private var first: NSManagedObjectID?
     private var last: NSManagedObjectID?
 
     private var context: NSManagedObjectContext { list.controller.managedObjectContext }
 
     /// - Parameters:
-    ///   - text: what to look for, regardless of case and diacritics, in text attributes and the names of related records.
-    ///   - origin: where to begin; `nil` at the end where the direction comes from.
-    ///   - includesOrigin: whether that row itself comes first, and not last.
+    ///   - text: the text to find in text attributes and names of related records, ignoring case and diacritics.
+    ///   - origin: the starting row; `nil` for the start of the list, or the end if searching backward.
+    ///   - includesOrigin: true to examine that row first, false to examine it last.
     init(
         _ text: String, in list: RecordList, from origin: ListPath?, includesOrigin: Bool = false,
         direction: Direction = .forward, countsAll: Bool = false
@@ -76,18 +75,18 @@ final class RecordSearch {
         isFinished = predicate == nil || count == 0
     }
 
-    /// Whether the records of an entity have any text to look in.
+    /// True if the entity has text to search.
     static func canSearch(_ entity: NSEntityDescription) -> Bool { predicate(for: "a", entity: entity) != nil }
 
-    /// How many matches were found so far.
+    /// Number of matches found so far.
     var count: Int { matches.count }
 
-    /// How much of the list has been looked at, in hundredths.
+    /// Percentage of the list that was examined.
     var progress: Int { list.objectCount == 0 ? 100 : min(100, done * 100 / list.objectCount) }
 
-    /// Looks on until something is decided or the time is over.
+    /// Continues until the search is finished or the deadline is reached.
     ///
-    /// - Throws: what the store throws; the search is then finished.
+    /// - Throws: errors of the store; the search is then finished.
     func advance(until deadline: ContinuousClock.Instant) throws {
         if let answer { take(answer) }
         while !isFinished {
@@ -105,18 +104,17 @@ final class RecordSearch {
         }
     }
 
-    /// Ends the search where it is.
     func stop() { isFinished = true }
 
-    /// All matches, where the search was not stopped before they were known.
+    /// All matches; `nil` if the search was stopped before they were known.
     var allMatches: Set<NSManagedObjectID>? {
         predicate == nil ? [] : knowsAll || done >= list.objectCount && list.objectCount > 0 ? matches : nil
     }
 
-    // MARK: All at once
+    // MARK: Searching the whole store
 
-    /// Asks the store for all matches, beside the queue, unless the search is over or that is done already. A list that does not
-    /// follow its context may hold other records than the store: its rows are only gone through.
+    /// Starts `scan` if needed. Rows of a list that does not follow its context are only examined in pieces, because
+    /// the store may have other records.
     private func askForAll() {
         guard !isFinished, scan == nil, list.isFollowing, let predicate else { return }
         let request = NSFetchRequest<NSManagedObjectID>()
@@ -127,12 +125,12 @@ final class RecordSearch {
         scan = Job { [context] in
             try await context.fetchAsynchronously(request)
         } then: { [unowned self] result in
-            // Where it fails, the pieces go on, and tell what is wrong.
+            // If this fails, the search of pieces continues and reports the error.
             answer = (try? result.get()).map(Set.init)
         }
     }
 
-    /// Takes up what the store found in all rows.
+    /// Processes the result of `scan`.
     private func take(_ all: Set<NSManagedObjectID>) {
         answer = nil
         guard !isFinished else { return }
@@ -143,7 +141,7 @@ final class RecordSearch {
         isFinished = match != nil || matches.isEmpty
     }
 
-    /// Looks up where the matches stand, which are few.
+    /// Finds the nearest of a few matches by their rows.
     private func findNearest() {
         let count = list.objectCount
         let found = matches.compactMap { id in row(id).map { (row: $0, id: id) } }
@@ -176,7 +174,7 @@ final class RecordSearch {
         isFinished = done >= list.objectCount || (match != nil && (!countsAll || knowsAll))
     }
 
-    /// The rows to look at next: never across the list's end.
+    /// The next rows to examine, not crossing the end of the list.
     private func nextRows() -> Range<Int> {
         let count = list.objectCount
         let size = min(pieceSize, count - done)
@@ -201,7 +199,7 @@ final class RecordSearch {
         return Set(try context.fetch(request))
     }
 
-    /// What records have to fulfil to match; `nil` where they have no text.
+    /// A predicate for records that match; `nil` if the entity has no text.
     static func predicate(for text: String, entity: NSEntityDescription) -> NSPredicate? {
         var parts: [NSPredicate] = []
         for property in entity.properties where !property.isTransient {
@@ -218,9 +216,9 @@ final class RecordSearch {
         return parts.isEmpty ? nil : NSCompoundPredicate(orPredicateWithSubpredicates: parts)
     }
 
-    // MARK: Changes meanwhile
+    // MARK: Concurrent changes
 
-    /// Follows the rows after the list changed. Rows that came or moved are looked at here, wherever they stand now.
+    /// Adjusts the position after a change of the list. Inserted and moved rows are examined here.
     func listChanged(_ changed: [NSManagedObject]) {
         guard !isFinished else { return }
         let count = list.objectCount
@@ -233,7 +231,7 @@ final class RecordSearch {
             done = max(0, min(done, count) - ids.count - 1)
         }
         matches.subtract(ids)
-        // What cannot be told here is left to the next search.
+        // If this fails, the next search finds them.
         matches.formUnion((try? matching(ids.filter { row($0) != nil })) ?? [])
         if scan != nil, !knowsAll { changedMeanwhile.formUnion(ids) }
     }

@@ -2,29 +2,29 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// The places in a list at which a text stands, so that of a match can be said the how-manieth of how many it is.
+/// The positions of a text's matches in a list, to show, for example, `2 of 204`.
 ///
-/// The store says which records match: at once for short lists, beside the queue for long ones. Where there are many, the list
-/// is then gone through piece by piece between the keys. Whatever changes the list makes this worthless: the owner finds them anew
-/// when the list has stood still for a moment.
+/// The store finds the matching records; in the background if the list is long. If there are many, the list is then
+/// iterated in pieces between keys. Changes of the list invalidate the positions; the owner computes them again after a
+/// pause without changes.
 final class SearchPlaces {
     let text: String
-    /// The matches' places in the whole list, ascending; `nil` until all are known.
+    /// The rows of the matches in the whole list, ascending; `nil` until all are known.
     private(set) var rows: [Int]?
     private let list: RecordList
-    /// What matches, once the store has said it.
+    /// The matching records, when the store has returned them.
     private var matches: Set<NSManagedObjectID>?
     private var asking: Job<[NSManagedObjectID]>?
     private var next = 0
     private var found: [Int] = []
-    /// When the places are to be found anew, as the list has changed; `nil` while they are right.
+    /// Time to compute the positions again after a change; `nil` while they are valid.
     private(set) var recount: ContinuousClock.Instant?
-    /// How many matches were found before the list changed.
+    /// Number of matches before the list changed.
     private var earlierCount: Int?
 
     /// - Parameters:
-    ///   - search: one that was finished: what it found is not asked for again where it has looked at everything.
-    ///   - whenKnown: called on the main queue when the store has answered.
+    ///   - search: a finished search. Its matches are reused if it has found all.
+    ///   - whenKnown: called on the main queue when the store has returned the matches.
     init(of search: RecordSearch, in list: RecordList, whenKnown: @escaping () -> Void) {
         text = search.text
         self.list = list
@@ -32,7 +32,7 @@ final class SearchPlaces {
         if matches == nil { ask(whenKnown) }
     }
 
-    /// Finds them anew, of a list that has changed.
+    /// Computes the positions again after a change of the list.
     init(again other: SearchPlaces, whenKnown: @escaping () -> Void) {
         text = other.text
         list = other.list
@@ -40,7 +40,7 @@ final class SearchPlaces {
         ask(whenKnown)
     }
 
-    /// The list has changed: only how many matches there were is known from now on.
+    /// Invalidates the positions after a change of the list. The count stays known.
     func listChanged() {
         earlierCount = count
         asking?.cancel()
@@ -48,13 +48,13 @@ final class SearchPlaces {
         recount = .now + list.limits.restBeforeCounting
     }
 
-    /// How many matches there are, or were before the list changed; `nil` until that is known.
+    /// Number of matches, possibly from before a change; `nil` until known.
     var count: Int? { rows?.count ?? earlierCount }
 
-    /// Whether the list is being gone through.
+    /// True if the list is being iterated.
     var isCounting: Bool { matches != nil && rows == nil }
 
-    /// The number of a row among the matches, counted from 1; `nil` where it is none, or not known yet.
+    /// The number of a row among the matches, counted from 1; `nil` if it is not a match or not known yet.
     func number(ofRow row: Int) -> Int? {
         guard let rows else { return nil }
         var (low, high) = (0, rows.count)
@@ -75,7 +75,7 @@ final class SearchPlaces {
             ].compactMap { $0 })
         let context = list.controller.managedObjectContext
         guard list.objectCount > list.limits.longList else {
-            // Where that fails, the search has told why.
+            // If this fails, the search has already shown the error.
             matches = Set((try? context.fetch(request)) ?? [])
             return
         }
@@ -88,7 +88,7 @@ final class SearchPlaces {
         }
     }
 
-    /// Goes on through the list until all places are known, or the time is over and a piece is done.
+    /// Continues to iterate the list until all positions are known, or until a piece is done after the deadline.
     func count(until deadline: ContinuousClock.Instant) {
         guard let matches, rows == nil else { return }
         if matches.count <= list.limits.placesLookedUp {

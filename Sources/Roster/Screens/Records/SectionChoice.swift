@@ -3,11 +3,11 @@ import Foundation
 import RosterCommands
 import Translation
 
-/// What makes the sections of a list, as it is written on the command line: `qualifyingZone:desc`, `opened:year`,
-/// `dateCreated:month/kind`. The direction of the outermost level stands apart, since the user turns it round.
+/// The sections of a list in the syntax of the command line: `qualifyingZone:desc`, `opened:year`,
+/// `dateCreated:month/kind`. The direction of the outermost level is separate, because the user can reverse it.
 struct SectionChoice: Equatable {
     var keyPath: String
-    /// The text behind the key path, without the direction; `nil` for sections by the value.
+    /// The text after the key path, without the direction; `nil` for sections by value.
     var form: String?
     var ascends = true
 
@@ -15,7 +15,7 @@ struct SectionChoice: Equatable {
         (self.keyPath, self.form, self.ascends) = (keyPath, form, ascends)
     }
 
-    /// Takes a text apart; whether it fits an entity is found out by `sectionBy(for:)`.
+    /// Parses a text. Use `sectionBy(for:)` to check whether it fits an entity.
     init(_ text: String) {
         let levels = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         var words = (levels.first ?? "").split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -31,15 +31,15 @@ struct SectionChoice: Equatable {
         return keyPath + (levels.first ?? "") + (ascends ? "" : ":desc") + (levels.count > 1 ? "/" + levels[1] : "")
     }
 
-    /// The sections of a results controller; days are those of UTC, as the dates on the screen are.
+    /// The sections for a results controller. Days are in UTC, as displayed dates are.
     ///
-    /// - Throws: ``CommandError`` of misuse where the text does not fit the entity.
+    /// - Throws: ``CommandError`` of kind misuse if the text does not fit the entity.
     @discardableResult
     func sectionBy(for entity: NSEntityDescription) throws -> SectionBy {
         try SectionText.sectionBy(text, for: entity)
     }
 
-    /// As people read it: `Date created (month) / Kind`.
+    /// A readable title: `Date created (month) / Kind`.
     var title: String {
         (keyPath + (form ?? "")).split(separator: "/").map { level in
             let words = level.split(separator: ":").map(String.init)
@@ -53,7 +53,7 @@ struct SectionChoice: Equatable {
         "day": "day, UTC",
     ]
 
-    /// The kinds of sections that there are of an attribute's values beside the values themselves.
+    /// The kinds of sections for an attribute, other than its values.
     static func kinds(of attribute: NSAttributeDescription?) -> [String] {
         switch attribute?.attributeType {
         case .dateAttributeType: ["year", "month", "week", "day"]

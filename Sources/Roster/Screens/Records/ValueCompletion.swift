@@ -3,13 +3,13 @@ import Foundation
 import RosterCommands
 import TerminalKit
 
-/// The values that may follow a comparison in a filter: `zone == "` is completed by the zones that the store has.
+/// Completes the value after a comparison in a filter: `zone == "` is completed with zones from the store.
 nonisolated struct ValueCompletion: Sendable {
     private let keyPath: String
     private let attribute: NSAttributeDescription
-    /// What was typed of the value, without its quotation mark.
+    /// The typed part of the value, without its quotation mark.
     private let typed: String
-    /// The characters to replace.
+    /// The range of characters to replace.
     private let range: Range<Int>
     private static let greatestCount = 100
     /// A key path, an operator, and the beginning of a value.
@@ -21,7 +21,7 @@ nonisolated struct ValueCompletion: Sendable {
         \s* ("[^"]*|[\w.\-]*) $
         /#
 
-    /// - Returns: `nil` where no value of an attribute is being typed before the cursor.
+    /// - Returns: `nil` if no attribute value is being typed before the cursor.
     init?(_ text: String, cursor: Int, entity: NSEntityDescription) {
         let before = String(text.prefix(cursor))
         guard let match = before.firstMatch(of: Self.place),
@@ -32,7 +32,7 @@ nonisolated struct ValueCompletion: Sendable {
         keyPath = String(match.1)
         typed = match.2.hasPrefix("\"") ? String(match.2.dropFirst()) : String(match.2)
         range = before.count - match.2.count..<before.count
-        // A number in quotation marks is no number, and a bare word no text but a key.
+        // Texts have to be quoted and numbers unquoted.
         guard match.2.isEmpty || match.2.hasPrefix("\"") == Self.isText(attribute) else { return nil }
     }
 
@@ -44,7 +44,7 @@ nonisolated struct ValueCompletion: Sendable {
         PropertyColumn(property: attribute, priority: 0).isNumeric || attribute.attributeType == .booleanAttributeType
     }
 
-    /// Asks for the values, in order, each once; of many the first.
+    /// A request for the first distinct values in ascending order.
     func request(of entity: NSEntityDescription) -> NSFetchRequest<NSDictionary> {
         let request = NSFetchRequest<NSDictionary>()
         request.entity = entity
@@ -61,7 +61,7 @@ nonisolated struct ValueCompletion: Sendable {
         return request
     }
 
-    /// What the rows of the request give; `nil` where that is nothing.
+    /// Candidates from the rows of the request; `nil` for none.
     func completion(_ rows: [NSDictionary]) -> Prompt.Completion? {
         let texts = rows.compactMap { row -> String? in
             guard let value = row[keyPath], !(value is NSNull) else { return nil }
@@ -78,10 +78,10 @@ nonisolated struct ValueCompletion: Sendable {
 }
 
 extension ListScreen {
-    /// Completes a predicate in a prompt: values behind a comparison, else keys and words. The values of many records are
-    /// read beside the keys, and offered when they are there, if the text is still the same.
+    /// Completes a predicate in a prompt: values after a comparison, otherwise keys and words. Values of many records
+    /// are read in the background and offered if the text is then unchanged.
     ///
-    /// - Parameter start: where in the prompt the predicate begins.
+    /// - Parameter start: position of the predicate in the prompt.
     func complete(_ text: String, cursor: Int, in prompt: Prompt?, from start: Int = 0) -> Prompt.Completion? {
         let predicate = String(text.dropFirst(start))
         func placed(_ found: Prompt.Completion) -> Prompt.Completion {

@@ -4,12 +4,12 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// Values as people read them on the screen.
+/// Readable values for the screen.
 nonisolated enum ValueDisplay {
-    /// What is shown for no value, so that it differs from an empty text.
+    /// The text for nil, different from an empty text.
     static let nothing = "–"
 
-    /// A property's value in a line: relationships by the names of their records.
+    /// The value of a property in one line. To-one relationships are shown by name, to-many relationships by count.
     static func text(_ value: Any?, of property: NSPropertyDescription) -> String {
         guard let value, !(value is NSNull) else { return nothing }
         switch property {
@@ -31,7 +31,7 @@ nonisolated enum ValueDisplay {
         }
     }
 
-    /// The records of a relationship's value, in its order, or else by name.
+    /// The records in a relationship's value, in its order, or by name if it is unordered.
     static func destinations(_ value: Any?) -> [NSManagedObject] {
         switch value {
         case let object as NSManagedObject: return [object]
@@ -55,7 +55,7 @@ nonisolated enum ValueDisplay {
         }
     }
 
-    /// The value of the attribute at the end of a section's key path, as the section's title.
+    /// The title of a section, from the value at its key path.
     static func sectionTitle(_ value: Any?, key: String, attribute: NSAttributeDescription?, name: String) -> String {
         guard let attribute else { return name.isEmpty ? tr("(none)") : name }
         guard let value, !(value is NSNull) else { return tr("(none)") }
@@ -64,7 +64,7 @@ nonisolated enum ValueDisplay {
         case .booleanAttributeType:
             let title = PropertyTitle.title(key)
             guard (value as? Bool) != true else { return title }
-            // `Is folder: no`, as “not is folder” is no English.
+            // `Is folder: no`, because “Not is folder” is not English.
             let isQuestion = ["Is ", "Has ", "Can ", "Should ", "Was "].contains { title.hasPrefix($0) }
             return isQuestion
                 ? sentence("\(title): no") : sentence("Not \(title.prefix(1).lowercased() + title.dropFirst())")
@@ -74,9 +74,9 @@ nonisolated enum ValueDisplay {
     }
 }
 
-/// What a record is called on the screen.
+/// Names of records on the screen.
 nonisolated enum RecordName {
-    /// The value of its entity's label, else what its relationships or numbers say, else `Entity p12`.
+    /// The label; without a label attribute, the coordinates; else `Entity p12`.
     static func text(_ object: NSManagedObject) -> String {
         if object.isDeleted || object.managedObjectContext == nil { return tr("deleted record") }
         if let label = EntityDisplay.label(of: object.entity) {
@@ -87,7 +87,7 @@ nonisolated enum RecordName {
         return fallback(object)
     }
 
-    /// The same where much is said beside it: so much of it that the end of a message is seen.
+    /// The beginning of the name, for messages.
     static func short(_ object: NSManagedObject) -> String { short(text(object)) }
 
     /// The beginning of a long name or value, in one line.
@@ -96,13 +96,13 @@ nonisolated enum RecordName {
             name.prefix(4 * longest).split(whereSeparator: \.isNewline).joined(separator: " "), to: longest)
     }
 
-    /// So many columns of a name stand in a message.
+    /// Maximum number of columns of a name in a message.
     private static let longest = 40
 
-    /// What a record is called, or was called before it was deleted, as far as its values are still in memory.
+    /// The current name of a record, or the last one before it was deleted if its values are still in memory.
     static func lastKnown(_ object: NSManagedObject) -> String {
         if !object.isDeleted, let context = object.managedObjectContext {
-            // Firing a fault whose row is gone would count as a deletion made here.
+            // Firing a fault without a row would count as a deletion by the user.
             let isThere = !object.isFault || (try? context.existingObject(with: object.objectID)) != nil
             return isThere ? text(object) : fallback(object)
         }
@@ -112,14 +112,14 @@ nonisolated enum RecordName {
         return text
     }
 
-    /// `Location p12`; `new Location` before it is saved.
+    /// `Location p12`, or `new Location` before it is saved.
     static func fallback(_ object: NSManagedObject) -> String {
         let entity = object.entity.name ?? "?"
         if object.objectID.isTemporaryID { return sentence("new \(entity)") }
         return "\(entity) \(object.objectID.uriRepresentation().lastPathComponent)"
     }
 
-    /// A record that has a latitude and a longitude and no name is called by them.
+    /// The latitude and longitude as a name, for a record without label.
     private static func coordinates(of object: NSManagedObject) -> String? {
         let attributes = object.entity.attributesByName
         guard attributes["latitude"] != nil, attributes["longitude"] != nil,
