@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The list's commands that carry records out of the store and into it.
+/// List commands that export and import records.
 enum DataCommands {
     static var all: [Command<ListScreen>] {
         let category = "Data"
@@ -45,7 +45,7 @@ extension ListScreen {
         browser.layers.push(prompt)
     }
 
-    /// Reads records of the entity from a file, beside the keys.
+    /// Imports records of the entity from a file in the background.
     func importRecords(from path: String) -> Prompt.Problem? {
         if let reason = browser.readOnlyReason { return Prompt.Problem(reason) }
         guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: import teams.csv"), at: 0) }
@@ -59,7 +59,7 @@ extension ListScreen {
 }
 
 extension Browser {
-    /// Reads records from a file into the store, beside the keys; the list follows as they come.
+    /// Imports records from a file into the store in the background. The list updates as they arrive.
     func importRecords(of entity: NSEntityDescription, from file: String) {
         let command = ImportCommand(
             store: options.location,

@@ -4,10 +4,10 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-// Changing records: every edit is one step for undo, and nothing reaches the store before a save.
+// Edits of records. Every edit is one undo step, and nothing is written to the store before a save.
 
 extension Browser {
-    /// Why nothing can be changed; `nil` where it can.
+    /// The reason why nothing can be changed; `nil` if the store is writable.
     var readOnlyReason: String? {
         guard let session, session.isReadOnly else { return nil }
         return session.model.isInferred
@@ -15,9 +15,9 @@ extension Browser {
             : "the store is open read-only: nothing can be changed"
     }
 
-    /// Does one edit as one step for undo.
+    /// Makes one edit as one undo step.
     ///
-    /// - Parameter seen: what the user saw of records while deciding; of others that is what they have now.
+    /// - Parameter seen: the values that the user saw when deciding. For other records the current values count.
     func edit(
         _ name: String, seen: [SeenValues] = [], _ change: (NSManagedObjectContext) throws -> Void
     ) rethrows {
@@ -31,17 +31,17 @@ extension Browser {
             baseline.note(context, changed, seen: seen)
             noteContested(among: seen.lazy.map(\.object))
         }
-        // What was changed until an error stays, and is one step too.
+        // Changes made before an error remain, as one undo step.
         var changed: [NSManagedObject] = []
         defer { note(changed) }
         try session.collecting(into: &changed) { try change(context) }
     }
 
-    // MARK: What another program changes too
+    // MARK: Concurrent changes
 
-    /// Takes up of which records another program changed a field too that has an unsaved edit.
+    /// Updates `contested`, the records with an unsaved edit of a field that another program changed too.
     ///
-    /// - Returns: those of which that was not known.
+    /// - Returns: the records that were added.
     @discardableResult
     func noteContested(among objects: some Sequence<NSManagedObject>) -> [NSManagedObject] {
         contested = contested.filter { baseline.conflict(of: $0) != nil }
@@ -51,14 +51,14 @@ extension Browser {
         return new
     }
 
-    /// Forgets what is contested no more: it was saved, undone or decided.
+    /// Removes records from `contested` that were saved, undone or decided.
     func settleContested() {
-        // To look at very many for each key would hold the keys up.
+        // Checking many records after each key would delay the keys.
         guard !contested.isEmpty, contestedRevision != session?.revision else { return }
         noteContested(among: EmptyCollection())
     }
 
-    /// Says it once where another program changed a field that has an unsaved edit: the save will ask.
+    /// Shows a warning, once, that another program changed a field with an unsaved edit. The save will ask.
     func tellContested(changed ids: Set<NSManagedObjectID>) {
         guard let context = session?.context, !baseline.isEmpty else { return }
         let new = noteContested(among: ids.lazy.compactMap { context.registeredObject(for: $0) })
@@ -77,7 +77,7 @@ extension Browser {
         }
     }
 
-    /// Says that a record was changed, and whether another program did so meanwhile.
+    /// Shows that a record was changed, with a warning if another program changed it too.
     func sayChanged(_ text: String, _ object: NSManagedObject) {
         guard contested.contains(object) else { return say(text) }
         say(sentence("\(text); another program changed it too: \(saveKey) asks which stays"), role: .warning)
@@ -97,7 +97,7 @@ extension Browser {
         step("done again", manager.redoActionName) { manager.redo() }
     }
 
-    /// Does a step of undo or redo, and shows what it changed.
+    /// Performs an undo or redo step and reveals the changes.
     private func step(_ verb: String, _ name: String, _ body: () -> Void) {
         guard let session else { return }
         list?.revealingChanges {
@@ -112,9 +112,9 @@ extension Browser {
 
     // MARK: Saving
 
-    /// Saves all changes; asks about conflicts and shows what is wrong.
+    /// Saves all changes. Asks about conflicts and shows errors.
     ///
-    /// - Parameter next: runs when all is saved, also after questions that the save asked.
+    /// - Parameter next: called when everything is saved, also after questions of the save.
     func save(then next: (() -> Void)? = nil) {
         afterSave = next
         save(preferring: nil, next: next ?? {})
@@ -187,7 +187,7 @@ extension Browser {
         case .notNow: afterSave = nil
         case .each(let choices):
             guard let session else { return }
-            // Where theirs was not merged yet, what was before would count as no change at all.
+            // Merge the others' values first: otherwise choosing the base value would not count as a change.
             let choices = choices.filter { !$0.object.isDeleted && $0.object.managedObjectContext != nil }
             for object in Set(choices.map(\.object)) { session.context.refresh(object, mergeChanges: true) }
             edit(tr("settle conflicts")) { _ in
@@ -201,7 +201,7 @@ extension Browser {
 
     // MARK: Deleting
 
-    /// Asks whether to delete records of one entity, naming them and what the delete rules take along.
+    /// Asks whether to delete records of one entity. The question lists what the delete rules affect.
     func askToDelete(_ objects: [NSManagedObject], then next: @escaping () -> Void = {}) {
         if let readOnlyReason { return say(readOnlyReason, role: .warning) }
         var plan = DeletePlan(deleting: objects)
@@ -236,7 +236,7 @@ extension Browser {
                         editMany(
                             sentence("delete \(name)"), doing: sentence("deleting \(name)"), count: objects.count,
                             {
-                                // Others may have deleted it meanwhile, and earlier ones may have taken it along.
+                                // Skip records that others, or delete rules of earlier ones, have deleted.
                                 guard !objects[$1].isDeleted, objects[$1].managedObjectContext != nil else { return }
                                 $0.delete(objects[$1])
                             },

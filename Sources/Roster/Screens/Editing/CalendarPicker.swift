@@ -2,7 +2,7 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// A month to pick a day from.
+/// A month in which to pick a day.
 final class CalendarPicker: CommandScreen, KeyHelping {
     private(set) var isFinished = false
     private(set) var day: Date
@@ -102,7 +102,7 @@ final class CalendarPicker: CommandScreen, KeyHelping {
         box.clear()
         box.box(title: sentence("\(tr(Self.months[month - 1])) \(cycle.year(year))"))
         for (index, name) in Self.weekdays.enumerated() { box.write(tr(name), x: 2 + 3 * index, y: 1, style: .muted) }
-        // Weeks begin on Monday, as ISO 8601 has it.
+        // Weeks begin on Monday, as in ISO 8601.
         let offset = (Self.calendar.component(.weekday, from: first) + 5) % 7
         firstOfGrid = first.addingTimeInterval(Double(-offset) * 86400)
         origin = Point(x: box.frame.minX + 2, y: box.frame.minY + 2)

@@ -3,23 +3,23 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// One value, edited where it stands in the list.
+/// Editor for one value at its cell in the list.
 final class CellEditor: Layer {
     private unowned let list: ListScreen
-    /// What the record had when the cell was opened: what others change since is neither undone nor taken for it.
+    /// The values when the cell was opened. Later changes of others are neither undone nor mistaken for the user's.
     private let seen: SeenValues
     private let attribute: NSAttributeDescription
     private let kind: FormField.Kind
     private let textAtFirst: String?
     private var editor: LineEditor
-    /// Where the cell was painted last: when the record is no more, it has none.
+    /// The rectangle of the cell when last drawn, for when the record is deleted.
     private var place: Rect?
-    /// Whether the field has no value, which is something else than an empty text.
+    /// True for no value, as opposed to an empty text.
     private var isNothing: Bool
     private(set) var problem: String?
     private(set) var isFinished = false
 
-    /// Edits the value under the cursor in the column with the focus; what is chosen elsewhere opens its picker.
+    /// Edits the value under the cursor in the focused column. Relationships open the form, choices their picker.
     static func open(in list: ListScreen) {
         guard let object = list.cursorObject else { return list.browser.say("no record under the cursor") }
         let key = list.focusedKey
@@ -31,7 +31,7 @@ final class CellEditor: Layer {
         guard kind != .readOnly else {
             return list.browser.say(sentence("\(PropertyTitle.title(key)) cannot be edited here"), role: .warning)
         }
-        // What has lines is no cell.
+        // Text with several lines is edited in the form.
         let text = FieldText.text(object.value(forKey: key), of: attribute)
         if text?.contains(where: \.isNewline) == true { return form() }
         if kind == .choice { return pickChoice(of: attribute, for: object, in: list) }
@@ -147,7 +147,7 @@ final class CellEditor: Layer {
         change { $0.text = edited }
     }
 
-    /// Takes the value over. Answers whether it is one.
+    /// Sets the value in the record. Returns false if the value is invalid or the record was deleted.
     @discardableResult
     private func accept() -> Bool {
         guard !seen.isGone else { return letGo() }
@@ -157,7 +157,7 @@ final class CellEditor: Layer {
         guard text != textAtFirst else { return true }
         let title = PropertyTitle.title(attribute.name)
         let name = RecordName.short(object)
-        // Checked before: it parses.
+        // Already checked, so it parses.
         let value = try? FieldText.value(text, of: attribute)
         list.browser.edit(sentence("edit \(title) of \(name)"), seen: [seen]) { _ in
             object.setValue(value, forKey: attribute.name)
@@ -166,7 +166,7 @@ final class CellEditor: Layer {
         return true
     }
 
-    /// Ends where the record is no more: what was typed may make it anew. Answers that the value was not taken over.
+    /// Closes the editor of a deleted record and asks whether to recreate it with the edit. Returns false.
     private func letGo() -> Bool {
         isFinished = true
         guard text != textAtFirst else {
@@ -178,7 +178,6 @@ final class CellEditor: Layer {
             let lost = LostEdit(object: object, mine: [attribute.name: value], others: seen.values)
             list.browser.ask(aboutLost: [lost])
         } catch {
-            // What was typed is no value.
             list.browser.complain(error)
         }
         return false
@@ -186,7 +185,7 @@ final class CellEditor: Layer {
 
     private let goneText = "the record was deleted"
 
-    /// Takes the value over, and goes on with the next column that can be edited.
+    /// Sets the value and continues with the next editable column.
     private func editNext(_ step: Int) {
         guard accept() else { return }
         let columns = list.view.columns
@@ -214,7 +213,7 @@ final class CellEditor: Layer {
     }
 
     func draw(in canvas: Canvas) {
-        // The cursor has gone on to another record by itself where this one is no more.
+        // If the record was deleted, the cursor has already moved to another one.
         if !seen.isGone { place = list.view.cursorCell(ofColumn: attribute.name) }
         guard let cell = place else { return }
         let problem = seen.isGone ? tr(goneText) : problem
@@ -227,7 +226,6 @@ final class CellEditor: Layer {
             in: part, x: 0, y: 0, width: width, style: Style(problem == nil ? .edited : .error), showsCursor: true)
         if isNothing { part.write(tr("none"), x: 1, y: 0, style: .muted) }
         guard let problem else { return }
-        // Beneath the cell, or above it where that is the last line.
         let y = cell.minY + 1 < canvas.height - 2 ? cell.minY + 1 : cell.minY - 1
         canvas.fillLine(y, style: .error)
         let line = y > cell.minY ? "^ \(problem)" : problem
@@ -235,7 +233,7 @@ final class CellEditor: Layer {
     }
 }
 
-/// The values that the model's validation allows, to pick one from.
+/// A picker for the values that the model's validation allows.
 enum ChoicePicker {
     static func open(
         in browser: Browser, attribute: NSAttributeDescription, current: String?, onPick: @escaping (String?) -> Void

@@ -3,19 +3,19 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// What is changed and not saved, record by record and field by field. Each change can be dropped by itself.
+/// The unsaved changes by record and field. Each change can be dropped.
 final class ChangesPane: MovingScreen, KeyHelping {
     private struct Entry {
         let object: NSManagedObject
-        /// The field that was changed; `nil` for the record itself.
+        /// The changed field; `nil` for the record itself.
         let key: String?
         let text: String
         let role: Role
-        /// Whether another program deleted the record, and the user did not decide yet what becomes of the edit.
+        /// True if another program deleted the record and the user has not decided about the edit yet.
         var isLost = false
     }
 
-    /// A line of the pane: a record, and which of its lines.
+    /// A line of the pane: the number of a record and of one of its lines.
     private struct Place: Comparable {
         var record = 0
         var line = 0
@@ -30,18 +30,18 @@ final class ChangesPane: MovingScreen, KeyHelping {
     private var top = Place()
     private var height = 1
     var keys = KeySequenceReader()
-    /// The records that have something to save.
+    /// The records with something to save.
     private var objects: [NSManagedObject] = []
-    /// The blocks of very many records that were looked at.
+    /// The sorted blocks of records that were needed so far, if there are many.
     private var blocks: [Int: [NSManagedObject]] = [:]
-    /// The lines of the records that were looked at.
+    /// The lines of the records that were needed so far.
     private var known: [Int: [Entry]] = [:]
     private var revision = -1
 
-    /// True for too many records to sort at once: they keep the order of their changes, and are sorted block by block.
+    /// True for too many records to sort at once: they are in order of change, and only sorted within blocks.
     private var areMany: Bool { objects.count > browser.limits.changesSortedAtOnce }
 
-    /// Number of records whose lines were made since the contents last changed.
+    /// Number of records whose lines were built since the contents last changed.
     var readCount: Int { known.count }
 
     init(browser: Browser, session: StoreSession) {
@@ -83,7 +83,7 @@ final class ChangesPane: MovingScreen, KeyHelping {
         return made[record - start]
     }
 
-    /// The lines of a record, of which each has one at least.
+    /// The lines of a record; at least one.
     private func entries(at record: Int) -> [Entry] {
         if let lines = known[record] { return lines }
         if known.count > browser.limits.changesSortedAtOnce { known = [:] }
@@ -136,7 +136,7 @@ final class ChangesPane: MovingScreen, KeyHelping {
         return lines.indices.contains(place.line) ? lines[place.line] : nil
     }
 
-    /// The line that is so many further on, or back; at the ends the first or the last.
+    /// The line `step` lines after or before `start`, limited to the first and the last line.
     private func place(_ step: Int, from start: Place) -> Place {
         guard recordCount > 0 else { return Place() }
         var place = start
@@ -154,7 +154,7 @@ final class ChangesPane: MovingScreen, KeyHelping {
         return place
     }
 
-    // MARK: What the commands do
+    // MARK: Commands
 
     func move(by lines: Int) { cursor = place(lines, from: cursor) }
 
@@ -164,7 +164,7 @@ final class ChangesPane: MovingScreen, KeyHelping {
 
     func moveToEnd() { cursor = place(0, from: Place(record: recordCount, line: 0)) }
 
-    /// Drops the change under the cursor: one field, or all that happened to a record.
+    /// Drops the change under the cursor: one field, or all changes of a record.
     func drop() {
         guard let current else { return }
         let object = current.object
@@ -193,7 +193,7 @@ final class ChangesPane: MovingScreen, KeyHelping {
         reload()
     }
 
-    /// Gives fields the values that the store has.
+    /// Sets fields to the values in the store.
     private static func restore(_ keys: [String], of object: NSManagedObject) {
         let old = object.committedValues(forKeys: keys)
         for key in keys {
@@ -202,7 +202,6 @@ final class ChangesPane: MovingScreen, KeyHelping {
         }
     }
 
-    /// Goes to the record in the list.
     func goToRecord() {
         guard let current, !current.isLost, !current.object.isDeleted, let list = browser.list else { return }
         guard list.records.path(of: current.object) != nil else {

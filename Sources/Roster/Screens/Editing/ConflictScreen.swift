@@ -2,13 +2,13 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// What the user and another program both changed, field by field: for each one mine, theirs, or what was there before.
+/// Fields that the user and another program changed. For each, the user chooses mine, theirs, or the old value.
 final class ConflictScreen: MovingScreen {
     enum Side: CaseIterable {
         case mine, theirs, base
     }
 
-    /// A value that was decided for a field.
+    /// The value chosen for a field.
     struct Choice {
         let object: NSManagedObject
         let key: String
@@ -27,8 +27,8 @@ final class ConflictScreen: MovingScreen {
         var side = Side.mine
     }
 
-    /// A line of the box: a record that the user deleted, a record's name above its first field, or a field. The entry by its
-    /// place.
+    /// A line of the box: a record that the user deleted, a record's name above its first field, or a field. Each holds
+    /// the index of a deletion or entry.
     private enum Line {
         case deletion(Int)
         case record(Int)
@@ -36,9 +36,9 @@ final class ConflictScreen: MovingScreen {
     }
 
     private var entries: [Entry] = []
-    /// The records that the user deleted and others changed: of them there are no fields to choose.
+    /// Records that the user deleted and others changed: there are no fields to choose from.
     private let deletions: [NSManagedObject]
-    /// The lines of all entries, and on which of them each entry stands. What they say is made when they are painted.
+    /// The lines of all entries, and the line of each entry. Their texts are made when drawn.
     private var lines: [Line] = []
     private var lineOfEntry: [Int] = []
     private let onDecide: (Decision) -> Void
@@ -74,7 +74,7 @@ final class ConflictScreen: MovingScreen {
         move(by: 0)
     }
 
-    /// Asks no more about records that another program deleted meanwhile.
+    /// Removes records that another program has deleted.
     func forgetDeleted() {
         let left = entries.filter { !$0.object.isDeleted && $0.object.managedObjectContext != nil }
         guard left.count < entries.count else { return }
@@ -96,7 +96,7 @@ final class ConflictScreen: MovingScreen {
 
     func moveToEnd() { cursor = max(0, entries.count - 1) }
 
-    /// Takes another side for the field under the cursor.
+    /// Selects the next side for the field under the cursor.
     func turn() {
         guard entries.indices.contains(cursor), let place = Side.allCases.firstIndex(of: entries[cursor].side) else {
             return
@@ -109,7 +109,7 @@ final class ConflictScreen: MovingScreen {
         onDecide(decision)
     }
 
-    /// Saves what was decided field by field.
+    /// Saves the values chosen for each field.
     func accept() {
         decide(
             .each(
@@ -161,7 +161,7 @@ final class ConflictScreen: MovingScreen {
         let room = max(1, height - 4)
         self.height = room
         let cursorLine = lineOfEntry.indices.contains(cursor) ? lineOfEntry[cursor] : 0
-        // The first field of a record stands beneath the name.
+        // The first field of a record is below the record's name.
         let head = entries.indices.contains(cursor) && entries[cursor].isFirst ? cursorLine - 1 : cursorLine
         top = max(0, min(top, cursor == 0 ? 0 : head))
         if cursorLine >= top + room { top = cursorLine - room + 1 }

@@ -3,14 +3,14 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// One of the groups of records into which a change of very many is divided.
+/// One of the groups into which an edit of many records is divided.
 ///
-/// Each group is a group of the undo manager too, so that taking the change back, and making it again, can be done piece by
-/// piece as well. The manager knows nothing of the change as a whole: the names of its groups say to which they belong.
+/// Each is also an undo group: undo and redo of the edit can be done in pieces too. The undo manager does not know the
+/// whole edit, so the action name of each group identifies it.
 struct EditGroup {
-    /// What the whole change is called.
+    /// The name of the whole edit.
     let name: String
-    /// Which change it is, and which of its groups, counted from 0.
+    /// The number of the edit, and of the group within it, both counted from 0.
     let edit: Int
     let number: Int
 
@@ -18,7 +18,7 @@ struct EditGroup {
 
     init(name: String, edit: Int, number: Int) { (self.name, self.edit, self.number) = (name, edit, number) }
 
-    /// The group with an action name; `nil` for one that is a change by itself.
+    /// Parses the group from an action name; `nil` for an edit without groups.
     init?(_ actionName: String) {
         let parts = actionName.split(separator: Self.separator, omittingEmptySubsequences: false)
         guard parts.count == 3, let edit = Int(parts[1]), let number = Int(parts[2]) else { return nil }
@@ -28,7 +28,7 @@ struct EditGroup {
     var actionName: String { "\(name)\(Self.separator)\(edit)\(Self.separator)\(number)" }
 }
 
-/// How many changes of very many records were begun, and how many groups each has.
+/// The number of groups of each edit of many records.
 struct EditGroupCounts {
     private var counts: [Int] = []
 
@@ -40,16 +40,16 @@ struct EditGroupCounts {
     subscript(edit: Int) -> Int { max(1, counts[edit]) }
 }
 
-// Changes of very many records: made, taken back and made again between the keys.
+// Edits of many records, done, undone and redone in pieces between which keys are handled.
 
 extension Browser {
-    /// Changes one record after the other; the keys do not wait for very many. Esc takes back what was done.
+    /// Edits `count` records one by one, in pieces if there are many. Esc undoes what was done.
     ///
     /// - Parameters:
-    ///   - name: what the change is called, for undo.
-    ///   - doing: the same while it is done.
-    ///   - seen: as in `edit(_:seen:_:)`; of each record, in that order, or of none.
-    ///   - change: changes the record with that number.
+    ///   - name: the name of the edit, for undo.
+    ///   - doing: the text shown while the edit runs.
+    ///   - seen: as in `edit(_:seen:_:)`, for each record in order, or empty.
+    ///   - change: edits the record with the given index.
     func editMany(
         _ name: String, doing: String, count: Int, seen: [SeenValues] = [],
         _ change: @escaping (NSManagedObjectContext, Int) -> Void, then next: @escaping () -> Void
@@ -105,7 +105,7 @@ extension Browser {
         noteContested(among: seen.lazy.map(\.object))
     }
 
-    /// What is looked at once at the end, and not for each group.
+    /// Updates that are done once at the end and not for each group.
     private func settleMany() {
         settleContested()
         list?.forgetDeletedMarks()
@@ -117,10 +117,10 @@ extension Browser {
         case undo, redo
     }
 
-    /// Takes a change of very many records back.
+    /// Undoes an edit of many records.
     func stepBack(_ group: EditGroup) { step(group, .undo, sentence("undoing: \(group.name)"), tr("undone")) }
 
-    /// Makes it again.
+    /// Redoes an edit of many records.
     func stepAgain(_ group: EditGroup) { step(group, .redo, sentence("doing again: \(group.name)"), tr("done again")) }
 
     private func step(_ group: EditGroup, _ direction: Direction, _ doing: String, _ verb: String) {
@@ -133,9 +133,9 @@ extension Browser {
         }
     }
 
-    /// Takes back all groups of a change, or makes them again.
+    /// Undoes or redoes all groups of an edit.
     ///
-    /// - Parameter stop: called when the user stops it; `nil` where that cannot be.
+    /// - Parameter stop: called when the user stops the work; `nil` if it cannot be stopped.
     private func goThroughGroups(
         of edit: Int, _ direction: Direction, _ doing: String, onStop stop: (() -> Void)? = nil,
         then next: @escaping () -> Void
@@ -155,7 +155,7 @@ extension Browser {
         }
         func piece(until deadline: ContinuousClock.Instant) -> Bool {
             while let group = current {
-                // The cursor goes to the first of them.
+                // Reveal only the first group: the cursor moves to its records.
                 list?.revealingChanges(reveals && group.number == 0) {
                     let noted = session.noting { if direction == .undo { manager.undo() } else { manager.redo() } }
                     manager.disableUndoRegistration()
@@ -178,7 +178,7 @@ extension Browser {
         }
     }
 
-    /// Nothing is left to do again: a part of a change is none that the user made.
+    /// Clears the redo stack, because part of an edit must not be redone.
     private func forgetRedo() {
         guard let manager = session?.context.undoManager else { return }
         manager.beginUndoGrouping()

@@ -4,21 +4,20 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// What the model's validation says of an attribute's values, as far as people are helped by it: limits, lengths, and the
-/// only values there are.
+/// Validation rules of an attribute that can be shown to the user: limits, lengths, and allowed values.
 struct FieldRules: Equatable {
     private(set) var least: String?
     private(set) var greatest: String?
-    /// Whether the limits themselves are not allowed.
+    /// True if the limit itself is not allowed.
     private(set) var excludesLeast = false
     private(set) var excludesGreatest = false
-    /// The least and the greatest length of a text.
+    /// The minimum and maximum length of a text.
     private(set) var shortest: Int?
     private(set) var longest: Int?
-    /// All values that are allowed.
+    /// All allowed values.
     private(set) var choices: [String] = []
 
-    /// Rules that are said in other words are checked all the same, and only not shown.
+    /// Reads the rules from validation predicates. Predicates of other forms are checked too, but not shown.
     init(of attribute: NSAttributeDescription) {
         for predicate in attribute.validationPredicates {
             for part in predicate.formatString.components(separatedBy: " AND ") { take(part) }
@@ -57,7 +56,7 @@ struct FieldRules: Equatable {
         }
     }
 
-    /// The parts between commas, without quotation marks.
+    /// The items between commas, without quotation marks.
     private static func items(of text: String) -> [String] {
         var items: [String] = []
         var item = ""
@@ -75,7 +74,7 @@ struct FieldRules: Equatable {
         return items.filter { !$0.isEmpty }
     }
 
-    /// In words: `at least 0, at most 90`.
+    /// The rules in words: `at least 0, at most 90`.
     var hint: String {
         var parts: [String] = []
         if let least { parts.append(excludesLeast ? sentence("more than \(least)") : sentence("at least \(least)")) }
@@ -90,9 +89,9 @@ struct FieldRules: Equatable {
     }
 }
 
-/// Checks what was typed for an attribute, by the model's own rules.
+/// Checks typed text with the model's validation rules.
 enum FieldCheck {
-    /// What is wrong with a text; `nil` where nothing is.
+    /// The problem with a text; `nil` if it is valid.
     static func problem(_ text: String?, of attribute: NSAttributeDescription, in object: NSManagedObject) -> String? {
         do {
             let parsed = try FieldText.value(text, of: attribute)
@@ -109,9 +108,9 @@ enum FieldCheck {
     }
 }
 
-/// Steps of a value by keys: a day for dates, one for numbers.
+/// Steps a value with keys: dates by a day, numbers by one.
 enum FieldStep {
-    /// The text of the next value; `nil` where there is nothing to step from.
+    /// The text of the next value; `nil` if the value cannot be stepped.
     static func text(_ text: String?, of attribute: NSAttributeDescription, by step: Int) -> String? {
         switch FieldText.kind(of: attribute) {
         case .date:

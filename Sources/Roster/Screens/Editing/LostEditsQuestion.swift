@@ -2,17 +2,17 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// A question on the screen: what becomes of edits of records that others deleted.
+/// The question on the screen about edits of records that others deleted.
 struct LostQuestion {
     let dialog: Dialog
     let edits: [LostEdit]
 }
 
-// What others deleted while it had edits that were not saved.
+// Records that others deleted while they had unsaved edits.
 
 extension Browser {
-    /// Takes deletions over that a save met before they were merged, and asks about the edits that are lost with them. Where
-    /// there are none, the save goes on.
+    /// Merges deletions that a save found, and asks about the edits lost with them. If no edits are lost, continues the
+    /// save.
     func takeOver(deletionsOf objects: [NSManagedObject], next: @escaping () -> Void) {
         guard let context = session?.context else { return }
         lossesTold = 0
@@ -21,13 +21,13 @@ extension Browser {
         context.processPendingChanges()
         let isTold = lossesTold != 0
         lossesTold = nil
-        // Each of the sets is made when it is asked for.
+        // Each access builds a new set, so read both once.
         let (updated, deleted) = (context.updatedObjects, context.deletedObjects)
         let isLeft = objects.contains { updated.contains($0) || deleted.contains($0) }
         if !isTold, !isLeft { save(preferring: nil, next: next) }
     }
 
-    /// Asks what becomes of edits whose record another program deleted meanwhile.
+    /// Asks about edits of records that another program has deleted.
     func askAboutLostEdits() {
         guard let session else { return }
         for layer in layers.layers { (layer as? ConflictScreen)?.forgetDeleted() }
@@ -48,13 +48,13 @@ extension Browser {
             role: .warning)
     }
 
-    /// Whether text is being typed: its next keys would answer a question that comes by itself.
+    /// True if the user is typing text. The next keys would answer a question that appears now.
     var isTyping: Bool {
         guard let top = layers.top, !top.isFinished else { return false }
         return top is CellEditor || top is Form || top is Prompt || top is Picker
     }
 
-    /// Leaves the question to the next save.
+    /// Postpones the question to the next save.
     private func keep(_ lost: [LostEdit]) {
         guard let first = lost.first else { return }
         lostEdits += lost
@@ -64,7 +64,7 @@ extension Browser {
             role: .warning)
     }
 
-    /// Asks what becomes of values that were typed for records which are no more: one question for all of them.
+    /// Asks what to do with edits of deleted records, in one question for all of them.
     func ask(aboutLost new: [LostEdit]) {
         guard !new.isEmpty else { return }
         var lost = new
@@ -111,7 +111,7 @@ extension Browser {
         needsDisplay = true
     }
 
-    /// Goes on with the save that asked, where something is to follow it. Answers whether there is one.
+    /// Continues the save that asked the question. Returns false if no action is to follow it.
     private func goOnSaving() -> Bool {
         guard let next = afterSave else { return false }
         save(then: next)

@@ -3,10 +3,10 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-// What is asked where the store's file is not in its place any more: nothing can be saved until that is answered.
+// Questions about a store whose file was moved, removed or replaced. Nothing can be saved until they are answered.
 
 extension Browser {
-    /// Says once that the store's file is gone; the next save asks what to do.
+    /// Shows once that the store's file is missing. The next save asks what to do.
     func tellLostFile() {
         guard let session, session.fileProblem != nil else { return }
         isFileLost = true
@@ -23,7 +23,7 @@ extension Browser {
                 : sentence("the store is no longer at \(name): ^S saves elsewhere or follows the file"), role: .error)
     }
 
-    /// What the first line says of a store whose file is not in its place.
+    /// Note in the first line about a missing or replaced file; `nil` if the file is in place.
     var lostFileNote: String? {
         guard isFileLost, let session else { return nil }
         guard session.fileProblem != nil else {
@@ -35,7 +35,7 @@ extension Browser {
         return isReplaced ? tr(" another file is in its place ") : tr(" the file is gone ")
     }
 
-    /// Asks about the store's file where it is not in its place. Answers whether it is so.
+    /// Asks what to do if the store's file is not in place. Returns false if it is.
     func asksAboutLostFile() -> Bool {
         guard let problem = session?.fileProblem else {
             isFileLost = false
@@ -46,7 +46,7 @@ extension Browser {
         return true
     }
 
-    /// Lets go of the store and opens the file that is in its place.
+    /// Closes the store and opens the file that replaced it.
     private func openOther() {
         writeState()
         do { try closeStore() } catch { return complain(error) }
@@ -56,7 +56,7 @@ extension Browser {
 
     /// Asks whether to follow the file or to save elsewhere.
     ///
-    /// - Parameter next: what is done once everything is saved.
+    /// - Parameter next: called when everything is saved.
     func ask(aboutLostFile problem: any Error, next: @escaping () -> Void) {
         guard let session else { return }
         var choices: [Dialog.Choice] = []
@@ -102,7 +102,7 @@ extension Browser {
         layers.push(prompt)
     }
 
-    /// Changes the store's place, and saves there.
+    /// Changes the store's URL and saves there.
     private func goOn(_ next: @escaping () -> Void, _ change: () throws -> Void) {
         do { try change() } catch { return complain(error) }
         guard let session else { return }

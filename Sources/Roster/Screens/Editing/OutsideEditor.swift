@@ -1,12 +1,10 @@
 import Foundation
 import Translation
 
-// Long texts, edited in the program that the user likes for them.
-
 extension Browser {
     /// Lets the user edit a text in `$VISUAL` or `$EDITOR`.
     ///
-    /// - Returns: the text as it was left; `nil` where it was not changed, and where something went wrong, which is told.
+    /// - Returns: the edited text; `nil` if it was not changed or an error was shown.
     func editOutside(_ text: String, named name: String) -> String? {
         let environment = ProcessInfo.processInfo.environment
         let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
@@ -17,11 +15,11 @@ extension Browser {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         do {
-            // What is edited is nothing for other users.
+            // Other users must not read the text.
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             let file = folder.appendingPathComponent("\(name.prefix(40).filter { $0.isLetter || $0.isNumber }).txt")
-            // Editors end the last line; one that was not ended before is not afterwards.
+            // Editors end the last line with a newline. It is added here and removed again below.
             try Data((text + "\n").utf8).write(to: file)
             var status: Int32 = 0
             lendTerminal { status = OutsideEditor.run(editor, on: file.path) }
@@ -40,7 +38,7 @@ extension Browser {
 }
 
 enum OutsideEditor {
-    /// Runs an editor, which may be a command with arguments, on a file, and waits for its end.
+    /// Runs an editor command, which may have arguments, on a file and waits until it ends.
     ///
     /// - Returns: its exit status.
     static func run(_ editor: String, on file: String) -> Int32 {

@@ -4,30 +4,30 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// A form for a record that exists, or for a new one.
+/// A form for an existing or a new record.
 ///
-/// Values are checked field by field by the model's own rules while the user types; the record changes when the form is
-/// accepted, as one step for undo.
+/// Fields are validated with the model's rules while the user types. The record is changed when the form is accepted,
+/// as one undo step.
 final class RecordForm {
     private unowned let browser: Browser
     private let session: StoreSession
-    /// The record to change; for a new one, a record outside any context that holds the defaults.
+    /// The record to edit. For a new one, a record without a context that holds the defaults.
     private let object: NSManagedObject
     private let isNew: Bool
-    /// What the record had when the form was opened, and the texts of its fields then: what others change since is neither
-    /// undone nor taken for it.
+    /// The values and field texts when the form was opened. Later changes of others are neither undone nor mistaken for
+    /// the user's.
     private let seen: SeenValues
     private var textsAtFirst: [String: String?] = [:]
     private var destinationsAtFirst: [String: [NSManagedObject]] = [:]
     private let onDone: (NSManagedObject) -> Void
-    /// What was picked for relationships, by name.
+    /// The records picked for relationships, by the relationship's name.
     private var picked: [String: [NSManagedObject]] = [:]
 
     /// Opens the form.
     ///
     /// - Parameters:
-    ///   - object: the record to change; `nil` adds one of `entity`.
-    ///   - focus: the property where the cursor begins.
+    ///   - object: the record to edit; `nil` adds a record of `entity`.
+    ///   - focus: the property with the initial focus.
     ///   - preset: values for a new record.
     static func open(
         in browser: Browser, session: StoreSession, object: NSManagedObject?, entity: NSEntityDescription,
@@ -148,12 +148,12 @@ final class RecordForm {
         return [:]
     }
 
-    /// Ends where the record is no more: what was typed may make it anew.
+    /// Closes the form of a deleted record and asks whether to recreate it with the edits.
     private func letGo(_ fields: [FormField]) {
         var mine: [String: Any] = [:]
         for field in fields where isTyped(field) {
             if let attribute = object.entity.attributesByName[field.id] {
-                // Checked before: it parses.
+                // Already checked, so it parses.
                 mine[field.id] = (try? FieldText.value(field.value, of: attribute)) ?? NSNull()
             } else if let relationship = object.entity.relationshipsByName[field.id] {
                 let chosen = chosen(relationship, value: field.value)
@@ -164,7 +164,7 @@ final class RecordForm {
         browser.ask(aboutLost: [LostEdit(object: object, mine: mine, others: seen.values)])
     }
 
-    /// Whether the user gave a field another value than it had at first.
+    /// True if the user changed the field from its initial value.
     private func isTyped(_ field: FormField) -> Bool {
         guard field.kind != .readOnly else { return false }
         guard let relationship = object.entity.relationshipsByName[field.id] else {
@@ -173,18 +173,18 @@ final class RecordForm {
         return chosen(relationship, value: field.value) != destinationsAtFirst[field.id] ?? []
     }
 
-    /// What a field says of a relationship.
+    /// The records that the field holds for a relationship.
     private func chosen(_ relationship: NSRelationshipDescription, value: String?) -> [NSManagedObject] {
         value == nil ? [] : picked[relationship.name] ?? destinationsAtFirst[relationship.name] ?? []
     }
 
-    /// Writes the values that the user gave: what others changed meanwhile stays, and a record that is not changed must not
-    /// become dirty. A new record gets all of them.
+    /// Writes only the values that the user changed: changes of others stay, and an unchanged record does not become
+    /// dirty. A new record gets all values.
     private func write(_ fields: [FormField], to target: NSManagedObject) {
         for field in fields where isNew || isTyped(field) {
             if let attribute = object.entity.attributesByName[field.id] {
                 let old = FieldText.text(target.value(forKey: field.id), of: attribute)
-                // Checked before: what does not parse never comes here.
+                // Already checked: a text that does not parse is never accepted.
                 guard field.kind != .readOnly, old != field.value,
                     let value = try? FieldText.value(field.value, of: attribute)
                 else {
@@ -203,7 +203,7 @@ final class RecordForm {
         var new = chosen(relationship, value: value)
         let first = destinationsAtFirst[relationship.name] ?? []
         if relationship.isToMany, old != first {
-            // Others added to it, or took away, while it was chosen from.
+            // Others added or removed records while the user was choosing.
             let (came, went) = (new.filter { !first.contains($0) }, first.filter { !new.contains($0) })
             new = old.filter { !went.contains($0) } + came.filter { !old.contains($0) }
         }
@@ -246,7 +246,7 @@ final class RecordForm {
             })
     }
 
-    /// Adds a record to those of a relationship, or takes it away where it is among them.
+    /// Adds a record to those of a relationship, or removes it if it is already there.
     private func take(
         _ other: NSManagedObject, into current: [NSManagedObject], of relationship: NSRelationshipDescription,
         _ form: Form
@@ -263,7 +263,7 @@ final class RecordForm {
         form.setValue(Self.text(objects, of: relationship), of: relationship.name)
     }
 
-    /// Opens the form of a record that is to be related, called as was typed.
+    /// Opens a form for a new related record, with the typed text as its name.
     private func addNew(
         _ entity: NSEntityDescription, named name: String, then next: @escaping (NSManagedObject) -> Void
     ) {

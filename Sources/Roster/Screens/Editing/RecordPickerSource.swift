@@ -3,8 +3,7 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// The records of an entity to pick one from, by name. Only a page of them is read at a time; long lists are searched
-/// beside the keys.
+/// The records of an entity by name, for a picker. Reads them in pages, and searches long lists in the background.
 final class RecordPickerSource: PickerSource {
     private let entity: NSEntityDescription
     private let label: NSAttributeDescription?
@@ -12,19 +11,19 @@ final class RecordPickerSource: PickerSource {
     private let chosen: Set<NSManagedObject>
     private let condition: NSPredicate?
     private var objects: [NSManagedObject] = []
-    /// What was typed.
+    /// The typed text.
     private(set) var text = ""
-    /// Whether the last item makes a new record.
+    /// True if the last item creates a new record.
     var offersNew = false
     private var reading: Job<[NSManagedObject]>?
-    /// Called when the screen has to be painted anew.
+    /// Called when the screen has to be redrawn.
     private let onDisplay: () -> Void
     var onRead: () -> Void = {}
 
     /// - Parameters:
-    ///   - chosen: the records that are marked as chosen already.
-    ///   - condition: which records there are to choose from; `nil` for all.
-    ///   - onDisplay: called when records were found beside the keys.
+    ///   - chosen: the records to mark as chosen.
+    ///   - condition: the records to offer; `nil` for all.
+    ///   - onDisplay: called when a background search has found records.
     init(
         entity: NSEntityDescription, session: StoreSession, chosen: Set<NSManagedObject>,
         among condition: NSPredicate? = nil, onDisplay: @escaping () -> Void
@@ -40,10 +39,10 @@ final class RecordPickerSource: PickerSource {
 
     var count: Int { objects.count + (offersNew ? 1 : 0) }
 
-    /// Whether an item stands for a record that is still to be made.
+    /// True if the item creates a new record.
     func isNew(_ index: Int) -> Bool { index == objects.count }
 
-    /// Where the picker begins: at the record that is chosen, when it is one.
+    /// The initial position: the chosen record if there is exactly one.
     var firstChosen: Int { chosen.count == 1 ? objects.firstIndex { chosen.contains($0) } ?? 0 : 0 }
 
     var isReading: Bool { reading != nil }
@@ -86,10 +85,10 @@ final class RecordPickerSource: PickerSource {
         return request
     }
 
-    /// Looks for the records beside the keys. What was found before stays until then.
+    /// Searches in the background. The previous records stay until then.
     private func read() {
         reading = Job { [request, context = session.context] in
-            // Several letters typed at once are worth one search.
+            // Wait for more letters, to search once for several.
             try await Task.sleep(for: .milliseconds(40))
             return try await context.fetchAsynchronously(request)
         } then: { [unowned self] result in

@@ -2,13 +2,13 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// A save of very many records while it goes on, on the main thread: it looks at the keys now and then. Those that move go through
-/// the list beneath as it was, Esc stops the save as long as the store has not begun to commit, and all others are refused.
+/// A save of many records, running on the main thread and checking for keys. Keys that move in the list below work on
+/// its old contents. Esc stops the save until the store begins to commit. Other keys are refused.
 final class RunningSave: Layer {
-    /// Thrown where the user stops the save.
+    /// Thrown if the user stops the save.
     struct Stopped: Error {}
 
-    /// The parts of the work, about, as they follow on each other.
+    /// The phases of a save in order, with their approximate shares of the time.
     enum Part {
         case looking, saving, settling
 
@@ -22,7 +22,7 @@ final class RunningSave: Layer {
     }
 
     private unowned let browser: Browser
-    /// The list, where nothing lies on it but the save.
+    /// The list, if it is directly below the save.
     private let list: ListScreen?
     private let what: String
     private let began = ContinuousClock.now
@@ -31,10 +31,10 @@ final class RunningSave: Layer {
     private var isStopped = false
     private var isRefusing = false
     private var steps = 0
-    /// When the screen last showed it.
+    /// Time of the last redraw.
     private var shown = ContinuousClock.now - Activity.interval
     var isFinished = false
-    /// The signal that ends the program when the save is over.
+    /// The signal that ends the program after the save.
     private(set) var signal: Int32?
 
     init(in browser: Browser, _ session: StoreSession) {
@@ -49,7 +49,7 @@ final class RunningSave: Layer {
 
     // MARK: Progress
 
-    /// Notes a step of a part, and looks at the keys after some.
+    /// Records a step of a phase. Checks for keys after every few steps.
     ///
     /// - Throws: ``Stopped``.
     func step(_ part: Part, _ done: Int, of count: Int) throws {
@@ -58,7 +58,7 @@ final class RunningSave: Layer {
         try note(part, Double(done) / Double(max(1, count)), canStop: part != .settling)
     }
 
-    /// Notes how much of a part is done, and looks at the keys.
+    /// Records the completed fraction of a phase and checks for keys.
     ///
     /// - Throws: ``Stopped``.
     func note(_ part: Part, _ done: Double, canStop: Bool) throws {
@@ -78,7 +78,7 @@ final class RunningSave: Layer {
             self.signal = signal
             isStopped = true
         case .key(Key(.escape)), .key(Key(.character("c"), .control)): isStopped = true
-        // Over a slow line Esc and the key after it arrive as one.
+        // Over a slow connection, Esc and the next key arrive as one key with Alt.
         case .key(let key) where key.modifiers.contains(.alt): isStopped = true
         case .key, .mouse: isRefusing = list?.move(event) != true
         default: break
@@ -97,23 +97,23 @@ final class RunningSave: Layer {
 }
 
 extension Browser {
-    /// Runs a save; one of very many records looks at the keys meanwhile.
+    /// Runs a save. A save of many records checks for keys while it runs.
     func saving(_ body: (SaveAttempt) -> SaveAttempt.Outcome) -> SaveAttempt.Outcome? {
         guard let session else { return nil }
-        // The context looks at what was changed and taken back, too.
+        // The context also examines records whose changes were undone, so the number of edits counts too.
         guard session.unsavedCount >= limits.longSave || !hasFewEdits else {
             let outcome = body(SaveAttempt(session: session))
             if case .saved = outcome { baseline.wasSaved() }
             return outcome
         }
-        // A question that was just answered is no layer any more: the list beneath it can move.
+        // Remove a question that was just answered: the list below it can then move.
         layers.removeFinished()
         let running = RunningSave(in: self, session)
         runningSave = running
         layers.push(running)
         let outcome = body(SaveAttempt(session: session, running: running))
         if case .saved = outcome {
-            // What is painted meanwhile may ask for it.
+            // Drawing during a step may access `baseline`, so change a copy.
             var edits = baseline
             baseline = EditBaseline()
             edits.wasSaved { done, count in try? running.step(.settling, done, of: count) }
@@ -129,7 +129,7 @@ extension Browser {
 }
 
 extension ListScreen {
-    /// Acts on an event that moves in the list and does nothing else. Answers whether it is one.
+    /// Handles an event that only moves in the list. Returns false for any other event.
     func move(_ event: Event) -> Bool {
         switch event {
         case .key(let key):

@@ -1,7 +1,7 @@
 import TerminalKit
 import Translation
 
-/// A save that another program's lock holds up. It is tried again between the keys.
+/// A save delayed by another program's lock. It is retried between keys.
 struct WaitingSave {
     let began = ContinuousClock.now
     let preference: SaveAttempt.Preference?
@@ -10,7 +10,7 @@ struct WaitingSave {
 }
 
 extension Browser {
-    /// Takes a note of a save that has to wait.
+    /// Schedules the next attempt of a save, or gives up after `StoreLock.patience`.
     func waitToSave(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
         if let waitingSave, ContinuousClock.now - waitingSave.began >= StoreLock.patience {
             self.waitingSave = nil
@@ -21,10 +21,10 @@ extension Browser {
         needsDisplay = true
     }
 
-    /// Tries a save again that waits, when its time has come.
+    /// Retries a waiting save if its time has come.
     func retrySave() {
         guard let waiting = waitingSave, waiting.nextAttempt <= .now else { return }
-        // It may ask something.
+        // The save may ask a question.
         if isTyping {
             waitingSave?.nextAttempt = .now + limits.lockPause
         } else {
@@ -32,7 +32,7 @@ extension Browser {
         }
     }
 
-    /// Whether an event stops a save that waits.
+    /// Stops a waiting save if the event is Esc or Ctrl-C. Returns true if it did.
     func stopsWaitingSave(_ event: Event) -> Bool {
         guard waitingSave != nil, case .key(let key) = event,
             [Key(.escape), Key(.character("c"), .control)].contains(key)
@@ -42,12 +42,12 @@ extension Browser {
         return true
     }
 
-    /// What the last line says while a save waits.
+    /// Text of the last line while a save waits.
     var waitingNote: String? {
         waitingSave.map { _ in tr("another program has the store locked: the save is tried again, Esc stops it") }
     }
 
-    /// What is said of work that goes on beside the keys.
+    /// Status text for a save that waits.
     var activity: String? {
         waitingSave.map { Activity.text("saving", since: $0.began) }
     }

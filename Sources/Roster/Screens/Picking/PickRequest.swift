@@ -12,12 +12,12 @@ extension Flags {
             + "KEY. The screen is the terminal's even in a pipe; exit status 1 where none was chosen.")
 }
 
-/// What is printed of the records that are picked.
+/// The format of picked records.
 struct PickRequest: Equatable {
-    /// `nil` prints the URI.
+    /// The attribute to print; `nil` prints the URI.
     let keyPath: String?
 
-    /// Whether a null character ends each record instead of a line break.
+    /// True to end each record with a null character instead of a line break.
     let endsWithNull: Bool
 
     init(_ text: String, endsWithNull: Bool = false) {
@@ -25,14 +25,14 @@ struct PickRequest: Equatable {
         self.endsWithNull = endsWithNull
     }
 
-    /// The records as they are printed. A line is one record: line breaks in a value become spaces, unless null characters end
-    /// the records.
+    /// The output for the picked records, one per line. Line breaks in values are replaced by spaces, unless null
+    /// characters end the records.
     func output(of texts: [String]) -> String {
         guard !endsWithNull else { return texts.map { $0 + "\0" }.joined() }
         return texts.map { text in String(text.map { $0.isNewline ? " " : $0 }) + "\n" }.joined()
     }
 
-    /// - Throws: ``CommandError`` of misuse where the entity has no such attribute.
+    /// - Throws: ``CommandError`` of kind misuse if the entity does not have the attribute.
     func check(_ entity: NSEntityDescription) throws {
         if let keyPath { try EntityKeys.attribute(at: keyPath, of: entity, for: "print") }
     }
@@ -46,10 +46,9 @@ struct PickRequest: Equatable {
 }
 
 extension Browser {
-    /// Whether the user is to pick records.
     var isPicking: Bool { options.pick != nil }
 
-    /// Ends the program with these records as its answer.
+    /// Ends the program with these records as its result.
     func pick(_ objects: [NSManagedObject]) {
         guard let request = options.pick else { return }
         guard !objects.isEmpty else { return say("no record under the cursor") }
