@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// How the user left a store: kept by value, so that nothing of it depends on what the program is made of.
+/// The state of a store's screens, for the next start. It contains only plain values.
 ///
-/// Every part may be missing or wrong: what cannot be read, or does not fit the model any more, is as if it were not there.
+/// Every part is optional: parts that cannot be read or do not fit the model any more are ignored.
 struct BrowserState: Codable, Equatable {
-    /// The store's file, for people who look into the folder.
+    /// The store's path, for people who read the file.
     var store: String?
     var entity: String?
     var lists: [String: ListState] = [:]
@@ -14,7 +14,7 @@ struct BrowserState: Codable, Equatable {
     var commands: [String] = []
     var showsDetail = false
 
-    /// So many entries of a history are kept.
+    /// Maximum number of entries of a history.
     static let historyLimit = 100
 
     init() {}
@@ -26,7 +26,7 @@ struct BrowserState: Codable, Equatable {
         }
         store = read(.store, or: nil)
         entity = read(.entity, or: nil)
-        // One list that cannot be read does not take the others along.
+        // One unreadable list does not affect the others.
         lists = read(.lists, or: [String: Lenient<ListState>]()).compactMapValues(\.value)
         filters = read(.filters, or: [])
         searches = read(.searches, or: [])
@@ -34,7 +34,7 @@ struct BrowserState: Codable, Equatable {
         showsDetail = read(.showsDetail, or: false)
     }
 
-    /// A value, or nothing where it cannot be read.
+    /// A value, or `nil` if it cannot be read.
     private struct Lenient<Value: Decodable>: Decodable {
         let value: Value?
 
@@ -42,7 +42,7 @@ struct BrowserState: Codable, Equatable {
     }
 }
 
-/// How the user left the list of one entity.
+/// The state of an entity's list.
 struct ListState: Codable, Equatable {
     struct Key: Codable, Equatable {
         var key: String
@@ -72,9 +72,9 @@ struct ListState: Codable, Equatable {
         columns = settings.columns
     }
 
-    /// The settings, as far as they still fit the entity.
+    /// The settings that still fit the entity.
     ///
-    /// - Parameter first: how the list is first shown.
+    /// - Parameter first: the initial settings of the list.
     func settings(
         _ first: ListSettings, of entity: NSEntityDescription, in coordinator: NSPersistentStoreCoordinator?
     ) -> ListSettings {

@@ -1,18 +1,17 @@
 import Foundation
 import RosterCommands
 
-/// Where the state of a store is kept between two starts: a file of its own in the user's folder for such things.
+/// The file with the state of a store, in the user's state folder.
 ///
-/// The file is replaced as a whole. One that is missing or damaged is as if the store was never opened; the next time it is
-/// written anew.
+/// The file is written atomically. If it is missing or damaged, the store is shown as on its first start.
 struct BrowserStateFile {
     let url: URL
-    /// The path of the store; the URL of one on a server.
+    /// The path of the store, or its URL on a server.
     private let store: String
-    /// More than this is not ours, whatever it is.
+    /// Larger files were not written by this program.
     private static let greatestSize = 4 << 20
 
-    /// - Parameter folder: where the files of all stores stand.
+    /// - Parameter folder: the folder for the state files of all stores.
     init(folder: URL, store: URL) {
         let place = StorePlace(url: store.isFileURL ? store.standardizedFileURL.resolvingSymlinksInPath() : store)
         self.store = place.name
@@ -33,7 +32,7 @@ struct BrowserStateFile {
         return state
     }
 
-    /// Writes the state. Where that cannot be, the next start begins as if the store was never opened.
+    /// Writes the state. Errors are ignored: the next start then uses defaults.
     func write(_ state: BrowserState) {
         var state = state
         state.store = store
@@ -41,14 +40,14 @@ struct BrowserStateFile {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         guard let data = try? encoder.encode(state) else { return }
         let folder = url.deletingLastPathComponent()
-        // What was looked at is nothing for other users.
+        // Other users must not read the state.
         try? FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try? data.write(to: url, options: .atomic)
         try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
     }
 
-    /// A number for a path that is the same in every process (FNV-1a).
+    /// A hash of a path that is the same in every process (FNV-1a).
     private static func digest(of path: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -2,16 +2,16 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// Which list is shown first: what the command line asks for, what was left there last time, or what is the most of a store.
+/// The first list to show: from the command line, the last state, or the main entity of the store.
 struct FirstList {
     let browser: Browser
     let session: StoreSession
     let options: BrowserOptions
     let state: BrowserState
 
-    /// The entity that is shown first.
+    /// The entity to show first.
     ///
-    /// - Throws: where the command line names an entity that is not there, or there is none at all.
+    /// - Throws: an error if the command line names an unknown entity, or if the model has no entity.
     func entity() throws -> NSEntityDescription {
         let entities = session.entities
         if let name = options.entityName, !options.isSuggestion || known(state.entity) == nil {
@@ -30,20 +30,20 @@ struct FirstList {
         name.flatMap { name in session.entities.first { $0.name == name } }
     }
 
-    /// How much an entity is what a store is about: it has many records, and many others belong to it. Of entities that
-    /// weigh the same, the first by name.
+    /// The importance of an entity, which grows with its records and relationships. Of equally important entities, the
+    /// first by name is shown.
     private func weight(_ entity: NSEntityDescription) -> Double {
         let count = session.sizes[entity.name ?? ""] ?? 0
         let ties = entity.relationshipsByName.values.count { !$0.isTransient }
         let weight = log2(Double(1 + count)) * Double(2 + min(ties, 20))
-        // What has no name tells little in a list, and what has only relationships tells nothing.
+        // Entities without a label are less useful in a list, and those without attributes least.
         if entity.attributesByName.values.allSatisfy(\.isTransient) { return weight / 8 }
         return EntityDisplay.label(of: entity) == nil ? weight / 2 : weight + 0.5
     }
 
-    /// How the list of the first entity is shown.
+    /// The settings of the first list.
     ///
-    /// - Throws: where a key of the command line does not fit the entity.
+    /// - Throws: an error if a key of the command line does not fit the entity.
     func settings(for entity: NSEntityDescription) throws -> ListSettings {
         let kept = state.lists[entity.name ?? ""]
         var settings =
@@ -68,19 +68,19 @@ struct FirstList {
     }
 }
 
-/// By which attribute the records of an entity fall into groups that people would look for.
+/// Guesses an attribute that groups the records of an entity into useful sections.
 struct SectionGuess {
     let entity: NSEntityDescription
     let context: NSManagedObjectContext
 
-    /// So many records are looked at.
+    /// Number of records examined.
     private static let sample = 400
     private static let tellingWords = [
         "kind", "type", "category", "group", "zone", "genre", "status", "state", "level", "label", "country", "city",
         "year", "section", "style", "name", "location", "place", "role", "brand", "color", "colour",
     ]
 
-    /// The key path; `nil` where nothing groups well.
+    /// The key path; `nil` if no attribute groups well.
     var keyPath: String? {
         let candidates = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(mayGroup)
         guard !candidates.isEmpty else { return nil }
@@ -101,7 +101,7 @@ struct SectionGuess {
         guard attribute.isSortable, attribute !== EntityDisplay.label(of: entity) else { return false }
         switch attribute.attributeType {
         case .stringAttributeType, .booleanAttributeType: return true
-        // Numbers count or measure, unless their name says that they stand for a kind.
+        // Numbers are counts or measurements, unless their name suggests a kind.
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return isTelling(attribute)
         default: return false
         }
@@ -112,7 +112,7 @@ struct SectionGuess {
         return Self.tellingWords.contains { name.hasSuffix($0) }
     }
 
-    /// How well an attribute groups the rows; `nil` for not at all.
+    /// A rating of the attribute's groups; `nil` if it is unsuitable.
     private func weight(of attribute: NSAttributeDescription, in rows: [NSDictionary]) -> Double? {
         var sizes: [AnyHashable: Int] = [:]
         for row in rows {
@@ -120,7 +120,7 @@ struct SectionGuess {
             sizes[key, default: 0] += 1
         }
         let filled = sizes.values.reduce(0, +)
-        // Some groups, each with several records, and not all of them in one.
+        // Several groups, with several records each, and not almost all records in one.
         guard sizes.count >= 2, sizes.count * 2 <= filled, filled * 2 >= rows.count,
             sizes.count <= (isTelling(attribute) ? 100 : 60),
             let largest = sizes.values.max(), largest * 20 <= filled * 19

@@ -4,19 +4,19 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// What deleting a record takes along by the model's delete rules.
+/// The effects of deleting records according to the model's delete rules.
 struct DeletePlan {
-    /// How many other records are deleted with them, by entity, and what the first of them are called.
+    /// Numbers of other records that are deleted too, by entity, with the names of the first ones.
     private var cascaded: [String: (count: Int, names: [String])] = [:]
-    /// The records that lose what refers to a deleted one, by the relationship in which they have it.
+    /// The records that lose references to deleted ones, by relationship.
     private(set) var nullified: [Loss] = []
-    /// Why the delete rules forbid it.
+    /// Reasons why the delete rules forbid the deletion.
     private(set) var denied: [String] = []
 
-    /// What becomes of the records behind one relationship.
+    /// The effect on records with a relationship to deleted ones.
     struct Loss {
         let relationship: NSRelationshipDescription
-        /// How many deleted records each of them loses.
+        /// Number of deleted records that each of them loses.
         var counts: [ObjectIdentifier: Int]
 
         /// `1 Team loses its Home venue`, `3 Venues lose one of their Teams`.
@@ -38,7 +38,7 @@ struct DeletePlan {
     }
 
     let objects: [NSManagedObject]
-    /// All that is deleted, and how much of it was looked at: for what it takes along, and for what that does to others.
+    /// All records to delete. Each is first followed for cascades, then examined for effects on others.
     private var doomed: [NSManagedObject]
     private var known: Set<ObjectIdentifier> = []
     private var registered = 0
@@ -46,15 +46,15 @@ struct DeletePlan {
     private var examined = 0
     private var relationships: [ObjectIdentifier: [NSRelationshipDescription]] = [:]
 
-    /// A plan that is not made yet: `advance(until:)` does.
+    /// Creates an empty plan, which `advance(until:)` completes.
     ///
     /// - Parameter objects: records of one entity; at least one.
     init(deleting objects: [NSManagedObject]) { (self.objects, doomed) = (objects, objects) }
 
-    /// How much of the plan is made, from 0 to 1.
+    /// The completed fraction, from 0 to 1.
     var share: Double { Double(registered + followed + examined) / Double(max(1, objects.count + 2 * doomed.count)) }
 
-    /// Goes on with the plan. Answers whether it is complete.
+    /// Continues until the deadline. Returns true if the plan is complete.
     mutating func advance(until deadline: ContinuousClock.Instant) -> Bool {
         var steps = 0
         while examined < doomed.count {
@@ -81,12 +81,12 @@ struct DeletePlan {
         return found
     }
 
-    /// Whether a record is there still: others may delete it meanwhile.
+    /// True if the record was not deleted by others.
     private func isThere(_ object: NSManagedObject) -> Bool {
         !object.isDeleted && object.managedObjectContext != nil
     }
 
-    /// Takes up what a record takes along.
+    /// Adds the records that a record's cascades delete.
     private mutating func follow(_ current: NSManagedObject) {
         guard isThere(current) else { return }
         for relationship in relationships(of: current) where relationship.deleteRule == .cascadeDeleteRule {
@@ -121,7 +121,7 @@ struct DeletePlan {
         }
     }
 
-    /// More reasons than this have no room in a question.
+    /// Maximum number of reasons in a question.
     private static let mostReasons = 20
 
     private mutating func addLosses(of others: [NSManagedObject], inverse: NSRelationshipDescription) {
@@ -134,13 +134,13 @@ struct DeletePlan {
         for other in others { nullified[index].counts[ObjectIdentifier(other), default: 0] += 1 }
     }
 
-    /// What the records are called, as many as a line holds.
+    /// Names of the first records.
     var names: String {
         let names = objects.prefix(3).map { "“\(RecordName.short($0))”" }.joined(separator: ", ")
         return objects.count > 3 ? names + ", …" : names
     }
 
-    /// The question's lines.
+    /// The lines of the question.
     var lines: [TextPane.Line] {
         let entity = objects.first?.entity.name ?? "record"
         var lines = [

@@ -1,21 +1,21 @@
 import CoreData
 import Foundation
 
-/// What stood in the store when the user began to change a record.
+/// The values in the store when the user began to change a record.
 ///
-/// Changes of other processes are merged into the context as they come; what the user changed stays. This remembers the
-/// values the user saw, so that a save can tell when another process changed the same property meanwhile.
+/// Changes of other processes are merged into the context as they arrive; the user's changes remain. The baseline keeps
+/// the values that the user saw: a save can then detect that another process changed the same property.
 struct EditBaseline {
     private var values: [ObjectIdentifier: (object: NSManagedObject, base: [String: Any], mine: [String: Any])] = [:]
 
-    /// What was written by saves of edits that may still be undone.
+    /// Values written by saves of edits that may still be undone.
     private var saved: [ObjectIdentifier: (object: NSManagedObject, mine: [String: Any])] = [:]
 
-    /// Takes up the properties that were changed since the last call. Call after every edit.
+    /// Records the properties that changed since the last call. Call after every edit.
     ///
     /// - Parameters:
-    ///   - objects: what the edit changed, where that is known; else all that is changed is looked at.
-    ///   - seen: what the user saw of records, where that was before the edit: others may have changed them since.
+    ///   - objects: the changed objects, if known; `nil` examines all changed objects.
+    ///   - seen: the values that the user saw, if that was before the edit: others may have changed them since.
     mutating func note(
         _ context: NSManagedObjectContext, _ objects: [NSManagedObject]? = nil, seen: some Sequence<SeenValues> = []
     ) {
@@ -23,7 +23,7 @@ struct EditBaseline {
         note(context, objects, seen, isStep: false)
     }
 
-    /// - Parameter isStep: whether it was undone or done again: then an edit that was taken back keeps what it had found.
+    /// - Parameter isStep: true for undo and redo, in which an undone edit keeps its base values.
     private mutating func note(
         _ context: NSManagedObjectContext, _ objects: [NSManagedObject]?, _ seen: [ObjectIdentifier: [String: Any]],
         isStep: Bool
@@ -33,7 +33,7 @@ struct EditBaseline {
             var base = values[id]?.base ?? [:]
             let mine = object.changedValues()
             guard !mine.isEmpty else {
-                // It was taken back. What it found is kept, for the case that it is made again.
+                // The edit was undone. Its base values are kept for a redo.
                 values[id]?.mine = [:]
                 continue
             }
@@ -45,12 +45,12 @@ struct EditBaseline {
         }
     }
 
-    /// Forgets everything: the changes were thrown away.
+    /// Removes all edits, after the changes were discarded.
     mutating func removeAll() { values = [:] }
 
-    /// Keeps of changes that were saved only what was written, for the case that they are undone.
+    /// Keeps only the written values of saved edits, in case they are undone.
     ///
-    /// - Parameter step: called for each of them, with how many are done and how many there are.
+    /// - Parameter step: called after each edit with the number of completed edits and of all edits.
     mutating func wasSaved(_ step: (_ done: Int, _ count: Int) -> Void = { _, _ in }) {
         var done = 0
         for (id, entry) in values {
@@ -61,12 +61,12 @@ struct EditBaseline {
         values = [:]
     }
 
-    /// Takes up what a step of undo or redo changed, after it.
+    /// Updates the baseline after a step of undo or redo.
     ///
-    /// What an edit that was not saved had found comes back as others have written it meanwhile. And the undoing of a
-    /// saved edit takes the place of what that wrote, and of nothing that others wrote later: they are asked about.
+    /// If an unsaved edit is undone, properties that others changed get the others' values. Undoing a saved edit may
+    /// replace only the values it wrote: if others changed them later, that is a conflict.
     ///
-    /// - Parameter objects: what the step changed, where that is known; else all edits are looked at.
+    /// - Parameter objects: the changed objects, if known; `nil` examines all edits.
     mutating func noteStep(_ context: NSManagedObjectContext, _ objects: [NSManagedObject]? = nil) {
         let edits = objects?.compactMap { values[ObjectIdentifier($0)] } ?? Array(values.values)
         for (object, base, _) in edits where object.isUpdated && !object.isDeleted {
@@ -84,21 +84,21 @@ struct EditBaseline {
         note(context, objects, seen, isStep: true)
     }
 
-    /// The records with edits of the user that others deleted, with the values that the user gave them; each is told once.
+    /// Removes and returns the user's edits of records that others deleted.
     mutating func takeLostEdits(in session: StoreSession) -> [LostEdit] {
         let context = session.context
-        // What others deleted counts as deleted until then.
+        // Until then, objects deleted by others are in `deletedObjects`.
         context.processPendingChanges()
         let deletedHere = context.deletedObjects
         let gone = values.values.filter { $0.object.isDeleted && !deletedHere.contains($0.object) }
         for (object, _, _) in gone { values[ObjectIdentifier(object)] = nil }
-        // What the user deleted too, after the edit, is no loss.
+        // Records that the user deleted after the edit are not lost.
         return gone.filter { !session.wasDeletedHere($0.object) }
             .map { LostEdit(object: $0.object, mine: $0.mine) }.filter(\.isOfUser)
     }
 
-    /// The to-one relationships that the user set to records which others deleted since: they have no value then, which the
-    /// user did not choose. Each is told once.
+    /// Removes and returns the to-one relationships that the user set to records which others deleted since. Their
+    /// value is now nil, which the user did not choose.
     mutating func takeLostTargets(in context: NSManagedObjectContext) -> [LostTarget] {
         let deletedHere = context.deletedObjects
         var lost: [LostTarget] = []
@@ -114,15 +114,15 @@ struct EditBaseline {
         return lost
     }
 
-    /// Whether nothing that the user changed is waiting for a save.
+    /// True if the user has not changed anything since the last save.
     var isEmpty: Bool { values.isEmpty }
 
-    /// How many records were changed, also those whose changes were taken back since.
+    /// Number of changed records, including those whose changes were undone.
     var count: Int { values.count }
 
-    /// The properties that both the user and another process changed, to different values.
+    /// Returns the properties that the user and another process changed to different values.
     ///
-    /// - Parameter step: called for each record that is looked at, with how many are done and how many there are.
+    /// - Parameter step: called for each record with the number of examined records and of all records.
     func conflicts(_ step: (_ done: Int, _ count: Int) throws -> Void = { _, _ in }) rethrows -> [RecordConflict] {
         var done = 0
         return try values.values.compactMap { entry -> (name: String, conflict: RecordConflict)? in
@@ -133,7 +133,7 @@ struct EditBaseline {
         .sorted { $0.name < $1.name }.map(\.conflict)
     }
 
-    /// The same of one record; `nil` where there are none.
+    /// Returns the conflict of one record; `nil` if no field is contested.
     func conflict(of object: NSManagedObject) -> RecordConflict? {
         guard let base = values[ObjectIdentifier(object)]?.base, object.isUpdated, !object.isDeleted,
             object.managedObjectContext != nil
@@ -158,10 +158,10 @@ struct EditBaseline {
     }
 }
 
-/// What a record had when the user began to type.
+/// The values of a record when the user began to type.
 struct SeenValues {
     let object: NSManagedObject
-    /// The values of attributes and to-one relationships; `NSNull` where none.
+    /// Values of attributes and to-one relationships; `NSNull` for nil.
     let values: [String: Any]
 
     init(object: NSManagedObject, values: [String: Any]) { (self.object, self.values) = (object, values) }
@@ -169,7 +169,7 @@ struct SeenValues {
     init(of object: NSManagedObject) {
         self.object = object
         let attributes = object.entity.attributesByName.values.filter { !$0.isTransient }.map(\.name)
-        // A record that is in no context yet has no relationships.
+        // Without a context, a record does not have relationships yet.
         let relationships =
             object.managedObjectContext == nil
             ? [] : object.entity.relationshipsByName.values.filter { !$0.isToMany && !$0.isTransient }.map(\.name)
@@ -177,13 +177,13 @@ struct SeenValues {
             uniqueKeysWithValues: (attributes + relationships).map { ($0, object.value(forKey: $0) ?? NSNull()) })
     }
 
-    /// What it had in one attribute.
+    /// Reads only one attribute.
     init(of object: NSManagedObject, attribute: String) {
         self.object = object
         values = [attribute: object.value(forKey: attribute) ?? NSNull()]
     }
 
-    /// Whether the record is no more.
+    /// True if the record was deleted.
     var isGone: Bool { object.isDeleted || object.managedObjectContext == nil }
 }
 
@@ -191,14 +191,14 @@ struct SeenValues {
 nonisolated struct RecordConflict {
     struct Field {
         let property: NSPropertyDescription
-        /// What the user saw when the edit began; `nil` or `NSNull` for no value.
+        /// The value that the user saw when the edit began; `nil` or `NSNull` for no value.
         var base: Any?
         let mine: Any?
         let theirs: Any?
 
-        /// Whether both changed it, to different values. Lists of related records are merged, and never contested.
+        /// True if both changed the field to different values. To-many relationships are merged and never contested.
         var isContested: Bool {
-            // A conflict that a save met names records by their IDs.
+            // Conflicts from a save contain object IDs instead of records.
             func plain(_ value: Any?) -> Any? { (value as? NSManagedObject)?.objectID ?? value }
             return (property as? NSRelationshipDescription)?.isToMany != true
                 && !EditBaseline.isEqual(plain(base), plain(theirs))
@@ -209,12 +209,12 @@ nonisolated struct RecordConflict {
     let object: NSManagedObject
     let fields: [Field]
 
-    /// The same with the fields alone that both changed to different values.
+    /// The conflict with only the contested fields.
     var contested: RecordConflict { RecordConflict(object: object, fields: fields.filter(\.isContested)) }
 }
 
 nonisolated extension RecordConflict {
-    /// The fields that the user changed, of a conflict that a save met.
+    /// Creates the conflict of a save, with the fields that the user changed.
     init(of conflict: NSMergeConflict) {
         let object = conflict.sourceObject
         let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine in
@@ -234,22 +234,22 @@ struct LostTarget {
     let key: String
     let target: NSManagedObject
 
-    /// Gives the relationship what the store has.
+    /// Sets the relationship to the value in the store.
     func restore() {
         let before = object.committedValues(forKeys: [key])[key] as? NSManagedObject
         object.setValue(before.flatMap { $0.isDeleted ? nil : $0 }, forKey: key)
     }
 }
 
-/// A record that others deleted while it had edits of the user that were not saved.
+/// A record with unsaved edits that others deleted.
 struct LostEdit {
     let object: NSManagedObject
-    /// The values that the user gave it, by property; `NSNull` where none.
+    /// The user's values by property; `NSNull` for nil.
     let mine: [String: Any]
-    /// What it had, where the record itself may not know that any more.
+    /// The previous values, if the record itself may not know them any more.
     var others: [String: Any] = [:]
 
-    /// Whether it was edited itself, and not only the records that pointed at it.
+    /// True if the record itself was edited, not only records that refer to it.
     var isOfUser: Bool {
         mine.keys.contains { key in
             guard let relationship = object.entity.relationshipsByName[key], relationship.isToMany else { return true }
@@ -257,13 +257,13 @@ struct LostEdit {
         }
     }
 
-    /// What the record was called.
+    /// The last name of the record.
     var name: String {
         let label = EntityDisplay.label(of: object.entity).flatMap { others[$0.name] as? String }
         return label.flatMap { $0.isEmpty ? nil : $0 } ?? RecordName.lastKnown(object)
     }
 
-    /// What the user typed, field by field.
+    /// The user's values as text.
     var fields: String {
         let fields = mine.keys.sorted().compactMap { key -> String? in
             guard let property = object.entity.propertiesByName[key] else { return nil }
@@ -272,7 +272,7 @@ struct LostEdit {
         return fields.joined(separator: ", ")
     }
 
-    /// Makes the record anew, with the values that it had and those of the user. It gets an ID of its own.
+    /// Creates a new record with the last values and the user's edits. It gets a new ID.
     @discardableResult
     func recreate(in context: NSManagedObjectContext) -> NSManagedObject {
         let new = NSManagedObject(entity: object.entity, insertInto: context)
@@ -289,7 +289,7 @@ struct LostEdit {
         return new
     }
 
-    /// The relationships that a record made anew does not have: what they led to may have gone with the one that was deleted.
+    /// Titles of a recreated record's empty relationships. Their destinations may have been deleted too.
     static func emptyRelationships(of object: NSManagedObject) -> String {
         let names = object.entity.properties.compactMap { $0 as? NSRelationshipDescription }
             .filter { !$0.isTransient && ValueDisplay.destinations(object.value(forKey: $0.name)).isEmpty }

@@ -1,39 +1,39 @@
 import CoreData
 import Foundation
 
-/// How many records each entity has. Counted when it is asked for, and again after the store changed.
+/// Record counts by entity, computed on demand and again after changes of the store.
 final class EntityCounts {
     private var known: [String: Int]
     private var stale: Set<String> = []
 
     init(_ known: [String: Int]) { self.known = known }
 
-    /// The count as it was known last; `nil` where nothing was counted yet.
+    /// The last known count; `nil` if the entity was not counted yet.
     subscript(entity: NSEntityDescription) -> Int? { known[entity.name ?? ""] }
 
-    /// Takes up a number that was found otherwise.
+    /// Records a count from elsewhere.
     func note(_ count: Int, of entity: NSEntityDescription) {
         known[entity.name ?? ""] = count
         stale.remove(entity.name ?? "")
     }
 
-    /// What was counted may not be true any more.
+    /// Marks all counts as outdated.
     func storeChanged() { stale = Set(known.keys) }
 
-    /// Whether an entity has to be counted.
+    /// True if the count is missing or outdated.
     func needsCounting(_ entity: NSEntityDescription) -> Bool {
         let name = entity.name ?? ""
         return known[name] == nil || stale.contains(name)
     }
 
-    /// Counts entities until the time is over. Answers whether all of them are counted.
+    /// Counts entities until `end`. Returns true if all counts are up to date.
     func count(
         _ entities: [NSEntityDescription], in context: NSManagedObjectContext, until end: ContinuousClock.Instant
     ) -> Bool {
         for entity in entities where needsCounting(entity) {
             if ContinuousClock.now >= end { return false }
             let name = entity.name ?? ""
-            // What cannot be counted now keeps its number, and is not asked for again and again.
+            // If counting fails, keep the last count and do not retry.
             known[name] = (try? context.count(for: Self.request(for: entity))) ?? known[name] ?? 0
             stale.remove(name)
         }
@@ -42,7 +42,7 @@ final class EntityCounts {
 
     // MARK: Requests
 
-    /// - Parameter most: where counting may end; 0 for nowhere.
+    /// - Parameter most: the count at which counting may stop; 0 to count all.
     nonisolated static func request(for entity: NSEntityDescription, upTo most: Int = 0) -> NSFetchRequest<
         NSManagedObject
     > {
@@ -54,10 +54,10 @@ final class EntityCounts {
 }
 
 extension StoreSession {
-    /// Whether reading the records of an entity may take longer than a user waits for a key.
+    /// True if the entity has too many records to read between two keys.
     func isLong(_ entity: NSEntityDescription) -> Bool {
         if let known = counts[entity] ?? sizes[entity.name ?? ""] { return known > limits.longList }
-        // To count all of them may take longer than to read the first screen.
+        // Counting all records may take longer than reading the first screen.
         let request = EntityCounts.request(for: entity, upTo: limits.longList + 1)
         request.includesPendingChanges = false
         guard let count = try? context.count(for: request), count <= limits.longList else { return true }

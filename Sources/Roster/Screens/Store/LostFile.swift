@@ -2,11 +2,11 @@ import CoreData
 import Foundation
 import RosterCommands
 
-// A store whose file another program moved, replaced or deleted while it was open: what is known of it, and how it goes on.
+// Handling a store whose file another program moved, replaced or deleted while it was open.
 extension StoreSession {
     private var stores: [NSPersistentStore] { container.persistentStoreCoordinator.persistentStores }
 
-    /// Why nothing can be written to the store's file; `nil` where it is in its place.
+    /// The reason why the store's file cannot be written; `nil` if it is in place.
     var fileProblem: (any Error)? {
         do {
             for store in stores { try container.persistentStoreCoordinator.checkFile(of: store) }
@@ -16,7 +16,7 @@ extension StoreSession {
         }
     }
 
-    /// Where the store's file was moved; `nil` where it is not known, or is gone.
+    /// The new URL of a moved file; `nil` if unknown.
     var movedURL: URL? {
         guard let store = stores.first, let place = container.persistentStoreCoordinator.fileURL(of: store),
             place.path != url.path
@@ -24,9 +24,9 @@ extension StoreSession {
         return place
     }
 
-    /// Goes on with the file at `newURL`, which is the store, moved.
+    /// Continues with the moved file at `newURL`.
     ///
-    /// - Throws: ``CommandError`` where it cannot be opened there.
+    /// - Throws: ``CommandError`` if the store cannot be opened there.
     func follow(to newURL: URL) throws {
         guard let store = stores.first, container.persistentStoreCoordinator.setURL(newURL, for: store) else {
             throw CommandError.failure("the store cannot be opened at \(newURL.path); it is as it was")
@@ -34,7 +34,7 @@ extension StoreSession {
         url = newURL
     }
 
-    /// Copies the store as it is open to `newURL`, where nothing stands, and goes on there.
+    /// Copies the open store to `newURL`, where no file exists, and continues there.
     func goOnAsCopy(at newURL: URL) throws {
         guard let store = stores.first else { return }
         try container.persistentStoreCoordinator.copyContents(of: store, to: newURL)

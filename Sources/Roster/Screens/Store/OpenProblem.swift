@@ -3,25 +3,25 @@ import Foundation
 import RosterCommands
 import Translation
 
-/// A store that can be opened neither for writing, for that reason, nor for reading.
+/// A store that can be opened neither for writing, for the given reason, nor for reading.
 nonisolated struct UnreadableStore: Error {
     let reason: any Error
 }
 
-/// Why a store could not be opened for writing, and what may help.
+/// The reason why a store could not be opened for writing, and possible remedies.
 nonisolated struct OpenProblem {
     nonisolated enum Kind {
-        /// Reading may still work.
+        /// The store may be readable.
         case readable
-        /// The store fits another model.
+        /// The store belongs to another model.
         case otherModel
         case hopeless
     }
 
     let kind: Kind
-    /// One line that says what and where.
+    /// One line with the problem and the store's path.
     let text: String
-    /// The same for a box, whose title says that the store cannot be opened and whose reader knows where it is.
+    /// The text for a dialog, which already states that the store cannot be opened and where it is.
     let shortText: String
 
     init(_ error: any Error, store: URL) {
@@ -30,7 +30,7 @@ nonisolated struct OpenProblem {
         self.init(kind: unreadable == nil ? Self.kind(of: error as NSError) : .hopeless, text: text, store: store)
     }
 
-    /// Whether it is worth an attempt to read a store that could not be opened for writing: no lock is waited for, and no server.
+    /// True if opening for reading may succeed; false for locked stores and servers.
     static func mayBeReadable(_ error: any Error, store: URL) -> Bool {
         store.isFileURL && !(error is CommandError) && !StoreLock.isReason(for: error)
             && kind(of: error as NSError) == .readable
@@ -47,7 +47,8 @@ nonisolated struct OpenProblem {
         shortText = short.replacingOccurrences(of: place.name, with: place.shortName)
     }
 
-    /// What is known before the store is opened: a file or folder that must not be written.
+    /// Checks a store before it is opened; `nil` if it is on a server, or a non-empty file that is writable with its
+    /// folder.
     init?(unwritable url: URL) {
         guard url.isFileURL else { return nil }
         let manager = FileManager.default
@@ -57,7 +58,7 @@ nonisolated struct OpenProblem {
             self.init(kind: .hopeless, text: sentence("\(url.path) is a folder, not a store"), store: url)
             return
         }
-        // Reading helps no more than writing.
+        // An empty file cannot be read either.
         if let size = (try? manager.attributesOfItem(atPath: url.path))?[.size] as? Int, size == 0 {
             self.init(kind: .hopeless, text: sentence("\(url.path) is empty: roster create makes a store"), store: url)
             return
@@ -73,7 +74,7 @@ nonisolated struct OpenProblem {
     }
 
     private static func kind(of error: NSError) -> Kind {
-        // What is no database is none for reading either.
+        // A file that is not a database cannot be read either.
         if error.userInfo[NSSQLiteErrorDomain] as? Int == 26 { return .hopeless }
         switch error.code {
         case 134_100, 134_110, 134_130, 134_140: return .otherModel

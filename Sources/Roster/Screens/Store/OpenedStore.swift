@@ -2,37 +2,37 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// A store that was opened, before the program uses it: made on any thread.
+/// A store after opening, on any thread.
 nonisolated struct OpenedStore {
     let url: URL
     let container: NSPersistentContainer
     let isReadOnly: Bool
-    /// How many records the entities have, by name, where the first one to show is to be chosen by that: as far as they could be
-    /// counted in a moment, and up to ``mostCounted``. To count a million records is to read a whole index from the disk, before
-    /// anything is shown.
+    /// Record counts by entity, up to ``mostCounted``, if the first entity is chosen by them. Entities that cannot be
+    /// counted within ``countingTime`` are missing, because counting a million records reads a whole index from disk
+    /// before anything is shown.
     let sizes: [String: Int]
 
-    /// So long the first counting may take.
+    /// Maximum time of the first counting.
     private static let countingTime = Duration.milliseconds(250)
-    /// Of more records than this it does not matter how many they are.
+    /// Limit of the counts; larger numbers are not distinguished.
     static let mostCounted = 100_000
 
-    /// Opens a store. It tells of changes by other processes, so that the list is live; a store that keeps a history goes
-    /// on keeping it, one that does not is not given tables that its owner never asked for.
+    /// Opens a store and observes changes of other processes. Its history setting is not changed: tables for history
+    /// are not added.
     ///
     /// - Parameters:
-    ///   - modelURL: the model's file; without one, the model that the store itself carries.
-    ///   - named: the entities of which one is shown first, if the store has it: then none has to be chosen.
-    ///   - stop: raised when the store is not wanted any more.
-    /// - Throws: what prevented it, as one clear line. A store that another program has locked is waited for.
+    ///   - modelURL: the model file; `nil` uses the model stored in the store.
+    ///   - named: candidates for the first entity. If the model has one of them, entities are not counted.
+    ///   - stop: raised when the store is not needed any more.
+    ///   - Throws: an error with a one-line message. Waits for a store that another program has locked.
     init(url: URL, modelURL: URL?, isReadOnly: Bool, named: [String] = [], stop: JobControl) throws {
         let model = try StoreLock.waiting(stop) { try Self.model(at: modelURL, forStore: url) }
-        // A model that was inferred does not know what a save has to keep up.
+        // An inferred model does not contain what a save has to maintain.
         let isReadOnly = isReadOnly || model.isInferred
         let description = NSPersistentStoreDescription(url: url)
         description.type = StorePlace(url: url).type.rawValue
         description.isReadOnly = isReadOnly
-        // A store of another version is told about, never changed unasked.
+        // Stores of another version are reported, not migrated without a question.
         description.shouldMigrateStoreAutomatically = false
         description.shouldInferMappingModelAutomatically = false
         description.timeout = StoreLock.attempt
@@ -63,7 +63,7 @@ nonisolated struct OpenedStore {
         }
     }
 
-    /// Counts one entity after the other until the time is over.
+    /// Counts entities until the time is over.
     private static func sizes(in container: NSPersistentContainer) -> [String: Int] {
         let context = container.newBackgroundContext()
         let end = ContinuousClock.now + countingTime

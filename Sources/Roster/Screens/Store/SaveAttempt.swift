@@ -3,24 +3,24 @@ import Foundation
 import RosterCommands
 import Translation
 
-/// Saves the context, and says what prevented it.
+/// Saves the context and reports why it failed.
 struct SaveAttempt {
     enum Outcome {
         case saved(Int)
         case nothingToSave
-        /// Another context or process changed the same properties; nothing was saved.
+        /// Another context or process changed the same properties. Nothing was saved.
         case conflicts([RecordConflict])
-        /// Another context or process deleted records that are changed here; nothing was saved.
+        /// Another context or process deleted records that are changed here. Nothing was saved.
         case gone([NSManagedObject])
-        /// Another program has locked the store; nothing was saved yet.
+        /// Another program has locked the store. Nothing was saved.
         case locked
-        /// The user stopped it; nothing was saved.
+        /// The user stopped the save. Nothing was saved.
         case stopped
-        /// What is wrong, line by line; nothing was saved.
+        /// Lines that describe the errors. Nothing was saved.
         case failed([String], object: NSManagedObject?)
     }
 
-    /// Whose values win where both changed the same, as the user decided of the conflicts that were shown.
+    /// The user's decision about conflicts: the side whose values are kept.
     nonisolated struct Preference {
         nonisolated enum Side {
             case mine
@@ -28,7 +28,7 @@ struct SaveAttempt {
         }
 
         let side: Side
-        /// The fields that were shown, by their records; of a record that the user deleted there are none.
+        /// The shown fields by record. Records that the user deleted have an empty set.
         private let shown: [NSManagedObject: Set<String>]
 
         init(_ side: Side, of conflicts: [RecordConflict]) {
@@ -36,23 +36,23 @@ struct SaveAttempt {
             shown = Dictionary(conflicts.map { ($0.object, Set($0.fields.map(\.property.name))) }) { $0.union($1) }
         }
 
-        /// Whether the user decided of all that is in conflict: others may have changed more since the question.
+        /// True if the user saw all fields of the conflict. Others may have changed more since the question.
         func settles(_ conflict: RecordConflict) -> Bool {
             guard let keys = shown[conflict.object] else { return false }
             return conflict.fields.allSatisfy { keys.contains($0.property.name) }
         }
     }
 
-    /// Thrown where others are found to have changed what the user changed.
+    /// Thrown if others changed what the user changed.
     private struct Contested: Error {}
 
     let session: StoreSession
-    /// A save of very many records, which is told how far it is.
+    /// The running save of many records, to which progress is reported.
     var running: RunningSave?
 
     /// Saves unless another context or process changed what the user changed.
     func save(baseline: EditBaseline) -> Outcome {
-        // To look at very many takes its time, and is not begun while another program has the store locked.
+        // Examining many records takes time, so it is done when the store's lock is held.
         if running != nil { return save(lookingAt: baseline) }
         guard let conflicts = try? conflicts(baseline) else { return .stopped }
         return conflicts.isEmpty ? save() : .conflicts(conflicts)
@@ -62,10 +62,10 @@ struct SaveAttempt {
         try baseline.conflicts { try running?.step(.looking, $0, of: $1) }
     }
 
-    /// Saves after the user decided about conflicts: all of theirs, or what the records hold now. Those that came since are asked
-    /// about.
+    /// Saves after the user decided about conflicts: with all of theirs, or with the current values of the records.
+    /// Asks again about newer conflicts.
     func save(baseline: EditBaseline, preferring preference: Preference) -> Outcome {
-        // As above, the look at very many waits for a lock, except where it changes what is saved.
+        // As above, unless theirs are taken: this changes the values to save.
         let looksLater = running != nil && preference.side == .mine
         if !looksLater {
             guard let conflicts = try? conflicts(baseline) else { return .stopped }
@@ -79,12 +79,12 @@ struct SaveAttempt {
         defer { context.mergePolicy = policy }
         let outcome = save(lookingAt: looksLater ? baseline : nil, preferring: preference)
         guard case .conflicts(let found) = outcome, !found.isEmpty, asking.hasAsked else { return outcome }
-        // One question for all, since its answer is one for all.
+        // Ask one question about all conflicts, because the answer applies to all.
         let known = Set(found.map(\.object))
         return .conflicts(found + baseline.conflicts({ _, _ in }).filter { !known.contains($0.object) })
     }
 
-    /// Gives the fields in conflict what others wrote, as one step for undo.
+    /// Sets fields in conflict to the others' values, as one undo step.
     private func takeTheirs(_ conflicts: [RecordConflict]) {
         let context = session.context
         guard !conflicts.isEmpty else { return }
@@ -101,7 +101,7 @@ struct SaveAttempt {
         context.undoManager?.endUndoGrouping()
     }
 
-    /// - Parameter baseline: what is to be looked at for conflicts first, in a save of very many.
+    /// - Parameter baseline: edits to examine for conflicts at the beginning of a long save; `nil` for none.
     private func save(lookingAt baseline: EditBaseline? = nil, preferring preference: Preference? = nil) -> Outcome {
         let count = session.unsavedCount
         guard session.context.hasChanges else { return .nothingToSave }
@@ -146,12 +146,11 @@ struct SaveAttempt {
     }
 }
 
-/// Settles conflicts as the user decided, but leaves it to the user what becomes of edits of records that others deleted, and of
-/// what came into conflict since the question.
+/// Resolves conflicts by the user's decision. Leaves edits of deleted records and newer conflicts to the user.
 // SAFETY: its one mutable property is set and read on the main thread, where the context saves and asks it.
 private nonisolated final class AskingPolicy: NSMergePolicy, @unchecked Sendable {
     private let preference: SaveAttempt.Preference
-    /// Whether something was left to the user.
+    /// True if a conflict was left to the user.
     private(set) var hasAsked = false
 
     init(_ preference: SaveAttempt.Preference) {
@@ -164,7 +163,7 @@ private nonisolated final class AskingPolicy: NSMergePolicy, @unchecked Sendable
     static func isGone(_ conflict: NSMergeConflict) -> Bool { conflict.persistedSnapshot == nil }
 
     override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-        // What both deleted is settled.
+        // Records that both deleted are not in conflict.
         let gone = list.filter { Self.isGone($0) && !$0.sourceObject.isDeleted }
         guard gone.isEmpty else { throw asking(about: gone) }
         let contested = list.filter { !Self.isGone($0) }.map { ($0, RecordConflict(of: $0).contested) }

@@ -1,28 +1,28 @@
 import CoreData
 import Foundation
 
-/// The store that the program works on, with its container.
+/// The open store and its container.
 ///
-/// Use on the main thread: everything is done in the container's view context. The verbs have another class of this name,
-/// which opens a store for one command.
+/// Use on the main thread: all work is done in the view context. The verbs have another class of the same name, which
+/// opens a store for one command.
 final class StoreSession {
     let container: NSPersistentContainer
-    /// Where the store is; changes where the program follows a file that was moved.
+    /// The URL of the store. It changes if the program follows a moved file.
     var url: URL
     let isReadOnly: Bool
-    /// How many records the entities have.
+    /// Record counts of entities.
     let counts: EntityCounts
-    /// How many they had when the store was opened, by name, up to ``OpenedStore/mostCounted``; empty where that was not asked.
+    /// Record counts when the store was opened, up to ``OpenedStore/mostCounted``; empty if not counted.
     let sizes: [String: Int]
     let limits: WorkLimits
-    /// Counts up whenever records may look otherwise than before.
+    /// Incremented whenever records may have changed.
     private(set) var revision = 0
     private var unsaved = UnsavedTally()
-    /// What was deleted, by the user or by others.
+    /// Deleted objects for which it is not known yet whether the user or others deleted them.
     private var doubtful: Set<NSManagedObject> = []
-    /// What came or changed since `noting(_:)` or `collecting(_:)` began; `nil` while neither runs.
+    /// Objects inserted or changed since `noting(_:)` or `collecting(_:)` began; `nil` while neither runs.
     private var noted: [NSManagedObject]?
-    /// Whether a part of a change of very many records is being made: its callbacks leave to the end what looks at all of them.
+    /// True while a group of a large edit is made. Callbacks then postpone work that examines all records.
     private(set) var isChangingMany = false
     private var observers: [Observer] = []
     private var unreadRecords: [NSManagedObject] = []
@@ -35,7 +35,7 @@ final class StoreSession {
         model.entities.filter { !$0.isAbstract && $0.name != nil }.sorted { ($0.name ?? "") < ($1.name ?? "") }
     }
 
-    /// Takes over a store that was opened, on the main thread.
+    /// Uses an opened store. Call on the main thread.
     init(_ opened: OpenedStore, limits: WorkLimits = WorkLimits()) {
         self.limits = limits
         url = opened.url
@@ -70,7 +70,7 @@ final class StoreSession {
         if isChangingMany {
             for object in deleted { unsaved.note(object, object.objectID.isTemporaryID ? nil : .deleted) }
         } else {
-            // What a merge brings is deleted too, and nothing to save: which it was can be told when the event is over.
+            // Objects deleted by a merge need no save. Which ones these are is known only at the end of the event.
             doubtful.formUnion(deleted)
         }
         for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey] {
@@ -82,21 +82,21 @@ final class StoreSession {
 
     private func countUnsavedAnew() { (unsaved, doubtful) = (UnsavedTally(of: context), []) }
 
-    /// Makes a part of a change of very many records. Answers the records that came or changed with it.
+    /// Makes a group of a large edit. Returns the inserted and changed objects.
     func noting(_ body: () -> Void) -> [NSManagedObject] {
         isChangingMany = true
         defer { isChangingMany = false }
         return collecting(body)
     }
 
-    /// Changes records. Answers those that came or changed.
+    /// Makes an edit. Returns the inserted and changed objects.
     func collecting(_ body: () -> Void) -> [NSManagedObject] {
         var changed: [NSManagedObject] = []
         collecting(into: &changed, body)
         return changed
     }
 
-    /// Changes records, and tells of those that came or changed, also where it throws.
+    /// Makes an edit and stores the inserted and changed objects in `changed`, even if it throws.
     func collecting(into changed: inout [NSManagedObject], _ body: () throws -> Void) rethrows {
         let before = noted
         noted = []
@@ -108,23 +108,23 @@ final class StoreSession {
         try body()
     }
 
-    /// Lets go of the store, so that its file is whole by itself. Nothing of it may be used afterwards.
+    /// Closes the store, which completes its file. The session cannot be used afterwards.
     func close() throws {
         context.reset()
         let coordinator = container.persistentStoreCoordinator
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// How many records are inserted, changed or deleted and not saved. O(1).
+    /// Number of inserted, changed and deleted records that are not saved. O(1).
     var unsavedCount: Int { settledTally.count }
 
-    /// The records that are inserted, changed or deleted and not saved, in the order in which they became so. O(n).
+    /// The inserted, changed and deleted records that are not saved, in the order of their first change. O(n).
     var unsavedObjects: [NSManagedObject] { settledTally.objects }
 
-    /// How many more records an entity has than are saved. O(1).
+    /// The number of unsaved insertions minus unsaved deletions of an entity. O(1).
     func unsavedGrowth(of entity: NSEntityDescription) -> Int { settledTally.growth(of: entity) }
 
-    /// Whether the user had deleted a record before others did, as far as that was counted.
+    /// True if the user had deleted the record before others did, as far as known.
     func wasDeletedHere(_ object: NSManagedObject) -> Bool { unsaved.isDeletion(object) }
 
     private var settledTally: UnsavedTally {
@@ -143,13 +143,13 @@ final class StoreSession {
         return unsaved
     }
 
-    /// Whether records look empty because they could not be read when they were shown last.
+    /// True if some records look empty because they could not be read.
     var hasUnreadRecords: Bool {
         unreadRecords.removeAll { !$0.isFault || $0.managedObjectContext == nil }
         return !unreadRecords.isEmpty
     }
 
-    /// Calls `tell` with the reason whenever records cannot be read: they look empty until they can.
+    /// Calls `tell` with the error whenever records cannot be read. They look empty until they can.
     func observeUnreadRecords(_ tell: @escaping (any Error) -> Void) {
         observers.append(
             Observer(.NSManagedObjectContextDidFailToFulfillFault, of: context) { [weak self] info in
@@ -159,8 +159,8 @@ final class StoreSession {
             })
     }
 
-    /// Calls `tell` with the changed records, and whether others are deleted, whenever changes of other programs were merged
-    /// into the context.
+    /// Calls `tell` after changes of other programs were merged, with the changed records and whether records were
+    /// deleted.
     func observeMerges(_ tell: @escaping (_ changed: Set<NSManagedObjectID>, _ haveDeleted: Bool) -> Void) {
         observers.append(
             Observer(NSManagedObjectContext.didMergeChangesObjectIDsNotification, of: context) { info in
@@ -169,7 +169,7 @@ final class StoreSession {
             })
     }
 
-    /// Calls `tell` when the store's file is found not to be in its place any more.
+    /// Calls `tell` when the store's file is found to be missing or replaced.
     func observeLoss(_ tell: @escaping @Sendable @MainActor () -> Void) {
         observers.append(
             Observer(
@@ -179,8 +179,8 @@ final class StoreSession {
     }
 }
 
-/// The records that have something to save, kept up with what the context tells: to look at all of very many takes too long for
-/// each key.
+/// The records with something to save, updated from the context's notifications: examining all records after each key
+/// would take too long.
 struct UnsavedTally {
     enum Kind {
         case inserted, changed, deleted
@@ -188,19 +188,19 @@ struct UnsavedTally {
 
     private struct Entry {
         var kind: Kind
-        /// Where it stands in the order.
+        /// Index in `order`.
         let place: Int
     }
 
     private var entries: [NSManagedObject: Entry] = [:]
-    /// In the order in which they came; with gaps where some went.
+    /// The objects in the order of their first change; `nil` for removed ones.
     private var order: [NSManagedObject?] = []
-    /// How many more records the entities have, subentities not counted.
+    /// Insertions minus deletions by entity, not including subentities.
     private var growth: [NSEntityDescription: Int] = [:]
 
     init() {}
 
-    /// Those that a context has now.
+    /// Creates the tally of a context's current changes.
     init(of context: NSManagedObjectContext) {
         for object in context.deletedObjects { note(object, .deleted) }
         for object in context.insertedObjects.union(context.updatedObjects) { note(object) }
@@ -216,7 +216,7 @@ struct UnsavedTally {
         growth.reduce(0) { $1.key.isKindOf(entity: entity) ? $0 + $1.value : $0 }
     }
 
-    /// Takes up what a record that is not deleted has to save now.
+    /// Updates the entry of a record that is not deleted.
     mutating func note(_ object: NSManagedObject) {
         note(object, object.isInserted ? .inserted : UnsavedRecords.isChangedItself(object) ? .changed : nil)
     }
@@ -235,7 +235,7 @@ struct UnsavedTally {
         if step != 0 { growth[object.entity, default: 0] += step }
     }
 
-    /// Where most have gone.
+    /// Compacts `order` when most of its entries are `nil`.
     private mutating func closeGaps() {
         guard order.count > 64, order.count > 2 * entries.count else { return }
         order = objects
@@ -247,9 +247,9 @@ struct UnsavedTally {
     private static func growth(_ kind: Kind?) -> Int { kind == .inserted ? 1 : kind == .deleted ? -1 : 0 }
 }
 
-/// Which records have something to save.
+/// Tests whether records have something to save.
 enum UnsavedRecords {
-    /// Whether a saved record was changed, and not only the records that point at it.
+    /// True if the saved record itself was changed, not only records that refer to it.
     static func isChangedItself(_ object: NSManagedObject) -> Bool {
         object.hasPersistentChangedValues
             && object.changedValues().keys.contains { key in
