@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// The commands of a record's screen.
+/// The commands of the record screen.
 enum DetailCommands {
     static let table = CommandTable<DetailScreen>(moving + records + program)
 

@@ -3,12 +3,12 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// One record with its relationships, which can be followed and left again: a screen of its own, or a pane beside the list.
+/// Shows one record and lets the user follow its relationships; a screen of its own, or a pane next to the list.
 ///
-/// Painted from the record as it is now, so that changes of other programs are seen at once. As a screen it leaves the
-/// list visible on the left where there is room; as a pane it shows the record under the list's cursor.
+/// Reads the current state of the record, including changes of other programs. As a screen it leaves the list visible
+/// on the left if there is room; as a pane it shows the record under the list's cursor.
 final class DetailScreen: MovingScreen {
-    /// In so many rows the property is looked for that the cursor was on.
+    /// Number of rows searched for the property that the cursor was on.
     private static let longestSearch = 1000
 
     private static let hints = [
@@ -17,20 +17,20 @@ final class DetailScreen: MovingScreen {
         ("q", "list"),
     ]
 
-    /// Hints that mean nothing where nothing can be changed.
+    /// Hints that are hidden if the store is read-only.
     private static let editingKeys: Set<String> = ["e", "D", "u", "^S"]
 
     unowned let browser: Browser
     let session: StoreSession
-    /// Whether it lies beside the list and follows its cursor.
+    /// True for a pane next to the list that follows the list's cursor.
     let isPane: Bool
-    /// The records on the way here; the last one is shown.
+    /// The records followed so far; the last one is shown.
     private(set) var trail: [(object: NSManagedObject, cursor: Int)]
     private(set) var isFinished = false
     private(set) var rows = RecordRows()
-    /// What is folded otherwise than by itself.
+    /// Paths of lines that the user unfolded or folded, contrary to the default.
     private var unfolded: Set<String> = []
-    /// What was drawn last: nothing is read again while it is so.
+    /// The state that was drawn last. Nothing is read again until it changes.
     private var drawn: (object: ObjectIdentifier, revision: Int, width: Int)?
     var searchText: String?
     var keys = KeySequenceReader()
@@ -67,7 +67,7 @@ final class DetailScreen: MovingScreen {
 
     var current: RecordLine? { rows.known.indices.contains(cursor) ? lines[rows.known[cursor].line] : nil }
 
-    /// Whether the record is still there.
+    /// True if the record was not deleted.
     private var isAlive: Bool { !object.isDeleted && object.managedObjectContext != nil }
 
     /// Shows another record; the cursor stays on the same property.
@@ -76,7 +76,7 @@ final class DetailScreen: MovingScreen {
         let path = current?.path
         trail = [(other, 0)]
         reload()
-        // After a long text the cursor stays at the top.
+        // A property more than `longestSearch` rows down is not found: the cursor stays at the top.
         guard let path else { return }
         if let row = rows.first(after: -1, before: Self.longestSearch, where: { $0.path == path && $1.isFirst }) {
             cursor = row
@@ -88,7 +88,7 @@ final class DetailScreen: MovingScreen {
     private func reload(text: TextWidth = TextWidth()) {
         drawn = (ObjectIdentifier(object), session.revision, valueWidth)
         rows = RecordRows(isAlive ? recordLines.lines(of: object) : [], width: valueWidth, text: text)
-        // As far as there are so many rows.
+        // Limits the cursor to the number of rows.
         let wanted = cursor
         cursor = wanted
     }
@@ -101,7 +101,7 @@ final class DetailScreen: MovingScreen {
 
     // MARK: Following
 
-    /// Goes to the record that the current line leads to; unfolds a value that has parts.
+    /// Opens the related record of the current line, or unfolds a value with parts.
     func follow() {
         guard let line = current else { return }
         if let target = line.target {
@@ -115,13 +115,12 @@ final class DetailScreen: MovingScreen {
         }
     }
 
-    /// Unfolds what the current line has beneath it, or folds it.
     func toggleFold() {
         guard let line = current else { return }
         guard line.fold != nil || line.target != nil else { return browser.say("nothing is folded here") }
         if unfolded.remove(line.path) == nil { unfolded.insert(line.path) }
         reload()
-        // What was unfolded is seen, as far as it has room beneath its line.
+        // Scrolls to show as many of the unfolded rows as fit below the line.
         rows.reach(cursor + 1 + height)
         let beneath = rows.known.dropFirst(cursor + 1).prefix(height).prefix { row in
             ["/", "#"].contains { lines[row.line].path.hasPrefix(line.path + $0) }
@@ -157,7 +156,7 @@ final class DetailScreen: MovingScreen {
             })
     }
 
-    /// Goes back to the record before; from the first one, to the list.
+    /// Returns to the previous record, or from the first one to the list.
     func goBack() {
         if trail.count > 1 {
             trail.removeLast()
@@ -168,7 +167,7 @@ final class DetailScreen: MovingScreen {
         }
     }
 
-    /// Goes to the list; a pane stays where it is.
+    /// Returns the focus to the list. A pane stays open.
     func leave() { if isPane { onLeave() } else { isFinished = true } }
 
     func close() { if isPane { onClose() } else { isFinished = true } }
@@ -202,7 +201,7 @@ final class DetailScreen: MovingScreen {
         matchesSearch(line.title) || matchesSearch(row.text)
     }
 
-    /// Goes to the next row with the searched text, round the end.
+    /// Moves to the next row that contains the search text, wrapping around at the end.
     func findNext(forward: Bool, from start: Int? = nil) {
         guard searchText != nil else { return browser.say("nothing searched yet: press /") }
         let start = start ?? cursor
@@ -237,7 +236,7 @@ final class DetailScreen: MovingScreen {
         }
     }
 
-    /// Whether a place of the screen is in the pane.
+    /// True if a point of the screen is in the pane.
     func contains(_ point: Point) -> Bool { frame.contains(point) }
 
     private func handle(_ mouse: MouseEvent) {
@@ -261,14 +260,14 @@ final class DetailScreen: MovingScreen {
     func draw(in canvas: Canvas) {
         let isWide = canvas.width >= 100
         let width = isWide ? max(50, canvas.width / 2) : canvas.width
-        // The list's status line, and a line for hints and messages, stay beneath.
+        // The list's status line and a line for hints and messages stay visible at the bottom.
         let below = canvas.height >= 12 ? 2 : 1
         draw(
             inPane: canvas.part(
                 x: canvas.width - width, y: isWide ? 1 : 0, width: width,
                 height: canvas.height - below - (isWide ? 1 : 0)),
             isFocused: true)
-        // Between them and this lie other screens, such as the history.
+        // Redraw the status line: other layers, such as the history, may be between the list and this screen.
         browser.list?.drawStatus(in: canvas, y: canvas.height - below)
         if below == 2 { drawHints(in: canvas) }
     }
@@ -278,9 +277,9 @@ final class DetailScreen: MovingScreen {
         draw(hints, keeping: browser.keptHints, in: canvas)
     }
 
-    /// Paints the record in a frame.
+    /// Draws the record in a frame.
     ///
-    /// - Parameter isFocused: whether the keys go here.
+    /// - Parameter isFocused: true if the record receives the keys.
     func draw(inPane pane: Canvas, isFocused: Bool) {
         frame = pane.frame
         let widest = lines.map { pane.text.width($0.title) + 2 * $0.depth }.max() ?? 0
@@ -325,7 +324,7 @@ final class DetailScreen: MovingScreen {
                 style: Style(.key, selected: isSelected))
         }
         let x = labelWidth + 2 + indent
-        // Over other layers a picture would cover them.
+        // A picture would cover the layers above this one.
         if let picture = line.picture, let header = PictureHeader(picture),
             browser.layers.layers.count <= (isPane ? 1 : 2)
         {

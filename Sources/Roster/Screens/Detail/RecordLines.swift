@@ -3,42 +3,42 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// One line of a record: a property, a part of its value, or a record that a relationship leads to.
+/// One line of a record: a property, a part of its value, or a related record.
 struct RecordLine {
     enum Fold {
         case open, closed
     }
 
-    /// Tells lines apart, whatever stands in them: the way from the record to what the line shows.
+    /// Identifies the line independently of its contents: the path from the record to the value shown.
     let path: String
     var depth = 0
-    /// The property of the record itself that the line belongs to.
+    /// The property of the top record to which the line belongs.
     let property: NSPropertyDescription
     let title: String
     let value: String
     let role: Role
-    /// The record that Enter goes to.
+    /// The record that Enter opens.
     var target: NSManagedObject?
-    /// Set on the line that stands for more records than are shown.
+    /// True for the line that represents the records not listed.
     var isMore = false
     var fold: Fold?
-    /// On the first of the lines over which a picture lies: the bytes of a PNG file.
+    /// The bytes of a PNG file, on the first of the lines that the picture covers.
     var picture: Data?
-    /// Whether the value is text that is broken where it is too long. Other values are cut.
+    /// True for text that is wrapped. Other values are truncated.
     var wraps = false
 }
 
-/// Makes the lines of a record, with what is unfolded in it.
+/// Builds the lines of a record, including the unfolded ones.
 struct RecordLines {
     let unfolded: Set<String>
-    /// How many columns a value has.
+    /// Width of values, in columns.
     let width: Int
-    /// What the configuration says of the entities, by name.
+    /// Settings of entities from the configuration file, by name.
     var preferences: [String: EntityPreferences] = [:]
-    /// Whether the terminal can show pictures.
+    /// True if the terminal can show pictures.
     var showsPictures = false
 
-    /// How many records of a relationship are listed before a line that opens all of them.
+    /// Number of related records listed before a line that opens all of them.
     private static let listedRecords = 12
     private static let deepest = 6
 
@@ -98,7 +98,7 @@ struct RecordLines {
         return [made]
     }
 
-    /// Empty lines, as many as the picture covers: cells are twice as high as they are wide.
+    /// Empty lines for the area of a picture. Cells are twice as high as wide.
     private func lines(ofPicture data: Data, _ header: PictureHeader, at place: RecordLine) -> [RecordLine] {
         let height = PictureArea(header, width: width).height
         return (0..<height).map { index in
@@ -146,7 +146,7 @@ struct RecordLines {
         let related = RelatedRecords(object: object, relationship: relationship)
         let count = related.count()
         let counted = CountedNoun.text(count, relationship.destinationEntity?.name ?? "record")
-        // Folded away by the user, in spite of being shown by itself.
+        // On the top level, relationships are unfolded unless the user folded them.
         let isOpen = place.depth == 0 ? !unfolded.contains(place.path) : unfolded.contains(place.path)
         let head = line(place, counted, isChanged ? .edited : .muted, fold: count == 0 ? nil : isOpen)
         guard isOpen, count > 0 else { return [head] }
@@ -166,7 +166,7 @@ struct RecordLines {
         return lines
     }
 
-    /// The line of a record, and beneath it what it holds, where that is unfolded.
+    /// The line of a related record and, if it is unfolded, the lines of that record below it.
     private func lines(
         of other: NSManagedObject?, at place: RecordLine, title: String, text: String, role: Role
     ) -> [RecordLine] {
@@ -181,7 +181,7 @@ struct RecordLines {
     }
 }
 
-/// How many cells a picture covers, so that it keeps its shape.
+/// The size of a picture in cells, with its aspect ratio kept.
 struct PictureArea {
     private static let greatestHeight = 12
     let width: Int

@@ -1,8 +1,7 @@
 import TerminalKit
 
-/// The lines of a record as rows of the screen: long texts take several, which are broken as far as they were asked for.
+/// The lines of a record as rows of the screen. Long texts take several rows, which are wrapped on demand.
 struct RecordRows {
-    /// A row of the screen.
     struct Row {
         let line: Int
         let text: String
@@ -10,11 +9,11 @@ struct RecordRows {
     }
 
     let lines: [RecordLine]
-    /// The rows that are known so far.
+    /// The rows computed so far.
     private(set) var known: [Row] = []
     private let width: Int
     private let text: TextWidth
-    /// The line that the next row is of, and its text, where that is broken.
+    /// The line of the next row, and the rest of its text if that is being wrapped.
     private var line = 0
     private var wrapped: WrappedLines?
 
@@ -27,7 +26,7 @@ struct RecordRows {
     /// True once all rows are known.
     var isComplete: Bool { line == lines.count }
 
-    /// Makes so many rows known, as far as there are so many.
+    /// Computes rows until there are `count`, or all are known.
     mutating func reach(_ count: Int) {
         while known.count < count, line < lines.count { addNext() }
     }
@@ -47,9 +46,10 @@ struct RecordRows {
         if lines.isAtEnd { line += 1 }
     }
 
-    /// The first row behind `start`, else the first of all, for which `isWanted` holds. Makes known no more rows than it looks at.
+    /// The first row after `start` that satisfies `isWanted`, else the first of all. Computes only rows that it
+    /// examines.
     ///
-    /// - Parameter end: So many rows are looked at at most.
+    /// - Parameter end: the row before which the search ends.
     mutating func first(after start: Int, before end: Int = .max, where isWanted: (RecordLine, Row) -> Bool) -> Int? {
         var row = start + 1
         reach(row + 1)
@@ -61,7 +61,7 @@ struct RecordRows {
         return known.prefix(start + 1).firstIndex { isWanted(lines[$0.line], $0) }
     }
 
-    /// The last row before `end`, else the last of all, for which `isWanted` holds.
+    /// The last row before `end` for which `isWanted` is true, else the last of all.
     mutating func last(before end: Int, where isWanted: (RecordLine, Row) -> Bool) -> Int? {
         if let row = known.prefix(end).lastIndex(where: { isWanted(lines[$0.line], $0) }) { return row }
         reach(.max)

@@ -1,14 +1,14 @@
 import CoreData
 
-/// The records that a to-many relationship of a record leads to: how many, and the first of them, without reading all.
+/// The records of a to-many relationship. Counts them, or reads the first ones, without reading all.
 struct RelatedRecords {
     let object: NSManagedObject
     let relationship: NSRelationshipDescription
 
-    /// Shorter lists are read whole, and put in order by name.
+    /// Lists up to this length are read completely and sorted by name.
     private static let shortList = 500
 
-    /// The request that finds them; `nil` where only the record itself knows.
+    /// A request for the related records; `nil` if they can only be read through the record.
     private var request: NSFetchRequest<NSManagedObject>? {
         guard !object.objectID.isTemporaryID, !relationship.isOrdered, !relationship.isTransient,
             object.hasFault(forRelationshipNamed: relationship.name),
@@ -23,13 +23,12 @@ struct RelatedRecords {
 
     var predicate: NSPredicate? { request?.predicate }
 
-    /// How many there are.
     func count() -> Int {
         if let request, let count = try? object.managedObjectContext?.count(for: request) { return count }
         return ValueDisplay.destinations(object.value(forKey: relationship.name)).count
     }
 
-    /// The first ones, by name or in the relationship's order.
+    /// The first related records, by name or in the relationship's order.
     func first(_ limit: Int, of count: Int) -> [NSManagedObject] {
         if count > Self.shortList, let request, let context = object.managedObjectContext {
             request.fetchLimit = limit

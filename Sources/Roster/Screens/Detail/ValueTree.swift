@@ -3,17 +3,17 @@ import Foundation
 import RosterCommands
 import Translation
 
-/// A value with parts, as it is unfolded in a record: JSON, property lists, dictionaries, arrays.
+/// A value with parts that can be unfolded in a record: JSON, property lists, dictionaries, arrays.
 indirect enum ValueTree {
     case leaf(String)
     case list([ValueTree])
     case dictionary([(key: String, value: ValueTree)])
 
-    /// Longer texts are not looked at: they are too long to unfold by hand.
+    /// Longer texts are not parsed: they are too long to unfold by hand.
     private static let greatestText = 1 << 20
     private static let deepest = 40
 
-    /// What it holds, in a few words: `{3}`, `[12]`.
+    /// A short summary of the contents: `{3}`, `[12]`.
     var summary: String {
         switch self {
         case .leaf(let text): text
@@ -30,7 +30,7 @@ indirect enum ValueTree {
         }
     }
 
-    /// The tree of an attribute's value; `nil` for a value without parts.
+    /// Creates the tree of an attribute's value; `nil` for a value without parts.
     init?(_ value: Any?) {
         switch value {
         case let text as String: self.init(json: text)
@@ -93,9 +93,9 @@ indirect enum ValueTree {
     }
 }
 
-/// Bytes as people look at them: sixteen, or on narrow screens eight, in a line.
+/// A hex dump with sixteen bytes per line, or eight on narrow screens.
 enum HexDump {
-    /// More is not shown: a pane is no hex editor.
+    /// Number of bytes shown; the pane is not a hex editor.
     static let greatest = 64 << 10
 
     /// `00000010  89 50 4e 47 …  .PNG…`
@@ -117,7 +117,7 @@ enum HexDump {
     }
 }
 
-/// What kind of picture some bytes are, and how large.
+/// The format and size of a picture.
 struct PictureHeader: Equatable {
     let kind: String
     let width: Int?
@@ -128,7 +128,7 @@ struct PictureHeader: Equatable {
         return sentence("\(kind) image, \(width)×\(height)")
     }
 
-    /// `nil` for what is no picture.
+    /// Creates the header from a file's bytes; `nil` if they are not a known picture format.
     init?(_ data: Data) {
         let bytes = [UInt8](data.prefix(64 << 10))
         func number(_ place: Int, _ count: Int, littleEndian: Bool = false) -> Int? {
@@ -157,7 +157,7 @@ struct PictureHeader: Equatable {
         }
     }
 
-    /// The size stands in the frame's segment, behind others of any length.
+    /// The size is in the frame segment, after other segments of any length.
     private static func sizeOfJPEG(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
         var place = 2
         while place + 9 < bytes.count, bytes[place] == 0xFF {

@@ -1,11 +1,11 @@
 import TerminalKit
 import Translation
 
-/// A screen whose keys are listed when `?` or F1 is pressed, which mean nothing else in it.
+/// A layer in which `?` or F1 lists the keys.
 protocol KeyHelping: Layer {
-    /// The title of the list, and what each key does, in English.
+    /// The title of the list, and the keys with their descriptions, in English.
     var keyHelp: (title: String, keys: [(keys: String, help: String)]) { get }
-    /// Whether `?` is a character to type there.
+    /// True if `?` is a character to type in the layer.
     var takesText: Bool { get }
 }
 

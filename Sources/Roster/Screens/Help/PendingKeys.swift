@@ -1,18 +1,18 @@
 import TerminalKit
 import Translation
 
-/// What may be typed after the keys pressed so far, in a box that comes up when the user hesitates.
+/// The box with the keys that may follow the keys pressed so far. It appears if the user hesitates.
 struct PendingKeys {
-    /// When the first keys of a sequence were pressed that has not ended.
+    /// Time of the first key of an unfinished sequence.
     private var since: ContinuousClock.Instant?
-    /// How long the user must hesitate; `nil` never shows the box.
+    /// Delay before the box appears; `nil` if it never appears.
     let delay: Duration?
-    /// Whether the program was woken for the box: no key and no change of the store brings it up.
+    /// True after the wake-up that makes the box appear without a key or a change of the store.
     private var hasWoken = false
 
     init(delay: Duration?) { self.delay = delay }
 
-    /// Notes after a key whether a sequence goes on.
+    /// Records after a key whether a sequence is pending.
     mutating func note(_ keys: KeySequenceReader, now: ContinuousClock.Instant = .now) {
         if keys.pending.isEmpty {
             (since, hasWoken) = (nil, false)
@@ -21,17 +21,16 @@ struct PendingKeys {
         }
     }
 
-    /// Notes that the program was woken. Answers whether the box comes up by that.
+    /// Records that the program was woken. Returns true if the box appears because of that.
     mutating func wake(now: ContinuousClock.Instant = .now) -> Bool {
         guard !hasWoken, isShown(now: now) else { return false }
         hasWoken = true
         return true
     }
 
-    /// When the program has to be woken for the box; `nil` where nothing is waited for, or the box is there.
+    /// Time at which the program has to wake to show the box; `nil` if the box is visible or not pending.
     var nextWake: ContinuousClock.Instant? { hasWoken ? nil : showTime }
 
-    /// When the box comes up.
     private var showTime: ContinuousClock.Instant? {
         guard let since, let delay else { return nil }
         return since + delay
@@ -39,9 +38,9 @@ struct PendingKeys {
 
     func isShown(now: ContinuousClock.Instant = .now) -> Bool { showTime.map { $0 <= now } ?? false }
 
-    /// Paints the box over the lower part of `canvas`.
+    /// Draws the box over the lower part of `canvas`.
     ///
-    /// - Parameter next: the keys that may follow, and what each leads to.
+    /// - Parameter next: the keys that may follow, with descriptions.
     static func draw(_ keys: [Key], next: [(key: Key, name: String)], in canvas: Canvas) {
         guard !next.isEmpty, canvas.height >= 5, canvas.width >= 30 else { return }
         let keyWidth = next.map { canvas.text.width($0.key.label) }.max() ?? 1
