@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The commands of the history. Keys, help and palette all come from here.
+/// The commands of the history. Keys, help and palette are derived from them.
 extension HistoryPane {
     static let keysName = "history"
     static let keysRemark = "The keys of the history (H)."

@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The list as it was after one of the transactions.
+/// The list as it was after a transaction.
 extension HistoryPane {
     /// Shows the list as it was right after the transaction under the cursor.
     func showPast() {
@@ -15,7 +15,7 @@ extension HistoryPane {
         }
     }
 
-    /// Goes to the transaction before, or after; `nil` where there is none.
+    /// Moves to the next or previous transaction and returns it; `nil` at the ends.
     func transaction(_ step: Int) -> NSPersistentHistoryTransaction? {
         guard let number = current?.transaction.transactionNumber,
             let place = transactions.firstIndex(where: { $0.transactionNumber == number })
@@ -27,9 +27,9 @@ extension HistoryPane {
         return found
     }
 
-    /// Reads the list as it was right after a transaction. The rest goes on meanwhile.
+    /// Reads the list as it was right after a transaction, in the background.
     ///
-    /// - Parameter next: called on the main thread, unless reading failed or was stopped: an error is told to the user.
+    /// - Parameter next: called on the main thread unless reading failed or was stopped. Errors are shown to the user.
     func readPast(
         of transaction: NSPersistentHistoryTransaction, then next: @escaping (HistoryPane, PastList) -> Void
     ) {
@@ -47,7 +47,7 @@ extension HistoryPane {
         }
     }
 
-    /// Stops the reading of a list. Answers whether there was one.
+    /// Stops reading a list. Returns false if none was being read.
     @discardableResult
     func stopReading() -> Bool {
         defer { pastReading = nil }

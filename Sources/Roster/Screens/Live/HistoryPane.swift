@@ -4,11 +4,11 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// What was committed to the store, newest first: by which program and author, when, and what changed in it.
+/// The transactions of the store, newest first, with program, author, time and changes.
 final class HistoryPane: MovingScreen {
     struct Row {
         let transaction: NSPersistentHistoryTransaction
-        /// One of its changes; `nil` for the transaction itself.
+        /// One of its changes; `nil` for the row of the transaction.
         let change: NSPersistentHistoryChange?
     }
 
@@ -22,15 +22,15 @@ final class HistoryPane: MovingScreen {
     private(set) var transactions: [NSPersistentHistoryTransaction] = []
     private var unfolded: Set<Int64> = []
     private(set) var rows: [Row] = []
-    /// The authors of the transactions that were read, for the width of their column.
+    /// The authors of the transactions read, for the width of their column.
     private var authors: Set<String> = []
-    /// What was said of transactions, by their numbers: one may have changed very many records.
+    /// Cached summaries by transaction number, because a transaction may have changed many records.
     private var summaries: [Int64: String] = [:]
     private var problem: String?
     private var revision = -1
     private var limit = 200
     private static let greatestLimit = 20_000
-    /// Reads the list as it was, beside the keys.
+    /// Reads a past list in the background.
     var pastReading: Job<PastList>?
 
     init(browser: Browser, session: StoreSession) {
@@ -64,7 +64,7 @@ final class HistoryPane: MovingScreen {
         showRows(keeping: current)
     }
 
-    /// Reads what was committed since, and puts it above the rest. The whole history may be long.
+    /// Reads only the newer transactions, because the history may be long.
     private func readNewer() {
         guard let newest = transactions.first else { return reload() }
         revision = session.revision
@@ -78,12 +78,12 @@ final class HistoryPane: MovingScreen {
             limit = min(Self.greatestLimit, limit + newer.count)
             showRows(keeping: current)
         } catch {
-            // The beginning was removed, or the store put back.
+            // The beginning of the history was removed, or the store was restored.
             reload()
         }
     }
 
-    /// Makes the rows anew; the cursor stays where it was.
+    /// Rebuilds the rows. The cursor stays on its row.
     private func showRows(keeping current: Row?) {
         makeRows()
         if let current {
@@ -107,11 +107,10 @@ final class HistoryPane: MovingScreen {
 
     var current: Row? { rows.indices.contains(cursor) ? rows[cursor] : nil }
 
-    // MARK: What the commands do
+    // MARK: Commands
 
     func move(by lines: Int) {
         cursor = max(0, min(rows.count - 1, cursor + lines))
-        // The older ones are read when the user comes near.
         if lines > 0, cursor == rows.count - 1 { readOlder() }
     }
 
@@ -130,7 +129,7 @@ final class HistoryPane: MovingScreen {
         reload()
     }
 
-    /// Unfolds a transaction, or opens the record that a change was about.
+    /// Unfolds a transaction, or opens the record of a change.
     func open() {
         guard let current else { return }
         guard let change = current.change else { return toggle() }
@@ -146,7 +145,7 @@ final class HistoryPane: MovingScreen {
         if unfolded.remove(number) == nil { unfolded.insert(number) }
         makeRows()
         cursor = rows.firstIndex { $0.transaction.transactionNumber == number } ?? cursor
-        // What was unfolded is seen, as far as it has room beneath the transaction.
+        // Scroll to show as many of the unfolded rows as fit below the transaction.
         let last = rows.lastIndex { $0.transaction.transactionNumber == number } ?? cursor
         top = max(top, min(cursor, last - height + 1))
     }
@@ -182,7 +181,7 @@ final class HistoryPane: MovingScreen {
     func draw(in canvas: Canvas) {
         if revision != session.revision { readNewer() }
         canvas.clear()
-        // What its line has no room for is said of the current transaction beneath.
+        // The line below the list shows the full text of the current transaction.
         let hasWhole = canvas.height >= 12
         height = max(1, canvas.height - (hasWhole ? 3 : 2))
         var right: [(String, Role)] = []
@@ -225,7 +224,7 @@ final class HistoryPane: MovingScreen {
             x += canvas.write(number, x: x, y: y, style: style(.key))
             x += canvas.write(TransactionText.time(transaction.timestamp) + "  ", x: x, y: y, style: style(.muted))
             let longest = authors.lazy.map { canvas.text.width($0) }.max() ?? 0
-            // What was changed keeps half of the rest of the line.
+            // The summary keeps at least half of the remaining line.
             let room = max(8, min(longest, (canvas.width - x) / 2))
             let author = canvas.text.padded(TransactionText.author(of: transaction), to: room)
             x += canvas.write(author + "  ", x: x, y: y, style: style(.heading))
@@ -258,7 +257,7 @@ final class HistoryPane: MovingScreen {
         }
     }
 
-    /// What the record is called now; of a deleted one, what its tombstone says.
+    /// The current name of the record, or the name in the tombstone of a deleted one.
     private func name(of change: NSPersistentHistoryChange) -> String {
         let id = change.changedObjectID
         if change.changeType != .delete, let object = try? session.context.existingObject(with: id) {

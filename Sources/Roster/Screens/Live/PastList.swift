@@ -4,31 +4,31 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// A list as it was right after a transaction: what came later is left out, and what was deleted since stands in it, in its
-/// section and order, with what its tombstone kept. Values are those of today; a column says what changed since.
+/// A list as it was right after a transaction. Later records are omitted. Records deleted since then are in their
+/// section and order, with the values of their tombstones. Other values are today's; a column lists the changes.
 ///
-/// Design note. The list is a results controller's, in a context of its own that is never saved: in it, new records stand for
-/// those that were deleted, and the predicate leaves out what came later. So sections, order and filter are exactly those of
-/// the list. It stays as it was read.
+/// Design note. A results controller in a context of its own, which is never saved, computes the list. In this context,
+/// new records stand in for deleted ones and the predicate excludes later ones. Sections, order and filter are
+/// therefore exactly those of the list. The list does not update.
 final class PastList: ListSource {
-    /// The transaction after which the list was so.
+    /// The transaction after which the list was in this state.
     let transaction: NSPersistentHistoryTransaction
     let past: PastRecords
     let records: RecordList
     private let context: NSManagedObjectContext
-    /// The IDs of the deleted records for which records of this context stand.
+    /// The IDs of deleted records, by the IDs of their stand-ins in this context.
     private var standIns: [NSManagedObjectID: NSManagedObjectID] = [:]
     private var standInsByID: [NSManagedObjectID: NSManagedObject] = [:]
-    /// The rows that differ from today's list, from the top.
+    /// The rows that differ from today's list, from top to bottom.
     private(set) var differing: [ListPath] = []
-    /// How many of the list's records are deleted now.
+    /// Number of records of the list that are deleted now.
     private(set) var deletedCount = 0
-    /// In which sections there are records whose section is not known, and how many.
+    /// Number of records in each section whose section is unknown.
     private var unplaced: [Int: Int] = [:]
 
-    /// Reads the list, most of it beside the queue.
+    /// Reads the list, mostly in the background.
     ///
-    /// - Throws: 134301 where the history was removed or the store put back meanwhile; what a fetch throws.
+    /// - Throws: 134301 if the history was removed or the store replaced during reading; errors of the fetches.
     // SAFETY: the entity and the transaction are immutable.
     static func read(
         after transaction: NSPersistentHistoryTransaction, of entity: NSEntityDescription, as settings: ListSettings,
@@ -65,7 +65,7 @@ final class PastList: ListSource {
         records.isFollowing = false
     }
 
-    /// What is done for each of many records is done in steps: keys are answered between them, and one of them may stop it.
+    /// Pauses after every 256 records. In a pause keys are handled, and the task may be cancelled.
     private static func pause(before number: Int) async throws {
         guard number % 256 == 255 else { return }
         try await Task.sleep(for: .milliseconds(1))
@@ -95,27 +95,27 @@ final class PastList: ListSource {
         differing.sort()
     }
 
-    /// How many of the list's records were changed since.
+    /// Number of records of the list that were changed since then.
     var changedCount: Int { differing.count - deletedCount }
 
     // MARK: Records
 
-    /// The ID that the record in a row has in the store, or had before it was deleted.
+    /// The ID in the store of the record at a row, or its former ID if it was deleted.
     func id(at path: ListPath) -> NSManagedObjectID? {
         records.object(at: path).map { standIns[$0.objectID] ?? $0.objectID }
     }
 
-    /// The row of a record; `nil` where it was not in the list.
+    /// The row of a record; `nil` if it was not in the list.
     func path(of id: NSManagedObjectID) -> ListPath? {
         records.path(of: standInsByID[id] ?? context.object(with: id))
     }
 
-    /// How the record in a row was deleted; `nil` for one that is still there.
+    /// The deletion of the record at a row; `nil` if the record exists.
     func deletion(at path: ListPath) -> PastRecords.Deletion? {
         records.object(at: path).flatMap { standIns[$0.objectID] }.flatMap { past.deleted[$0] }
     }
 
-    // MARK: What the list view asks
+    // MARK: ListSource
 
     var columns: [ListColumn] {
         records.display.columns.map(\.listColumn) + [
@@ -123,9 +123,9 @@ final class PastList: ListSource {
         ]
     }
 
-    /// No property has this name.
+    /// An ID that no property has.
     private static let sinceKey = ":since"
-    /// Before ordinary columns, behind what names the records.
+    /// Between the columns that name records and ordinary columns.
     private static let sincePriority = 10_000
 
     var sectionCount: Int { records.sectionCount }
@@ -143,7 +143,7 @@ final class PastList: ListSource {
         guard let id = standIns[record.objectID], let deletion = past.deleted[id] else {
             return records.text(ofColumn: column, at: row)
         }
-        // What is not known is no value, and no empty text either.
+        // An unknown value is shown neither as nil nor as an empty text.
         if deletion.values[columns[column].key] != nil { return records.text(ofColumn: column, at: row) }
         return column == 0 ? "\(id.entity.name ?? "?") \(id.uriRepresentation().lastPathComponent)" : "?"
     }

@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The list as it was right after a transaction of the history, over the history pane.
+/// The list as it was right after a transaction of the history, shown over the history pane.
 final class PastScreen: MovingScreen {
     private let pane: HistoryPane
     private let session: StoreSession
@@ -13,7 +13,7 @@ final class PastScreen: MovingScreen {
     private(set) var list: PastList
     private(set) var view: SectionedList
     var keys = KeySequenceReader(readsCounts: true)
-    /// The state of the store that the values are of.
+    /// The revision of the session at which the values were read.
     private var revision = 0
 
     init(pane: HistoryPane, session: StoreSession, list: PastList) {
@@ -25,7 +25,7 @@ final class PastScreen: MovingScreen {
         take(list, folded: browser.list?.view.folded ?? [], cursor: browser.list?.cursorObject?.objectID)
     }
 
-    /// Shows a list; the cursor goes to a record where the list has it, and the focus stays on its column.
+    /// Shows a list. The cursor moves to the given record if the list contains it; the focus stays on its column.
     private func take(_ list: PastList, folded: Set<String>, cursor: NSManagedObjectID?) {
         let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
         self.list = list
@@ -42,11 +42,11 @@ final class PastScreen: MovingScreen {
         view.moveToRow(path)
     }
 
-    // MARK: What the commands do
+    // MARK: Commands
 
     private var cursorPath: ListPath? { view.cursor?.path }
 
-    /// Shows the list as it was after another transaction.
+    /// Shows the list as it was after the next or previous transaction.
     private func go(_ step: Int) {
         guard let transaction = pane.transaction(step) else {
             return browser.say(step < 0 ? "this is the oldest transaction" : "this is the newest transaction")
@@ -61,7 +61,7 @@ final class PastScreen: MovingScreen {
         }
     }
 
-    /// Goes to the next row that differs from today's list, or the one before.
+    /// Moves to the next or previous row that differs from today's list.
     private func goToDifference(forward: Bool) {
         let rows = list.differing
         guard let first = rows.first, let last = rows.last else {
@@ -75,7 +75,7 @@ final class PastScreen: MovingScreen {
         browser.say(forward ? "went on at the top" : "went on at the bottom")
     }
 
-    /// Opens the record as it is now; of a deleted one, says what is known.
+    /// Opens the current record. For a deleted one, shows what is known.
     private func open() {
         if case .header(let section) = view.cursor {
             return view.setFolded(!view.isFolded(section: section), section: section)
@@ -200,7 +200,7 @@ final class PastScreen: MovingScreen {
         guard canvas.height > 5 else { return view.draw(in: canvas) }
         let remarks = remarks
         let room = canvas.width - remarks.reduce(1) { $0 + canvas.text.width($1.0) }
-        // A long author gives way to what is said of the values.
+        // Truncate a long author to keep the remarks visible.
         let least = canvas.text.width(title(author: ""))
         let author = canvas.text.truncated(TransactionText.author(of: list.transaction), to: max(6, room - least))
         StatusLine(left: [(title(author: author), .status)], right: remarks).draw(in: canvas, y: 0)

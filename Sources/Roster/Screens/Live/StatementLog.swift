@@ -4,7 +4,7 @@ import Synchronization
 import TerminalKit
 import Translation
 
-/// The statements that the store runs, as they come, for the pane that shows them.
+/// The statements that the store executes, for the pane that shows them.
 nonisolated final class StatementLog: Sendable {
     static let limit = 500
 
@@ -16,9 +16,9 @@ nonisolated final class StatementLog: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes up a statement, on whatever thread. Answers whether the screen has to be told.
+    /// Adds a statement, on any thread. Returns true if the screen has to be redrawn.
     func add(_ statement: ExecutedStatement) -> Bool {
-        // Asked all the time whether another program wrote: nothing that the user did.
+        // The store polls for changes of other programs with this pragma; the user did not cause it.
         if statement.sql.hasPrefix("PRAGMA data_version") { return false }
         return note(statement)
     }
@@ -33,7 +33,7 @@ nonisolated final class StatementLog: Sendable {
         }
     }
 
-    /// The last lines, oldest first: rows, milliseconds, the statement.
+    /// The last lines, oldest first: rows, milliseconds, statement.
     func lines(_ limit: Int) -> [TextPane.Line] {
         let statements = state.withLock { state in
             state.isTold = false
@@ -42,7 +42,7 @@ nonisolated final class StatementLog: Sendable {
         return statements.map(Self.line)
     }
 
-    /// All that are kept, oldest first, and the number of the last one among all that came.
+    /// All recorded statements, oldest first, and the number of the last one since recording began.
     var kept: (statements: [ExecutedStatement], last: Int) {
         state.withLock { state in
             state.isTold = false
@@ -59,7 +59,7 @@ nonisolated final class StatementLog: Sendable {
         ])
     }
 
-    /// How many statements came.
+    /// Number of statements since recording began.
     var count: Int { state.withLock { $0.count } }
 
     private static func padded(_ text: String, to width: Int) -> String {
@@ -67,10 +67,7 @@ nonisolated final class StatementLog: Sendable {
     }
 }
 
-// The pane of statements.
-
 extension ListScreen {
-    /// Shows the store's statements as they come, or not any more.
     func toggleStatements() {
         if statements != nil {
             statements = nil
@@ -80,7 +77,7 @@ extension ListScreen {
         beginStatements()
     }
 
-    /// Opens the statements to look through them; they are noted from now on where they were not.
+    /// Opens the screen of statements. Starts recording if needed.
     func lookThroughStatements() {
         if statements == nil { beginStatements() }
         if let statements { browser.layers.push(StatementScreen(statements, browser: browser)) }
@@ -90,7 +87,7 @@ extension ListScreen {
         let log = StatementLog()
         statements = log
         showsCallbacks = false
-        // Told on any thread.
+        // Called on any thread.
         statementObservation = StatementObservation { [weak browser] statement in
             guard log.add(statement) else { return }
             DispatchQueue.main.async { [weak browser] in browser?.needsDisplay = true }

@@ -2,20 +2,20 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// The statements of the store to look through: a line for each, and beneath the whole text of the one under the cursor.
-/// What comes meanwhile is added at the end; the cursor follows it while it is on the last one.
+/// A screen to browse the statements of the store, with the full text of the current one below. New statements are
+/// appended; the cursor follows if it is on the last one.
 final class StatementScreen: MovingScreen, KeyHelping {
     private let log: StatementLog
     private unowned let browser: Browser
     private(set) var isFinished = false
     private var statements: [ExecutedStatement] = []
-    /// The number of the first kept statement among all that came.
+    /// The number of the first statement shown since recording began.
     private var first = 0
     private(set) var cursor = 0
     private var top = 0
     private var height = 1
+    /// The first visible line of the full text.
     var keys = KeySequenceReader()
-    /// The first line shown of the whole text.
     private var textTop = 0
     private var textLines = 0
     private var textHeight = 1
@@ -27,7 +27,7 @@ final class StatementScreen: MovingScreen, KeyHelping {
         cursor = max(0, statements.count - 1)
     }
 
-    /// Takes up what came; the cursor stays on its statement.
+    /// Takes new statements from the log. The cursor stays on its statement.
     private func takeUp() {
         let wasLast = cursor >= statements.count - 1
         let (kept, last) = log.kept
@@ -117,7 +117,6 @@ final class StatementScreen: MovingScreen, KeyHelping {
         }
         let whole = statements.indices.contains(cursor) ? statements[cursor].sql : ""
         let lines = canvas.text.wrapped(whole, to: max(1, canvas.width - 2))
-        // The whole text has as many lines as it needs, of half the screen.
         let body = max(1, canvas.height - 2)
         textLines = lines.count
         textHeight = body < 6 ? 0 : min(max(1, lines.count), body / 2)

@@ -4,15 +4,15 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// What the history says of a transaction, in words.
+/// Descriptions of transactions in words.
 enum TransactionText {
-    /// Who committed a transaction, as far as the history says.
+    /// The author of a transaction, if recorded; otherwise its context or process.
     static func author(of transaction: NSPersistentHistoryTransaction) -> String {
         [transaction.author, transaction.contextName, transaction.processID].compactMap { $0 }
             .first { !$0.isEmpty } ?? "?"
     }
 
-    /// A date with its seconds.
+    /// The date with seconds.
     static func time(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate.rounded(.down)
         let text = DateDisplay.exact(Date(timeIntervalSinceReferenceDate: seconds))
