@@ -1,8 +1,8 @@
 import TerminalKit
 
-/// Amounts as bars and as a line of small columns.
+/// Amounts as bars and sparklines.
 enum Bars {
-    /// A bar of at most `width` columns for a share from 0 to 1; what is not nothing is seen.
+    /// A bar of at most `width` columns for a fraction from 0 to 1. A positive fraction is always visible.
     static func bar(_ share: Double, width: Int, on canvas: Canvas) -> String {
         guard width > 0, share > 0 else { return "" }
         guard canvas.text.repertoire == .unicode else {
@@ -13,7 +13,7 @@ enum Bars {
         return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
     }
 
-    /// A column for each amount, as high as it is great.
+    /// A column for each amount, with a proportional height.
     static func sparkline(_ amounts: [Int], on canvas: Canvas) -> String {
         let signs = canvas.text.repertoire == .unicode ? Array("▁▂▃▄▅▆▇█") : Array("_.-:=+*#")
         guard let greatest = amounts.max(), greatest > 0 else { return "" }

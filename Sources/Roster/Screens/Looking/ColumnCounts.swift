@@ -2,20 +2,20 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// Counts the saved records of a list by the values of one or two columns, in the store.
+/// Counts of a list's saved records by the values of one or two columns, computed in the store.
 nonisolated struct ColumnCounts {
-    /// A group of records that have the same values.
+    /// A group of records with the same values.
     nonisolated struct Row {
         let values: [Any?]
         let count: Int
-        /// The sum of the number asked for, and how many records have one.
+        /// The sum of the requested number, and the number of records that have one.
         let sum: Double
         let summed: Int
     }
 
     let rows: [Row]
 
-    /// - Parameter rows: what the store found for the request.
+    /// - Parameter rows: the result of the request.
     init(rows: [NSDictionary], _ query: Query) {
         self.rows = rows.map { row in
             Row(
@@ -25,7 +25,7 @@ nonisolated struct ColumnCounts {
         }
     }
 
-    /// - Throws: ``CommandError`` where the filter cannot be read.
+    /// - Throws: ``CommandError`` if the filter is invalid.
     static func request(_ query: Query) throws -> NSFetchRequest<NSDictionary> {
         let request = NSFetchRequest<NSDictionary>()
         request.entity = query.entity
@@ -54,7 +54,7 @@ nonisolated struct ColumnCounts {
         return description
     }
 
-    /// How often each value of one of the columns stands in the rows.
+    /// The total count of each value of one of the columns.
     func totals(ofColumn column: Int) -> [(value: Any?, count: Int)] {
         var places: [AnyHashable: Int] = [:]
         var result: [(value: Any?, count: Int)] = []
@@ -73,9 +73,9 @@ nonisolated struct ColumnCounts {
 }
 
 extension ListScreen {
-    /// The key path to count by for a column: an attribute's own, for a relationship that of what names its records.
+    /// The key path by which a column is counted: the attribute itself, or the label of a relationship's records.
     ///
-    /// - Returns: `nil` where nothing can be counted.
+    /// - Returns: `nil` if the column cannot be counted.
     func countedKeyPath(_ key: String) -> String? {
         if let attribute = entity.attribute(atKeyPath: key) { return attribute.isSortable ? key : nil }
         guard let relationship = entity.relationshipsByName[key], !relationship.isToMany,
@@ -84,7 +84,7 @@ extension ListScreen {
         return "\(key).\(label.name)"
     }
 
-    /// Shows only the records that match the predicates too, beside the filter that is there.
+    /// Adds predicates to the current filter.
     func narrow(by predicates: [NSPredicate]) {
         let texts = ([records.settings.filter] + predicates.map(\.formatString)).filter { !$0.isEmpty }
         let joined = texts.count == 1 ? texts[0] : texts.map { "(\($0))" }.joined(separator: " AND ")

@@ -2,12 +2,12 @@ import CoreData
 import Foundation
 
 nonisolated extension ColumnCounts {
-    /// Most lists are counted within this time.
+    /// Time to wait for the counts before the screen is drawn without them.
     static var patience: Duration { .milliseconds(80) }
 
-    /// Counts in the background and makes a screen's contents of the counts.
+    /// Counts in the background and converts the counts for a screen.
     ///
-    /// - Parameter deliver: receives the contents, unless the job is released before.
+    /// - Parameter deliver: receives the result, unless the job was released before.
     @MainActor static func job<Made>(
         _ query: Query, in context: NSManagedObjectContext, _ make: @escaping @Sendable (ColumnCounts) throws -> Made,
         then deliver: @escaping (Result<Made, any Error>) -> Void
@@ -21,9 +21,9 @@ nonisolated extension ColumnCounts {
             }, then: deliver)
     }
 
-    /// What is counted.
+    /// The columns and records to count.
     nonisolated struct Query {
-        /// Of attributes, also behind to-one relationships.
+        /// Key paths of attributes, possibly through to-one relationships.
         var keyPaths: [String]
         var entity: NSEntityDescription
         var filter: String
@@ -31,9 +31,9 @@ nonisolated extension ColumnCounts {
         var summed: String?
     }
 
-    /// Reads on the store's side of the context, so that others of the same store are not held up.
+    /// Counts with an asynchronous fetch, which does not block other contexts of the store.
     ///
-    /// - Throws: what the fetch throws, and 3072 after the flag was raised.
+    /// - Throws: errors of the fetch; 3072 after `stop` was raised.
     // SAFETY: the semaphore orders the writing of `result` before its reading.
     fileprivate init(_ query: Query, in context: NSManagedObjectContext, stop: JobControl) throws {
         let ended = DispatchSemaphore(value: 0)
@@ -46,14 +46,14 @@ nonisolated extension ColumnCounts {
             try context.execute(request) as? NSPersistentStoreAsynchronousResult
         }
         while ended.wait(timeout: .now() + 0.05) == .timedOut { if stop.isRaised { running?.cancel() } }
-        // The result holds its request, whose block holds the result.
+        // Breaks the cycle of the result, its request and the request's block.
         defer { result = nil }
         if let error = result?.operationError { throw error }
         self.init(rows: result?.finalResult ?? [], query)
     }
 }
 
-/// The list's last changes that counts show, and when they were made.
+/// The last changes of the list that the counts include, and their time.
 struct SeenChanges {
     private let batch: Int
     private let time: ContinuousClock.Instant
@@ -61,6 +61,6 @@ struct SeenChanges {
 
     init(of list: ListScreen) { (batch, time) = (list.log.batch, .now) }
 
-    /// Whether the list changed after them, and it is time to count again.
+    /// True if the list changed since then and it is time to count again.
     func areOld(in list: ListScreen) -> Bool { batch != list.log.batch && .now - time > Self.patience }
 }

@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// How often each value of a column stands in the list: counts, shares and bars. Enter shows the records of one.
+/// The number of records with each value of a column: counts, shares and bars. Enter shows the records of a value.
 final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
     unowned let list: ListScreen
     private let keyPath: String
@@ -18,7 +18,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
     var rowCount: Int { buckets.count }
     var keys = KeySequenceReader()
     private var firstLine = 0
-    /// Whether the greatest heap stands first, instead of the least value.
+    /// True to sort by count instead of by value.
     private var isByCount: Bool
     private var seen: SeenChanges
 
@@ -140,7 +140,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
         arrange()
     }
 
-    /// Shows the records of the heap under the cursor.
+    /// Filters the list by the bucket under the cursor.
     private func narrow() {
         guard buckets.indices.contains(rows.cursor) else { return }
         guard let predicate = buckets[rows.cursor].predicate else {

@@ -3,7 +3,7 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The list's commands that look at many records at once.
+/// List commands that summarise many records.
 enum LookingCommands {
     static var all: [Command<ListScreen>] {
         let category = "Look"
@@ -25,7 +25,7 @@ enum LookingCommands {
 }
 
 extension ListScreen {
-    /// The focused column as what can be counted by; says why where it cannot.
+    /// The focused column, if it can be counted. Otherwise shows the reason and returns `nil`.
     private var countedColumn: (keyPath: String, attribute: NSAttributeDescription)? {
         guard let keyPath = countedKeyPath(focusedKey), let attribute = entity.attribute(atKeyPath: keyPath) else {
             browser.say("move to a column whose values can be counted: h l", role: .warning)

@@ -1,15 +1,15 @@
 import CoreData
 
-/// A model drawn: a box for each entity with its relationships, and a line beside the boxes from each relationship to its
-/// inverse. A line takes a lane of its own where others pass.
+/// A drawing of a model: a box for each entity with its relationships, and a line next to the boxes from each
+/// relationship to its inverse. Lines that overlap are in different lanes.
 struct ModelMap {
-    /// A line of a box that the cursor can stand on.
+    /// A line of a box on which the cursor can be.
     struct Stop {
         let y: Int
         let entity: NSEntityDescription
-        /// `nil` on the line with the entity's name.
+        /// The relationship; `nil` on the line with the entity's name.
         let relationship: NSRelationshipDescription?
-        /// The stop at the other end, by its number.
+        /// The index of the stop at the other end.
         var other: Int?
     }
 
@@ -17,20 +17,20 @@ struct ModelMap {
     struct Line {
         let from: Int
         let to: Int
-        /// From the left; `nil` where there was no room.
+        /// The lane, counted from the left; `nil` if there was no room.
         var lane: Int?
     }
 
     private(set) var stops: [Stop] = []
     private(set) var lines: [Line] = []
-    /// The first and the last line of each entity's box.
+    /// The first and last line of each entity's box.
     private(set) var boxes: [(entity: NSEntityDescription, lines: ClosedRange<Int>)] = []
 
-    /// How many lines the drawing has.
+    /// Number of lines of the drawing.
     var height: Int { (boxes.last?.lines.upperBound ?? -1) + 1 }
     var laneCount: Int { (lines.compactMap(\.lane).max() ?? -1) + 1 }
 
-    /// - Parameter greatestLane: so many lanes have room.
+    /// - Parameter greatestLane: the number of lanes that fit.
     init(_ entities: [NSEntityDescription], greatestLane: Int) {
         var y = 0
         for entity in Self.neighbourly(entities) {
@@ -46,8 +46,8 @@ struct ModelMap {
         assignLanes(greatest: greatestLane)
     }
 
-    /// Related entities beside each other, as far as a row of them can be: each next one is the one with the most
-    /// relationships to those before.
+    /// Orders entities such that related ones are close: the next one is the entity with the most relationships to the
+    /// three before it.
     private static func neighbourly(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
         func degree(_ entity: NSEntityDescription, _ others: [NSEntityDescription]) -> Int {
             entity.relationshipsByName.values.count { relation in others.contains { $0 === relation.destinationEntity }
@@ -86,7 +86,7 @@ struct ModelMap {
         }
     }
 
-    /// Short lines stand next to the boxes.
+    /// Assigns lanes. Short lines are closest to the boxes.
     private mutating func assignLanes(greatest: Int) {
         var taken: [[ClosedRange<Int>]] = []
         for index in lines.indices.sorted(by: { length(lines[$0]) < length(lines[$1]) }) {

@@ -2,7 +2,7 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// The map of the model: all entities with their relationships. Enter opens an entity's list, or follows a relationship.
+/// The map of the model: all entities with their relationships. Enter opens an entity's list or follows a relationship.
 final class ModelMapScreen: MovingScreen, KeyHelping {
     unowned let list: ListScreen
     private(set) var isFinished = false
@@ -83,7 +83,7 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
         }
     }
 
-    /// Moves by lines of the drawing.
+    /// Moves the cursor by lines of the drawing.
     private func scroll(by lines: Int) {
         guard map.stops.indices.contains(cursor) else { return }
         let wanted = map.stops[cursor].y + lines
@@ -110,7 +110,7 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
         if let target { cursor = target }
     }
 
-    /// Shows the records of the entity under the cursor.
+    /// Shows the list of the entity under the cursor.
     private func open() {
         guard map.stops.indices.contains(cursor) else { return }
         let entity = map.stops[cursor].entity
@@ -130,7 +130,7 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
         if map.laneCount > room || map.lines.contains(where: { $0.lane == nil }) {
             map = ModelMap(entities, greatestLane: room)
         }
-        // Abstract ones are drawn, and have no list: the entities to choose from are fewer.
+        // Abstract entities are drawn too, but have no list. The count states them separately.
         let abstract = entities.count(where: \.isAbstract)
         let counted = CountedNoun.text(entities.count, "entity")
         let left = abstract > 0 ? sentence("\(counted) (\(abstract) abstract)") : counted
@@ -157,7 +157,7 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
             in: canvas)
     }
 
-    /// Keeps the cursor on the screen, and the name of its entity where there is room.
+    /// Scrolls to the cursor and, if there is room, to the name of its entity.
     private func fit() {
         guard map.stops.indices.contains(cursor) else { return }
         let y = map.stops[cursor].y
@@ -193,7 +193,7 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
                 }
             }
             let sign = y == first ? signs.topRight : y == last ? signs.bottomRight : signs.vertical
-            // Where the end of a farther line passes, the two cross.
+            // The end of a line in a farther lane crosses this line.
             let isCrossed =
                 !isEnd
                 && map.lines.contains { other in
@@ -252,7 +252,7 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
     }
 }
 
-/// What lines are made of.
+/// The characters of lines and boxes.
 private struct LineSigns {
     let horizontal, vertical, topLeft, topRight, bottomLeft, bottomRight, cross, leave, arrow: String
 

@@ -4,9 +4,9 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// Two columns against each other: how many records have a value of the one and a value of the other, or what they sum up to.
+/// A pivot table: the number of records for each pair of values of two columns, or a sum or average.
 final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
-    /// What the cells show.
+    /// The contents of the cells.
     nonisolated enum Measure: Equatable {
         case count
         case sum(String)
@@ -31,7 +31,7 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
     private nonisolated struct Cell {
         var count = 0
         var sum = 0.0
-        /// Records with a number to sum up.
+        /// Number of records that have a value to sum up.
         var summed = 0
     }
 
@@ -41,7 +41,7 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
         let cells: [[Cell]]
     }
 
-    /// So many texts get a row, or a column, of their own.
+    /// The number of text values that get their own row or column.
     private nonisolated static let greatestCounts = [1000, 100]
 
     unowned let list: ListScreen
@@ -59,7 +59,7 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
     private var counting: Job<Counted>?
     private var seen: SeenChanges
 
-    /// - Parameter keyPaths: of the rows and of the columns.
+    /// Counts the records by the key paths `rows` and `columns`.
     init(list: ListScreen, rows: String, columns: String) {
         self.list = list
         keyPaths = [rows, columns]
@@ -103,7 +103,7 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
     var isWorking: Bool { counting != nil }
 
     private nonisolated static func cells(of counts: ColumnCounts, _ heads: [ValueBuckets]) -> [[Cell]] {
-        // One more row and column for the sums.
+        // The last row and column contain the totals.
         var cells = Array(
             repeating: Array(repeating: Cell(), count: heads[1].buckets.count + 1), count: heads[0].buckets.count + 1)
         for row in counts.rows {
@@ -174,7 +174,7 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
 
     private func moveColumn(by step: Int) { column = max(0, min(columnCount - 1, column + step)) }
 
-    /// Shows the records of the cell under the cursor.
+    /// Filters the list by the cell under the cursor.
     private func narrow() {
         guard !heads.isEmpty else { return }
         let chosen = [(0, rows.cursor), (1, column)].compactMap { axis, index in
@@ -260,7 +260,7 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
             [("Enter", "show these"), ("a", "count, sum, average"), ("h j k l", "move"), ("Esc", "close")], in: canvas)
     }
 
-    /// The columns that have room, with the cursor's among them.
+    /// The columns that fit, including the one under the cursor.
     private func columns(_ widths: [Int], room: Int) -> Range<Int> {
         column = max(0, min(column, widths.count - 1))
         left = min(left, column)

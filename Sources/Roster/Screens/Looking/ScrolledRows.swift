@@ -1,12 +1,12 @@
 import TerminalKit
 
-/// A cursor that goes over rows of which a part is on the screen.
+/// A cursor in rows of which a part is visible.
 struct ScrolledRows {
     var cursor = 0
     private(set) var top = 0
     private(set) var height = 1
 
-    /// Brings the cursor into the rows and the rows into the window.
+    /// Limits the cursor to the rows and scrolls to it.
     mutating func fit(count: Int, height: Int) {
         self.height = max(1, height)
         move(by: 0, of: count)
@@ -14,7 +14,7 @@ struct ScrolledRows {
         if cursor >= top + self.height { top = cursor - self.height + 1 }
     }
 
-    /// The rows on the screen.
+    /// The visible rows.
     func shown(of count: Int) -> Range<Int> { min(top, count)..<min(count, top + height) }
 
     mutating func move(by lines: Int, of count: Int) { cursor = max(0, min(cursor + lines, count - 1)) }

@@ -3,17 +3,17 @@ import Foundation
 import TerminalKit
 import Translation
 
-/// The values of a column put into a few heaps: each value for itself where there are few, ranges of numbers and dates
-/// where there are many.
+/// Groups the values of a column into buckets: one for each value if there are few, ranges of numbers and dates if
+/// there are many.
 nonisolated struct ValueBuckets {
     nonisolated struct Bucket {
-        /// What the values of a heap have in common.
+        /// The values in a bucket.
         enum Values {
             case one(Any)
-            /// From the first on, up to and without the second.
+            /// A half-open range: the first value is included, the second is not.
             case range(Any, Any)
             case nothing
-            /// All that have no heap of their own.
+            /// All values without a bucket of their own, and how many these are.
             case others(Int)
         }
 
@@ -22,7 +22,7 @@ nonisolated struct ValueBuckets {
         let title: String
         var count = 0
 
-        /// Finds the records of the heap; `nil` where no predicate of a reasonable length does.
+        /// A predicate for the records of the bucket; `nil` if it would be too long.
         var predicate: NSPredicate? {
             switch values {
             case .one(let value): NSPredicate(format: "%K == %@", argumentArray: [keyPath, value])
@@ -34,13 +34,13 @@ nonisolated struct ValueBuckets {
         }
     }
 
-    /// From so many different numbers or dates on, ranges are made.
+    /// Maximum number of different numbers or dates that are not grouped into ranges.
     static let greatestCount = 24
 
     private(set) var buckets: [Bucket] = []
-    /// Whether the heaps have an order of their own, as numbers and dates do: otherwise the greatest stands first.
+    /// True if the buckets are ordered as numbers or dates; otherwise they are sorted by count, largest first.
     let isOrdered: Bool
-    /// How many different values there are; no value is none of them.
+    /// Number of different values, not counting nil.
     let distinctCount: Int
     private let ranges: [Range<Double>]
     private var places: [AnyHashable: Int] = [:]
@@ -48,8 +48,8 @@ nonisolated struct ValueBuckets {
     private var placeOfOthers: Int?
 
     /// - Parameters:
-    ///   - counts: the different values, each with how many records have it.
-    ///   - greatestCount: so many texts get a heap of their own; those that are rarer are put together.
+    ///   - counts: the different values with their numbers of records.
+    ///   - greatestCount: maximum number of texts with their own buckets. Rarer ones share a bucket.
     init(
         _ counts: [(value: Any?, count: Int)], of attribute: NSAttributeDescription, at keyPath: String,
         greatestCount: Int
@@ -109,7 +109,7 @@ nonisolated struct ValueBuckets {
         sortByCount()
     }
 
-    /// In which heap a value lies; `nil` for one that was not among the counted.
+    /// The index of a value's bucket; `nil` if the value was not counted.
     func place(of value: Any?) -> Int? {
         guard let value else { return placeOfNothing }
         guard !ranges.isEmpty else { return Hashing.key(value).flatMap { places[$0] } ?? placeOfOthers }
@@ -122,7 +122,7 @@ nonisolated struct ValueBuckets {
         return low
     }
 
-    /// The greatest heap first; among equal ones the order stays.
+    /// Sorts the buckets by count, largest first. Equal ones keep their order.
     private mutating func sortByCount() {
         let order = buckets.indices.sorted { (buckets[$1].count, $0) < (buckets[$0].count, $1) }
         var newPlaces: [Int: Int] = [:]
@@ -144,7 +144,7 @@ nonisolated struct ValueBuckets {
         }
     }
 
-    /// A number or a date as a place on a line.
+    /// A number or date as a `Double`.
     static func number(_ value: Any?) -> Double? {
         switch value {
         case let date as Date: date.timeIntervalSinceReferenceDate
@@ -155,7 +155,7 @@ nonisolated struct ValueBuckets {
 
     private static func constant(_ number: Double, _ isWhole: Bool) -> Any { isWhole ? Int64(number) : number }
 
-    /// Equal ranges whose bounds are round: 1, 2 or 5 with noughts.
+    /// Equal ranges with round bounds: the step is 1, 2 or 5 times a power of ten.
     private static func ranges(from low: Double, to high: Double, isWhole: Bool) -> [Range<Double>] {
         var step = pow(10, floor(log10((high - low) / 10)))
         for factor in [1.0, 2, 5, 10] where (high - low) / (step * factor) <= 15 {
@@ -183,7 +183,7 @@ nonisolated struct ValueBuckets {
     }
 }
 
-/// Dates in steps of the calendar: decades, years, months, days, hours, minutes. In the same zone as values are shown.
+/// Ranges of dates in calendar steps from minutes to centuries. The time zone is that of displayed values.
 nonisolated private enum DateSteps {
     private static let calendar = DateDisplay.utc
 
