@@ -5,9 +5,10 @@ import Testing
 
 @testable import RosterCommands
 
-/// Random batch requests, saves, undone and rolled back edits of this process, which `roster watch` follows in another one.
+/// Random batch requests, saves, undone and rolled back edits in this process, which `roster watch` follows in another
+/// one.
 @Suite(.needs(.process)) struct BatchWatchTests {
-    /// `ROSTER_LONG_TESTS=n` makes it n times 1,000.
+    /// `ROSTER_LONG_TESTS=n` runs n × 1,000 rounds.
     private static let rounds =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 } ?? 60
     private static let zones = ["AFC", "CAF", "OFC", "UEFA", "欧洲"]
@@ -40,7 +41,7 @@ import Testing
         return request
     }
 
-    /// Teams as they are listed: the names in order, and how many are in each section.
+    /// The names of the teams in list order, and the number of teams in each section.
     private func listed(_ context: NSManagedObjectContext) throws -> (names: [String], counts: [Int]) {
         context.reset()
         let teams = try context.fetch(request())
@@ -50,7 +51,7 @@ import Testing
         return (teams.map { $0.value(forKey: "teamName") as? String ?? "" }, counts)
     }
 
-    /// One random change of the store.
+    /// Makes one random change of the store.
     private func play(
         _ number: Int, _ random: inout some RandomNumberGenerator, _ context: NSManagedObjectContext
     ) throws {
@@ -81,11 +82,11 @@ import Testing
         }
     }
 
-    /// Random edits of objects: some undone, some rolled back, the rest saved.
+    /// Makes random edits of objects: some are undone, some rolled back, the rest saved.
     private func edit(
         _ number: Int, _ random: inout some RandomNumberGenerator, _ context: NSManagedObjectContext
     ) throws {
-        // Batches leave the objects that a context has as they were.
+        // Batch requests do not update the context's objects.
         context.reset()
         context.undoManager = UndoManager()
         let teams = try context.fetch(request("wins > %ld", Int.random(in: 0..<30, using: &random)))

@@ -3,7 +3,7 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// What the program says of files that are not what they should be: one line with the file and the place, and status 1.
+/// Errors for damaged or wrong files: one line with the file and the position, and status 1.
 @Suite(.needs(.process)) struct BrokenFileTests {
     private let sample: SampleFolder
 
@@ -18,7 +18,7 @@ import Testing
         for text in texts { #expect(outcome.errors.contains(text), "\(outcome.errors)", sourceLocation: location) }
     }
 
-    /// What is wrong with a source model, the line, and a word of the message.
+    /// The body of an invalid source model, the line of the error, and a word of the message.
     private static let sources: [(body: String, line: Int, word: String)] = [
         ("<entity name=\"A\">\n<attribute name=\"x\" attributeType=\"Number\"/></entity>", 2, "'Number'"),
         (
@@ -59,7 +59,7 @@ import Testing
         try change("UPDATE Z_MODELCACHE SET Z_CONTENT = CAST(substr(Z_CONTENT, 1, 700) || x'00' AS BLOB)")
         let text = ["\(sample.store): the model kept in the store cannot be read"]
         for verb in ["count", "list"] { try expectRefusal(text, [verb, sample.store, "Team"]) }
-        // With a model from elsewhere the rows can be read.
+        // With an external model the rows can be read.
         let rescued = try RosterProcess.run(["count", sample.store, "Team", "--model", SampleFolder.model])
         #expect(rescued.output == "80", "\(rescued.errors)")
         try change("DROP TABLE Z_METADATA")
@@ -76,14 +76,14 @@ import Testing
         connection.close()
     }
 
-    /// A log that was copied beside the wrong store: nothing is read and nothing is written.
+    /// A log that was copied next to the wrong store: nothing is read or written.
     @Test func aLogOfAnotherStore() throws {
         let other = try SampleFolder()
         let reader = try Connection(path: other.store, access: .readWrite)
         defer { reader.close() }
         _ = try reader.integer("SELECT COUNT(*) FROM ZTEAM")
         try reader.execute("UPDATE ZTEAM SET ZWINS = ZWINS + 1")
-        // The stores have gone different ways.
+        // Make the stores differ.
         try change("DELETE FROM ZVENUE")
         try change("VACUUM")
         let log = sample.store + "-wal"

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { sample = try SampleFolder() }
 
-    /// Runs, and expects a status and exactly one line on standard error that holds `text`.
+    /// Runs the program and expects a status and exactly one line on standard error that contains `text`.
     private func expectRefusal(
         _ status: Int32, _ text: String, _ arguments: [String], location: SourceLocation = #_sourceLocation
     ) throws {
@@ -51,7 +51,7 @@ import Testing
         try expectRefusal(2, "unknown verb “lst”; did you mean list?", ["lst", store, "Team"])
         try expectRefusal(2, "unknown verb “frobnicate” (see", ["frobnicate", store, "Team"])
         try expectRefusal(2, "--version takes no other arguments", ["--version", "x"])
-        // A path without its quotation marks.
+        // A path with a space, without quotation marks.
         try expectRefusal(1, "no file “/nowhere/My”", ["/nowhere/My", "Store.sqlite"])
         try expectRefusal(2, "unknown flag --limt", ["list", store, "Team", "--limt", "3"])
         try expectRefusal(2, "--limit wants a whole number", ["list", store, "Team", "--limit", "x"])
@@ -108,7 +108,7 @@ import Testing
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
     func aStoreThatCannotBeWrittenLosesNothing() throws {
-        // A limit on file sizes does what a full disk does, without a disk.
+        // A limit of the file size has the effect of a full disk.
         var text = "teamName,qualifyingZone\n"
         for number in 0..<20_000 { text += "A team with a name of some length and the number \(number),OFC\n" }
         let file = try sample.file("many.csv", text)
@@ -159,13 +159,13 @@ import Testing
             let outcome = try RosterProcess.runUnprivileged(arguments)
             #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
             #expect(outcome.errors.contains(sample.store), "\(outcome.errors)")
-            // Reading needs no right to write.
+            // Reading does not require write permission.
             let count = try RosterProcess.runUnprivileged(["count", sample.store, "Team", "--where", "wins == 7"])
             #expect(count.output == "3", "\(count.errors)")
         }
     }
 
-    /// What a program that was killed left in the log is read where nothing may be written, or it is said why not.
+    /// A log left by a killed program is read even if the folder is read-only, or the error states why not.
     @Test(.enabled(if: RosterProcess.canDropPrivileges, "the program cannot be run as somebody else"))
     func aStoreInAFolderThatMayNotBeWritten() throws {
         let writer = try sample.followed(wins: 50)
@@ -199,7 +199,7 @@ import Testing
         for number in 0..<200_000 { text += "Team \(number),OFC\n" }
         let file = try sample.file("many.csv", text)
         let process = try LiveProcess(roster: ["import", sample.store, "Team", file, "--batch", "100"])
-        // Only when it has written something is there something to stop.
+        // Wait until something was written. Before, there is nothing to stop.
         var count = 80
         while process.isRunning, count == 80 {
             count = Int(try RosterProcess.run(["count", sample.store, "Team"]).output) ?? 80
@@ -217,7 +217,7 @@ import Testing
         #expect(other.wait(60) { $0 == ["locked"] })
         let arguments = ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=8"]
         try expectRefusal(1, "locked", arguments)
-        // A reader is not in the writer's way.
+        // A reader is not blocked by the writer.
         #expect(try RosterProcess.run(["count", sample.store, "Team"]).output == "80")
         other.send("ROLLBACK;\n")
         other.waitForEnd()
@@ -291,14 +291,14 @@ import Testing
     }
 }
 
-/// Programs that tests use where they are installed.
+/// Programs that tests use if they are installed.
 enum Tools {
     static let sqlite3 = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first(
         where: FileManager.default.isExecutableFile
     )
     .map { URL(fileURLWithPath: $0) }
 
-    /// Whether a file system may be mounted here.
+    /// True if a file system can be mounted here.
     static let canMount: Bool = {
         let line = "d=$(mktemp -d) && mount -t tmpfs tmpfs \"$d\" && umount \"$d\"; s=$?; rmdir \"$d\"; exit $s"
         return (try? RosterProcess.shell(line).status) == 0

@@ -4,9 +4,10 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// A writer that is killed at any moment leaves a store that opens and holds whole transactions, and all that it had said to be saved.
+/// After a writer is killed at any moment, the store opens and contains whole transactions, including all that were
+/// reported as saved.
 @Suite(.needs(.process)) struct CrashTests {
-    /// A hundred for each writer; `ROSTER_LONG_TESTS=n` multiplies them by n.
+    /// A hundred for each writer; `ROSTER_LONG_TESTS=n` multiplies it by n.
     private static let kills =
         100 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
     private static let seed: UInt64 = 2026
@@ -15,10 +16,10 @@ import Testing
 
     init() throws { sample = try SampleFolder() }
 
-    /// Starts `arguments` again and again on the same store, kills it after a random part of the time that an undisturbed
-    /// run takes, and checks the store, and what the program had printed until then.
+    /// Repeatedly starts `arguments` on the same store and kills the process after a random part of an undisturbed
+    /// run's time. Then checks the store and the output so far.
     ///
-    /// - Parameter waitsForLines: whether every other run goes on until the program has printed a line, however slow it is.
+    /// - Parameter waitsForLines: true if every other run continues until the program has printed a line.
     private func killRepeatedly(
         _ arguments: [String], shortest: Double, longest: Double, waitsForLines: Bool = false,
         check: (_ store: String, _ printed: [String]) throws -> Void
@@ -32,12 +33,12 @@ import Testing
             if process.isRunning { killed += 1 }
             process.killAtOnce()
             process.waitForEnd()
-            // The framework opens it first, as the next process would.
+            // The framework opens the store first, as the next process would.
             do {
                 #expect(try countTeams(in: sample.store) >= 80)
             } catch let error as NSError where error.code == 259 && error.localizedDescription.contains("touch ") {
-                // Killed as the first page of a first copying was written: the file may as well be a copy. The error says
-                // what to type for the log to be played.
+                // The process was killed while it wrote the first page of a first checkpoint: the file could be a copy
+                // as well. The error contains the command after which the log is played.
                 refused += 1
                 let log = sample.store + "-wal"
                 try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: log)
@@ -62,7 +63,7 @@ import Testing
         ) { store, _ in
             let count = try countTeams(in: store)
             #expect((count - 80).isMultiple(of: 50) && count <= 1580, "\(count)")
-            // Begin anew: else the first runs would do all the work.
+            // Start again: otherwise the first runs would do all the work.
             try sample.restore()
         }
     }
@@ -77,10 +78,10 @@ import Testing
             defer { connection.close() }
             #expect(try connection.integer("SELECT sum(ZWINS) - sum(ZLOSSES) FROM ZTEAM") == 0)
             #expect(try connection.integer("SELECT sum(ZGOALSFOR) - sum(ZGOALSAGAINST) FROM ZTEAM") == 0)
-            // Every match is one transaction, and changes two teams.
+            // Every match is one transaction that changes two teams.
             let matches = try connection.integer("SELECT sum(ZWINS) + sum(ZDRAWS) / 2 - 964 FROM ZTEAM") ?? -1
             #expect(try updates(in: store) - before == 2 * matches)
-            // A match is printed as soon as it is saved: the last one may be saved and not printed, and none the other way.
+            // A match is printed after it was saved: the last one may be saved but not printed, never the reverse.
             let new = Int(matches) - played
             #expect(new == printed.count || new == printed.count + 1, "\(printed.count) printed, \(new) saved")
             played = Int(matches)
@@ -90,7 +91,7 @@ import Testing
         #expect(afterSaves >= Self.kills / 2)
     }
 
-    /// How many teams the framework finds in a store that it opens anew.
+    /// Number of teams that the framework finds after opening the store.
     private func countTeams(in store: String) throws -> Int {
         let url = URL(fileURLWithPath: store)
         let coordinator = NSPersistentStoreCoordinator(
@@ -105,7 +106,7 @@ import Testing
         return count
     }
 
-    /// How many updates the store's history holds.
+    /// Number of updates in the store's history.
     private func updates(in store: String) throws -> Int64 {
         let connection = try Connection(path: store, access: .readWrite)
         defer { connection.close() }

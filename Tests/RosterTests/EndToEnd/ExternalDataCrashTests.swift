@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A writer that is killed while it saves values with files of their own: no row is without its file, and the process that opens
-/// the store next leaves no file without its row.
+/// After a writer of external values is killed, every row has its file, and the next process that opens the store
+/// removes files without a row.
 @Suite(.needs(.process)) struct ExternalDataCrashTests {
-    /// Ten; `ROSTER_LONG_TESTS=n` multiplies them by n.
+    /// Ten; `ROSTER_LONG_TESTS=n` multiplies it by n.
     private static let kills =
         10 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
     private static let batch = 3
@@ -18,7 +18,7 @@ import Testing
 
     init() throws { sample = try SampleFolder() }
 
-    /// Makes the model, and the file with the values: more bytes each than a row holds.
+    /// Writes the model and the file with the values, which are too large for a row.
     private func prepare() throws -> (model: String, records: String) {
         let model = sample.url.appendingPathComponent("Clips.xcdatamodel")
         try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ import Testing
         for _ in 0..<Self.kills {
             try makeStore(model)
             let process = try LiveProcess(roster: arguments)
-            // A note stands beside the files for as long as a save lasts.
+            // A note exists next to the files while a save runs.
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let wanted = Int((state >> 33) % UInt64(Self.count / Self.batch))
             var seen: Set<String> = []
@@ -75,7 +75,7 @@ import Testing
         #expect(killed > Self.kills / 4, "only \(killed) runs were killed at work")
     }
 
-    /// Opens the store, reads every value, and looks at the folder.
+    /// Opens the store, reads every value, and checks the folder.
     ///
     /// - Returns: the number of objects.
     private func check() throws -> Int {

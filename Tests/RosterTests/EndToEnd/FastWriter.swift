@@ -3,9 +3,9 @@ import SQLiteAccess
 import Synchronization
 import Testing
 
-/// Commits at a rate, on a thread of its own, by plain statements, as another program would: what the store holds and its history.
+/// Commits at a given rate on its own thread with SQL statements, as another program would, including the history.
 final class FastWriter: Sendable {
-    /// The record that stands first in a list by goals, and whose goals say how far the writer is.
+    /// The first record in a list by goals. Its goals show the writer's progress.
     static let marked = "Marked team"
     private static let firstMark = 5_000_000
 
@@ -21,17 +21,17 @@ final class FastWriter: Sendable {
 
     var commits: Int { state.withLock { $0.commits } }
 
-    /// The goals that were written last.
+    /// The goals written last.
     var lastMark: Int? { state.withLock { $0.mark } }
 
-    /// The goals of the marked record as a screen shows them.
+    /// The goals of the marked record on a screen.
     static func mark(on screen: String) -> Int? {
         screen.split(separator: "\n").first { $0.contains(marked) }.flatMap { line in
             Int(line.split(separator: " ").last?.filter(\.isNumber) ?? "")
         }
     }
 
-    /// Adds the marked record and others, before a program has the store open.
+    /// Adds the marked record and others. Call before a program has the store open.
     init(store: String, records: Int) throws {
         self.store = store
         let connection = try Connection(path: store, access: .readWrite)
@@ -52,7 +52,7 @@ final class FastWriter: Sendable {
 
     deinit { stop() }
 
-    /// Begins to commit `rate` times a second.
+    /// Starts to commit `rate` times a second.
     func start(rate: Double) throws {
         let connection = try Connection(path: store, access: .readWrite)
         let thread = Thread { [self] in
@@ -66,7 +66,7 @@ final class FastWriter: Sendable {
         thread.start()
     }
 
-    /// Ends the writer, after the commit that it is at.
+    /// Stops the writer after the current commit.
     func stop() {
         state.withLock { $0.isStopped = true }
         while state.withLock({ $0.isRunning }) { usleep(1000) }

@@ -3,7 +3,7 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// What a copy that was killed leaves beside its destination goes with the next copy to the same place.
+/// Files that a killed copy left next to its destination are removed by the next copy to the same path.
 @Suite(.needs(.process)) struct KilledCopyTests {
     private let sample: SampleFolder
 
@@ -19,20 +19,20 @@ import Testing
     }
 
     @Test func aKilledCopyLeavesNothingForLong() throws {
-        // Enough pages to be stopped at.
+        // Enough pages to stop the process while it copies.
         let connection = try Connection(path: sample.store, access: .readWrite)
         try connection.execute("CREATE TABLE Padding (bytes BLOB)")
         for _ in 0..<60 { try connection.execute("INSERT INTO Padding VALUES (randomblob(1000000))") }
         connection.close()
         let copy = ["copy", sample.store, sample.path("copy.sqlite")]
-        // Files of other names, and one that no mark says a copy made, are not the program's.
+        // Files with other names, and a file without a copy's mark, do not belong to the program.
         let foreign: Set = [
             ".copy.sqlite.replacement-notes", ".copy.sqlite.replacement-notes.making",
             ".copy.sqlite.replacement-2C9A7B7E-50C4-4B50-9C39-1B3C34B8A0F1",
         ]
         for name in foreign { _ = try sample.file(name, "mine") }
         let killed = try LiveProcess(roster: copy)
-        // What has bytes is locked.
+        // A file with contents is locked.
         func isBegun() throws -> Bool {
             try hidden().subtracting(foreign).contains { name in
                 let facts = try? FileManager.default.attributesOfItem(atPath: sample.path(name))
@@ -43,7 +43,7 @@ import Testing
         kill(killed.identifier, SIGSTOP)
         let own = try hidden().subtracting(foreign)
         try #require(own.contains { $0.hasSuffix(".making") }, "the copy was over before it could be stopped: \(own)")
-        // Another copy leaves what one that lives still makes.
+        // Another copy does not remove files of a copy that is still running.
         #expect(try RosterProcess.run(copy).status == 0)
         #expect(try hidden().isSuperset(of: own))
         killed.killAtOnce()
@@ -55,7 +55,7 @@ import Testing
         #expect(try isWhole(sample.path("copy.sqlite")))
     }
 
-    /// Marks that others made name nothing that is not a plain file of the place itself.
+    /// Marks made by others do not affect files elsewhere or files that are not plain.
     @Test func marksOfOthersHarmNothing() throws {
         let copy = ["copy", sample.store, sample.path("copy.sqlite")]
         let victim = try sample.file("victim", "mine")

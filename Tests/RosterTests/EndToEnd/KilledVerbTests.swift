@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Verbs that are killed at any moment: a second run does the work, and nothing is left that a run without a kill does not leave.
+/// Verbs that are killed at any moment: a second run does the work, and leaves no more files than an undisturbed run.
 @Suite(.needs(.process)) struct KilledVerbTests {
-    /// One for each verb; with `ROSTER_LONG_TESTS=n` 3 × n.
+    /// One for each verb; with `ROSTER_LONG_TESTS=n`, 3 × n.
     private static let kills =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { 3 * $0 } ?? 1
-    /// `RANDOM_SEED` names another one.
+    /// `RANDOM_SEED` sets another seed.
     private static let seed = ProcessInfo.processInfo.environment["RANDOM_SEED"].flatMap { UInt64($0) } ?? 41
     private static let count = 10
 
@@ -31,9 +31,9 @@ import Testing
 
     private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    // MARK: What verbs work on
+    // MARK: Test data
 
-    /// Three versions of a model, stores of the first with external values, a mapping model, and the records.
+    /// Creates three versions of a model, stores of the first with external values, a mapping model, and records.
     private func fill(_ made: URL) throws {
         let bundle = made.appendingPathComponent("Clips.xcdatamodeld")
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
@@ -61,11 +61,11 @@ import Testing
         let (records, first) = (
             try write(0..<Self.count, 0, to: "clips.csv"), bundle.path + "/Clips 1.xcdatamodel"
         )
-        // Half of them are in the stores, with other contents.
+        // Half of them are already in the stores, with other contents.
         _ = try write(5..<Self.count + 5, 100, to: "more.csv")
         for name in ["Clips.sqlite", "Old.xml"] {
             let store = made.appendingPathComponent(name).path
-            // A store in XML keeps no model of its own.
+            // An XML store does not contain a model.
             for arguments in [["create", store], ["import", store, "Clip", records.path]] {
                 let outcome = try RosterProcess.run(arguments + ["--model", first])
                 try #require(outcome.status == 0, "\(outcome.errors)")
@@ -119,7 +119,7 @@ import Testing
         try FileManager.default.copyItem(at: original.url.appendingPathComponent("made"), to: folder)
     }
 
-    /// All names below the folder; those of values and of kept copies are as good as each other.
+    /// All names in the folder. Names of external values are unified, those of kept copies are omitted.
     private func names() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path)
             .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
@@ -133,11 +133,11 @@ import Testing
     private struct Verb {
         let name: String
         let arguments: [String]
-        /// A store of which all records and values have to be readable afterwards.
+        /// A store in which all records and values have to be readable afterwards.
         var store: String?
-        /// The version of the model that the store has then.
+        /// The model version of the store afterwards.
         var version = 1
-        /// The number of its records then; `nil` where each run adds some.
+        /// The number of records afterwards; `nil` if each run adds some.
         var count: Int? = KilledVerbTests.count
     }
 
@@ -232,7 +232,7 @@ import Testing
                 let isDone = try Set(names()).isSuperset(of: clean)
                 let second = try RosterProcess.run(verb.arguments)
                 if second.status != 0 { refused += 1 }
-                // The first run had done all of it.
+                // The first run had already done all of it.
                 let isThere = isDone && second.errors.contains("already")
                 #expect(second.status == 0 || isThere, "\(about): \(second.errors)")
                 let left = try names()

@@ -5,14 +5,14 @@ import Testing
 
 @testable import CoreData
 
-/// A store that another process has open is not looked at: that process knew its log.
+/// The log of a store that another process has open is not examined: that process knows its log.
 @Suite(.needs(.process)) struct LogOwnershipProcessTests {
     @Test func aStoreThatIsOpenElsewhereIsNotLookedAt() throws {
         let (own, other) = (try SampleFolder(), try SampleFolder())
         let teams = (0..<2000).map { "Team \($0),OFC\n" }.joined()
         let file = try other.file("teams.csv", "teamName,qualifyingZone\n" + teams)
         try #require(RosterProcess.run(["import", other.store, "Team", file]).status == 0)
-        // A log of a longer store, left by a program that was killed.
+        // The log of a longer store, left by a killed program.
         let writer = try other.followed(wins: 50)
         writer.killAtOnce()
         writer.waitForEnd()
@@ -36,8 +36,8 @@ import Testing
         #expect(try isLookedAt())
     }
 
-    /// Looking at the log that a killed program left reads no more of a store of 14 MB than of a small one: the note of the log tells
-    /// whose it is.
+    /// Examining the log of a killed program reads no more of a store of 14 MB than of a small one: the note of the log
+    /// identifies its store.
     @Test(.enabled(if: LogOwnershipProcessTests.bytesRead != nil, "the kernel does not count what threads read"))
     func lookingAtALogReadsNoMoreOfALargeStore() throws {
         let (small, large) = (try SampleFolder(), try SampleFolder())
@@ -65,7 +65,7 @@ import Testing
         #expect(fromSmall > 0 && fromLarge < fromSmall + 100_000, "\(fromSmall) \(fromLarge)")
     }
 
-    /// How many bytes this thread has read from files.
+    /// Number of bytes that this thread has read from files.
     private static var bytesRead: Int? {
         let lines = (try? String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8))?.split(separator: "\n") ?? []
         return lines.first { $0.hasPrefix("rchar: ") }.flatMap { Int($0.dropFirst(7)) }

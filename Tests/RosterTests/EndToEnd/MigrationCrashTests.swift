@@ -4,12 +4,12 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// A migration that is killed at any moment leaves the store whole: of the version it had, or of one that a step leads to.
+/// After a migration is killed at any moment, the store is complete, in the old version or in one that a step leads to.
 @Suite(.needs(.process)) struct MigrationCrashTests {
-    /// `ROSTER_LONG_TESTS=n` multiplies them by n.
+    /// `ROSTER_LONG_TESTS=n` multiplies it by n.
     private static let kills = 40 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
     private static let count = 2000
-    /// `RANDOM_SEED` names another one.
+    /// `RANDOM_SEED` sets another seed.
     private static let seed = ProcessInfo.processInfo.environment["RANDOM_SEED"].flatMap { UInt64($0) } ?? 24
     private let folder: URL
     private var store: String { folder.appendingPathComponent("App.sqlite").path }
@@ -67,7 +67,7 @@ import Testing
         return model
     }
 
-    /// Makes the store of the first version.
+    /// Creates the store of the first version.
     private func fill() throws {
         let container = try NSPersistentContainer.open("App", model: models[0], at: URL(fileURLWithPath: store))
         let context = container.newBackgroundContext()
@@ -87,7 +87,7 @@ import Testing
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// Every record is there with its values, in one of the versions. Gives the number of the version.
+    /// Checks that every record exists with its values, in one of the versions. Returns the number of the version.
     private func check() throws -> Int {
         let url = URL(fileURLWithPath: store)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
@@ -142,7 +142,7 @@ import Testing
             process.waitForEnd()
             ends[try check(), default: 0] += 1
             guard try !hiddenFiles().isEmpty else { continue }
-            // The next migration removes what the killed one made beside the store.
+            // The next migration removes files that the killed one left next to the store.
             leftovers += 1
             #expect(try RosterProcess.run(arguments).status == 0)
             let hidden = try hiddenFiles()
@@ -156,7 +156,7 @@ import Testing
         #expect(killed > Self.kills / 8, "seed \(Self.seed): \(ends), \(killed) killed at work")
     }
 
-    /// The store was in its place already, and no later migration may ever come.
+    /// The store was already in place, and there may never be another migration.
     @Test func whatAMigrationLeftThatWasKilledAtItsEndGoesTheNextTime() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try fill()

@@ -3,8 +3,8 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// A store that is moved, replaced or deleted while a program writes it: the program ends with one line, and nothing is
-/// written into another file.
+/// A store that is moved, replaced or deleted while a program writes to it: the program ends with one line, and nothing
+/// is written into another file.
 @Suite(.needs(.process)) struct MovedStoreProcessTests {
     private let sample: SampleFolder
 
@@ -41,7 +41,7 @@ import Testing
         let writer = try simulate(then: "\(command) \"$2/Other.sqlite\" \"$1\"")
         #expect(writer.errors(command == "cp" ? "written over" : "has taken its place"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: sample.store)) == content)
-        // The log was left behind, which the next program says.
+        // The log was left behind, which the next program reports.
         let next = try RosterProcess.run(["count", sample.store, "Team"])
         #expect(next.status == 1 && next.errors.contains("mv -n"), "\(next)")
     }

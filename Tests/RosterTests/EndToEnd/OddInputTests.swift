@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person may type and have: values, names and files that programs seldom meet.
+/// Unusual but possible input: values, names and files.
 @Suite(.needs(.process)) struct OddInputTests {
     private let sample: SampleFolder
 
@@ -12,7 +12,7 @@ import Testing
 
     // MARK: Decimals
 
-    /// Foundation's own hash of decimal numbers has no end.
+    /// Foundation's own hash of decimal numbers does not terminate.
     @Test func decimalsAreKeysAndAreGrouped() throws {
         let model = sample.path("Price.xcdatamodel")
         try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
@@ -39,7 +39,7 @@ import Testing
 
     // MARK: Names and files
 
-    /// Such a name would be another file's, whose name has the character for what cannot be read.
+    /// Decoded with replacement characters, the name would be that of another file.
     @Test func anArgumentThatIsNoUTF8IsRefused() throws {
         let innocent = try sample.file("r\u{FFFD}.json", "keep")
         let line = #"exec "$roster" export "$1" Team "$(printf '%s/r\376.json' "$2")""#
@@ -58,7 +58,7 @@ import Testing
         #expect(outcome.status == 1 && outcome.errors.contains("it is not a plain file"), "\(outcome)")
     }
 
-    /// As on a full disk: one line, and nothing is left.
+    /// As on a full disk: one line of error, and no file is left.
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil), arguments: ["export", "copy"]
     ) func aLimitOfFileSizesIsAnError(verb: String) throws {
@@ -74,13 +74,13 @@ import Testing
 
     // MARK: Stopping
 
-    /// Also while nothing comes, and while one record has no end.
+    /// Stopping works while no input arrives and during an endless record.
     @Test(arguments: ["-", "/dev/zero", "pipe"]) func anImportWithoutEndStops(file: String) throws {
         let path = file == "pipe" ? sample.path("pipe") : file
         if file == "pipe" { #expect(mkfifo(path, 0o600) == 0) }
         let process = try LiveProcess(roster: ["import", sample.store, "Team", path, "--format", "csv"])
         defer { process.killAtOnce() }
-        // It reads the standard input through a descriptor of its own.
+        // The import opens standard input a second time.
         let place =
             try file == "-"
             ? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.identifier)/fd/0") : path
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: Copies and exports
 
-    /// The copy is of one moment, whatever is written meanwhile.
+    /// The copy has the state of one moment, whatever is written during the copy.
     @Test(arguments: ["sqlite", "xml"]) func aStoreThatIsWrittenAllTheTimeIsCopied(ending: String) throws {
         let writer = try LiveProcess(roster: ["simulate", sample.store, "--count", "100000", "--rate", "200"])
         defer {
@@ -110,7 +110,7 @@ import Testing
         let model = ["--model", SampleFolder.model]
         let teams = try RosterProcess.run(
             ["export", copy, "Team", "--format", "tsv", "--columns", "wins,losses"] + model)
-        // Each match of a copy is there whole.
+        // Each match in a copy is complete.
         let rows = teams.lines.dropFirst().map { $0.split(separator: "\t").compactMap { Int($0) } }
         #expect(rows.count == 80 && rows.reduce(0) { $0 + $1[0] } == rows.reduce(0) { $0 + $1[1] })
         let left = try FileManager.default.contentsOfDirectory(atPath: sample.url.path).filter { $0.hasPrefix(".copy") }
@@ -130,7 +130,7 @@ import Testing
         #expect(try roster("count", sample.store, "Team").output == "81")
     }
 
-    /// A file that an import reads back to something else says so.
+    /// An export that an import would not restore completely prints a warning.
     @Test func anExportSaysWhatIsNotInIt() throws {
         let model = sample.path("Tree.xcdatamodel")
         try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
@@ -154,7 +154,7 @@ import Testing
         #expect(mixed.status == 0 && mixed.lines.count == 4)
         #expect(
             mixed.errorLines.last?.hasPrefix("roster: 1 record is of entities below Base:") == true, "\(mixed.errors)")
-        // What the line says to do does it.
+        // The command in the warning works.
         #expect(try roster("update", store, "Base", #"kids=["c","b"]"#, "--where", "key = 'a'").status == 0)
         let (all, order, copy) = (sample.path("all.json"), sample.path("order.json"), sample.path("again.sqlite"))
         #expect(try roster("export", store, "Base", all).status == 0)

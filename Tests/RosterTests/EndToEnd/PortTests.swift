@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `roster port` as a shell runs it.
+/// `roster port` in a shell.
 @Suite(.needs(.process)) struct PortTests {
     private let folder: URL
     private static let before =
@@ -55,7 +55,7 @@ import Testing
                 && help.output.contains("--in-place"))
     }
 
-    /// One file that cannot be written does not keep the others from being ported, and stays as it is.
+    /// A file that cannot be written is not changed, and the others are ported.
     @Test(.enabled(if: RosterProcess.canDropPrivileges))
     func aFileThatMayNotBeWrittenIsSaid() throws {
         defer { clear() }
@@ -74,7 +74,7 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["Note.swift", "Other.swift"])
     }
 
-    /// The programs of `Examples/Ported`, ported again from what they were.
+    /// Ports the programs of `Examples/Ported` again from their originals.
     @Test func theExamplesAreMadeByTheProgram() throws {
         defer { clear() }
         let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `watch --replay`: the history of a store as a film.
+/// `watch --replay`: replays the history of a store.
 @Suite(.needs(.process)) struct ReplayTests {
     private let sample: SampleFolder
 
@@ -40,7 +40,7 @@ import Testing
             ], "\(names)")
         let objects = events.filter { $0["event"] as? String == "object" }
         #expect(objects.compactMap { $0["type"] as? String } == ["insert", "update", "delete"], "\(objects)")
-        // Of a record that is gone, the history keeps only what the model asks it to: here nothing.
+        // Of a deleted record, the history keeps only what the model specifies: here nothing.
         #expect(objects[0]["newIndexPath"] as? [Int] == [0, 0] && objects[2]["indexPath"] as? [Int] == [0, 0])
         #expect(objects[1]["changedKeys"] as? [String] == ["wins"])
         #expect((objects[0]["object"] as? String)?.contains("/Team/p") == true)

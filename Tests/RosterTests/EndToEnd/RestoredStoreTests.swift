@@ -4,8 +4,8 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// A backup of the main file alone is put over a store whose log was left behind: the store is what was put there, or it is
-/// refused with what to type; never a mixture, and never what stood there before.
+/// A backup of the main file is restored over a store whose log was left behind: the store has the contents of the
+/// backup, or it is refused with the command to type; never a mixture or the previous contents.
 @Suite(.needs(.process)) struct RestoredStoreTests {
     enum Backup: CaseIterable {
         case older, newer, other
@@ -13,7 +13,7 @@ import Testing
 
     enum Log: CaseIterable {
         case empty, small, whole, journal
-        /// Of another program, whose log does not say which state of the file it was written for.
+        /// Of another program, which does not record the state of the file for which the log was written.
         case foreign
     }
 
@@ -25,7 +25,7 @@ import Testing
         case over, overWithTimes, renamed
     }
 
-    /// Ways that a store takes to where it is opened.
+    /// Ways to copy the store's folder before it is opened.
     enum Way: String, CaseIterable {
         case inPlace = "true"
         case plainCopy = "cp -r \"$1\" \"$2\""
@@ -47,7 +47,7 @@ import Testing
         try #require(outcome.status == 0, "\(line): \(outcome.errors)")
     }
 
-    /// The backup as it was made before the store went on, changed since, or of another store with other rows.
+    /// The backup: made before the store was changed further, changed since, or of another store with other rows.
     private func makeBackup(_ kind: Backup, isSame: Bool = true) throws {
         try shell("cp -p \"$1\" \"$2\"", sample.store, backup)
         switch kind {
@@ -68,7 +68,7 @@ import Testing
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: backup + suffix) }
     }
 
-    /// Lets a program write the store and end.
+    /// Lets a program write to the store and end.
     private func run(_ log: Log, _ end: End) throws {
         if log == .journal { return try runWithJournal(end) }
         if log == .foreign {
@@ -87,7 +87,7 @@ import Testing
         writer.waitForEnd()
     }
 
-    /// Another program, which keeps a rollback journal; most of what it writes is in the file when it is killed.
+    /// Another program with a rollback journal. Most of its changes are in the file when it is killed.
     private func runWithJournal(_ end: End) throws {
         let killed = "echo '.shell kill -9 $PPID'"
         try shell(
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// All files beside a store, and itself.
+    /// The contents of all files in the store's folder.
     private func contents(beside store: String) throws -> [String: Data] {
         let folder = URL(fileURLWithPath: store).deletingLastPathComponent()
         return try Dictionary(
@@ -116,14 +116,13 @@ import Testing
             })
     }
 
-    /// Names of the files that differ.
     private func changes(_ before: [String: Data], beside store: String) throws -> [String] {
         let now = try contents(beside: store)
         return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
     }
 
-    /// The teams with all that a match changes, wins last, as the framework finds them; it gives them as many wins if that is
-    /// asked for. Three matches without a winner change no wins.
+    /// The teams, with all values that a match changes, as the framework reads them. The last value is wins, which can
+    /// be set, because three matches may all be draws.
     @discardableResult
     private func teams(in store: String, readOnly: Bool = true, setting wins: Int? = nil) throws -> [String] {
         let url = URL(fileURLWithPath: store)
@@ -157,12 +156,12 @@ import Testing
 
     private struct Case {
         let (backup, log, end, restoring, way): (Backup, Log, End, Restoring, Way)
-        /// Whether the store has not gone on between the backup and the program that is killed.
+        /// True if the store was not changed between the backup and the program that is killed.
         var isSame = false
         var name: String { "\(backup) \(log) \(end) \(restoring) \(way) \(isSame)" }
     }
 
-    /// All of them with `ROSTER_LONG_TESTS`, else those that differ most.
+    /// All cases with `ROSTER_LONG_TESTS`, else those that differ most.
     private static let cases: [Case] = {
         let all = Backup.allCases.flatMap { backup in
             Log.allCases.flatMap { log in
@@ -191,7 +190,7 @@ import Testing
             ? all : few.map { Case(backup: $0, log: $1, end: $2, restoring: $3, way: $4, isSame: $5) }
     }()
 
-    /// Where the sample's store is once its folder went that way.
+    /// The store's path after its folder was copied.
     private func carry(_ way: Way) throws -> String {
         try? FileManager.default.removeItem(atPath: copiedFolder)
         if way == .inPlace { return sample.store }
@@ -229,12 +228,12 @@ import Testing
                 #expect(outcome.errorLines.count == 1, "\(name): \(outcome)")
                 #expect(throws: (any Error).self, "\(name)") { try teams(in: store, readOnly: false) }
                 #expect(try changes(files, beside: store) == [], "\(name)")
-                // What the line says to type.
+                // The command in the error message.
                 let command = try #require(outcome.errors.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1, "\(outcome)")
                 try shell(String(command))
                 counts.refused += 1
             } else if trial.end == .killed, [.small, .whole, .foreign].contains(trial.log), found != wanted {
-                // The bytes of the file are those for which the log was written: a killed program's folder is no other.
+                // The file has the bytes for which the log was written: a killed program's folder looks the same.
                 #expect(isBase && trial.way != .inPlace, "\(name): \(outcome)")
                 #expect(trial.log != .foreign || found == left, "\(name)")
                 counts.played += 1
@@ -249,7 +248,7 @@ import Testing
         )
     }
 
-    /// The folder of a killed program, wherever it is copied and whatever becomes of its times, is a store with its log.
+    /// A killed program's folder is a store with its log, wherever it is copied and whatever its times are.
     @Test(arguments: isLong ? Way.allCases : [.plainCopy, .archive]) func anOwnLogIsPlayedInEveryCopy(_ way: Way) throws
     {
         defer { try? FileManager.default.removeItem(atPath: copiedFolder) }
@@ -292,10 +291,10 @@ import Testing
         try expectSound("touched")
     }
 
-    /// What else is done with a store whose writer was killed: its log is its own.
+    /// Other operations on a store whose writer was killed: the log still belongs to it.
     @Test(arguments: [
         "true", "chmod 600 \"$1\"", "mkdir \"$2/b\" && mv \"$1\"* \"$2/b\" && mv \"$2/b/\"* \"$2\"",
-        // Copied together, in either order, in place of the old ones.
+        // Copied together, in either order, and put in place of the old files.
         "mkdir \"$2/b\" && cp \"$1-wal\" \"$2/b\" && cp \"$1\" \"$2/b\" && rm \"$1\"* && mv \"$2/b/\"* \"$2\"",
         "mkdir \"$2/b\" && cp \"$1\" \"$2/b\" && cp \"$1-wal\" \"$2/b\" && rm \"$1\"* && mv \"$2/b/\"* \"$2\"",
         "cp -a \"$2\" \"$2.b\" && rm -r \"$2\" && mv \"$2.b\" \"$2\"", "ln \"$1\" \"$2/link\"",
@@ -304,7 +303,7 @@ import Testing
     func anOwnLogIsPlayed(_ line: String) throws {
         let before = try teams(in: sample.store)
         try run(.small, .killed)
-        // A note of the log is not written so long after a commit.
+        // Notes of the log are not written this long after a commit.
         usleep(150_000)
         try shell(line, sample.store, sample.url.path)
         let now = try teams(in: sample.store)
@@ -312,12 +311,12 @@ import Testing
         try expectSound(line)
     }
 
-    /// The folder of a killed writer is copied, and an older state put in the place of the file in the copy.
+    /// A killed writer's folder is copied, and the file in the copy is replaced by an older state.
     @Test(arguments: [
         "cp \"$2\" \"$1\"", "cp -p \"$2\" \"$1\"", "mv \"$2\" \"$1\"", "rm \"$1\" && cp \"$2\" \"$1\"",
     ])
     func aRestoreInACopyOfTheFolderIsTold(_ line: String) throws {
-        // A store as old as stores are: times within two seconds are the same to a copy on another file system.
+        // An old store, because copies on other file systems compare times with a tolerance of two seconds.
         try shell("touch -d '-2 hours' \"$1\"", sample.store)
         try makeBackup(.newer)
         try shell("touch -d '-1 hour' \"$1\"", backup)
@@ -333,12 +332,12 @@ import Testing
         let command = try #require(outcome.errors.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1)
         try shell(String(command))
         #expect(try teams(in: store) == wanted)
-        // Times that are set make the log of another state no own one.
+        // Setting times does not make the log of another state valid.
         try shell("mv \"$1-wal.old\" \"$1-wal\" && touch \"$1-wal\"", store)
         #expect(try RosterProcess.run(["count", store, "Team"]).status == 1)
     }
 
-    /// Of a log without a note times that can have other reasons say nothing: the log is played.
+    /// For a log without a note, times that can have other reasons prove nothing: the log is played.
     @Test(arguments: ["chmod 640 \"$1\"", "ln \"$1\" \"$1.link\"", "cp -a \"$1\" \"$1.old\""])
     func theLogOfAnotherProgramIsPlayed(_ line: String) throws {
         try shell(
@@ -351,7 +350,7 @@ import Testing
         #expect(outcome.status == 0 && outcome.output.contains("8"), "\(outcome)")
     }
 
-    /// A copy of the folder is a store with its log, however exactly its times are kept.
+    /// A copy of the folder is a store with its log, whether times are kept or not.
     @Test(arguments: ["true", "touch \"$1\" && touch \"$1-wal\"", "chmod 640 \"$1\""])
     func aCopyOfTheFolderIsTheStore(_ line: String) throws {
         let before = try teams(in: sample.store)
@@ -366,7 +365,7 @@ import Testing
         #expect(try teams(in: store) != before)
     }
 
-    /// Notes and times of a file may be any numbers: the store is opened or refused, and nothing stops.
+    /// Notes and file times can be any number: the store is opened or refused without a crash.
     @Test(
         arguments: [Int64.min, .max], ["true", "touch -d '1600-01-01' \"$1-wal\"", "touch -d '2300-01-01' \"$1-wal\""])
     func timesOfAnySizeStopNothing(_ time: Int64, _ line: String) throws {

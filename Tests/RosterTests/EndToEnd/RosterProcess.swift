@@ -2,7 +2,7 @@ import ChildProgram
 import Foundation
 import Synchronization
 
-/// Runs of the built program.
+/// Runs the built program.
 enum RosterProcess {
     struct Outcome {
         let status: Int32
@@ -13,7 +13,7 @@ enum RosterProcess {
         var errorLines: [String] { errors.split(whereSeparator: \.isNewline).map(String.init) }
     }
 
-    /// The program beside the tests.
+    /// The program in the build folder of the tests.
     static let program: URL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("roster")
 
@@ -24,15 +24,15 @@ enum RosterProcess {
         try run(program, arguments, input: input, environment: environment)
     }
 
-    /// Runs `roster` as a user who may not write what its owner has made read-only: root may write everything.
+    /// Runs `roster` as a user without write permission for read-only files. Root can write to any file.
     static func runUnprivileged(_ arguments: [String]) throws -> Outcome {
         try shell("exec \(unprivileged) \"$roster\" \"$@\"", arguments)
     }
 
-    /// What to put before a command so that permissions count; empty where they do anyway.
+    /// Prefix of a command that makes permissions effective; empty if not needed.
     static let unprivileged = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
 
-    /// Whether a program can be run so. A build folder in the home of root is closed to all other users.
+    /// True if a program can be run with the prefix. A build folder in root's home is not accessible to other users.
     static let canDropPrivileges: Bool = {
         (try? shell(
             "\(unprivileged) test -x \"$roster\" && \(unprivileged) test -x \"$1\"",
@@ -42,7 +42,7 @@ enum RosterProcess {
         ).status) == 0
     }()
 
-    /// Runs a line of the shell in which `$roster` is the program.
+    /// Runs a shell command in which `$roster` is the program.
     static func shell(_ line: String, _ arguments: [String] = []) throws -> Outcome {
         try run(
             URL(fileURLWithPath: "/bin/sh"), ["-c", line, "sh"] + arguments, input: "",
@@ -60,7 +60,7 @@ enum RosterProcess {
     }
 }
 
-/// A running program whose lines are read as they come.
+/// A running program whose output lines are read as they arrive.
 final class LiveProcess: @unchecked Sendable {
     private struct Text {
         var lines: [String] = []
@@ -100,18 +100,18 @@ final class LiveProcess: @unchecked Sendable {
     var isRunning: Bool { process.isRunning }
     var identifier: Int32 { process.processIdentifier }
 
-    /// Writes to its standard input and closes that.
+    /// Writes to standard input and closes it.
     func send(_ text: String) {
         let handle = input.fileHandleForWriting
-        // A program that does not read its input may be gone; what it says counts, not this.
+        // The program may have ended without reading its input; its output is what counts.
         try? handle.write(contentsOf: Data(text.utf8))
         try? handle.close()
     }
 
-    /// Writes to its standard input and leaves that open.
+    /// Writes to standard input and keeps it open.
     func type(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
 
-    /// The files, pipes and devices that it has open, each as often as it has it open.
+    /// The paths of its open files, pipes and devices, one for each descriptor.
     var openPlaces: [String] {
         let folder = "/proc/\(identifier)/fd/"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -121,7 +121,7 @@ final class LiveProcess: @unchecked Sendable {
     func interrupt() { kill(process.processIdentifier, SIGINT) }
     func killAtOnce() { kill(process.processIdentifier, SIGKILL) }
 
-    /// Waits until it has ended and all its lines are here.
+    /// Waits until the program has ended and all its lines were read.
     /// - Returns: its exit status.
     @discardableResult
     func waitForEnd() -> Int32 {
@@ -133,8 +133,8 @@ final class LiveProcess: @unchecked Sendable {
         return process.terminationStatus
     }
 
-    /// Waits until `condition` holds for its lines.
-    /// - Returns: whether it did before the time was over.
+    /// Waits until `condition` is true for the lines.
+    /// - Returns: false after the time is over.
     func wait(_ seconds: Double, until condition: ([String]) -> Bool) -> Bool {
         let end = Date(timeIntervalSinceNow: seconds)
         while Date() < end {

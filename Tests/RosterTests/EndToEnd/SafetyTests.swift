@@ -3,7 +3,7 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// Hostile and broken surroundings: nothing blocks, nothing is obeyed, nothing is lost without a word.
+/// Hostile and broken environments: nothing blocks, no input is executed, and no data is lost silently.
 @Suite(.needs(.process)) struct SafetyTests {
     private let sample: SampleFolder
 
@@ -16,7 +16,7 @@ import Testing
         func parts() throws -> Set<String> {
             Set(try FileManager.default.contentsOfDirectory(atPath: sample.url.path).filter { $0.hasSuffix(".part") })
         }
-        // Enough to be killed at.
+        // Enough records to kill the process during the export.
         let rows = (0..<40_000).map { "Team \($0) with a name of some length,OFC\n" }.joined()
         let records = try sample.file("many.csv", "teamName,qualifyingZone\n" + rows)
         try #require(
@@ -29,9 +29,9 @@ import Testing
             let file = sample.url.appendingPathComponent(own)
             return (try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0
         }
-        // What has bytes is locked.
+        // A file with contents is locked.
         while killed.isRunning, size() == 0 { usleep(200) }
-        // The first export that goes on takes away what others left, and leaves what one still writes.
+        // A new export removes files that others left behind, but not those still being written.
         kill(killed.identifier, SIGSTOP)
         try #require(try parts().contains(own), "the export was over before it could be stopped")
         let small = ["export", sample.store, "Team", file, "--where", "teamName = 'Japan'"]
@@ -44,7 +44,7 @@ import Testing
         #expect(try parts() == [other])
     }
 
-    /// None takes another's half of the file for a leftover.
+    /// An export does not remove the partial file of another running export.
     @Test func exportsToOneFileAtOnceAllEndWell() throws {
         let arguments = ["export", sample.store, "Team", sample.path("teams.json")]
         let exports = try (0..<16).map { _ in try LiveProcess(roster: arguments) }
@@ -100,7 +100,7 @@ import Testing
 
     // MARK: Streams
 
-    /// The output is full; afterwards so many teams are there, or changed, as the verb should have made.
+    /// Standard output is full. Afterwards, the number of teams is that which the verb should have produced.
     @Test(arguments: [
         ("update \"$1\" Team --where \"teamName = 'Japan'\" wins=987", "the changes are saved", "wins = 987", "1"),
         ("import \"$1\" Team \"$2\"", "the changes are saved", "wins = 987", "1"),
@@ -150,7 +150,7 @@ import Testing
         connection.close()
     }
 
-    // MARK: What terminals and pipes get
+    // MARK: Output to terminals and pipes
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
     func terminalsObeyNothing() throws {
@@ -180,13 +180,13 @@ import Testing
             #expect(!text.contains { $0.value == 0x9B || $0.value == 0x202E || $0.value == 7 }, "\(line)")
             #expect(shown.status == 0 && shown.output.contains("title"), "\(line): \(shown.output)")
         }
-        // A pipe gets the bytes as they are.
+        // A pipe gets the unchanged bytes.
         let piped = try RosterProcess.run(
             ["list", sample.store, "Team", "--where", "wins = 999", "--columns", "teamName", "--format", "csv"])
         #expect(piped.output.contains(name))
     }
 
-    /// Its configuration's name, and the default value of its attribute, hold what XML may hold of such characters.
+    /// A configuration's name and an attribute's default value contain such characters, as far as XML allows.
     private func hostileModel() throws -> String {
         let folder = sample.path("Hostile.xcdatamodel")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -207,7 +207,7 @@ import Testing
         #expect(outcome.output.contains(text) && outcome.output.utf8.count < text.utf8.count + 81 * 300)
     }
 
-    /// A value whose class is not here is shown as the store keeps it, said once, and exported as nothing.
+    /// A value of an unknown class is shown in its stored form and reported once.
     @Test func p8_whatAnArchiveOfAnUnknownClassHoldsIsShown() throws {
         _ = try FileManager.default.createDirectory(
             atPath: sample.path("Paint.xcdatamodel"), withIntermediateDirectories: true)
@@ -240,7 +240,7 @@ import Testing
                 "$null", object, ["$classname": "UIColor", "$classes": ["UIColor", "NSObject"]] as [String: Any],
             ],
         ]
-        // Foundation writes references in binary form only for what it read as references.
+        // Foundation writes references in binary form only if it has read them as references.
         let xml = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
         let read = try PropertyListSerialization.propertyList(from: xml, format: nil)
         return try PropertyListSerialization.data(fromPropertyList: read, format: .binary, options: 0)
@@ -254,7 +254,7 @@ import Testing
         #expect(outcome.status == 1 && outcome.errors.contains(":2: record 1: the key “teamName” occurs twice"))
     }
 
-    /// Seconds of the processor, which other programs do not take away; a sanitizer takes several times as many.
+    /// A limit of processor time, which does not depend on other programs. Sanitizers are too slow for it.
     private static let limit =
         ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil ? "ulimit -t 8; " : ""
 
@@ -276,7 +276,7 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.status) \(outcome.errors)")
     }
 
-    /// The model that a store keeps has the properties of all parents in each entity.
+    /// The model in a store contains the properties of all parents in each entity.
     @Test func aStoreOfManyParentsWithAttributesOpensAgain() throws {
         let folder = sample.path("Chain.xcdatamodel")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -292,7 +292,7 @@ import Testing
         #expect(outcome.status == 0 && outcome.lines == ["0"], "\(outcome.errors)")
     }
 
-    /// Python reads what the program writes, and the program what Python writes. `Scripts/soak` does it for long.
+    /// Python reads the program's output, and the program reads Python's. `Scripts/soak` does this for longer.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func recordsGoThroughPythonAndBack() throws {
         let script = SampleFolder.sampleData.deletingLastPathComponent().appendingPathComponent(
@@ -301,7 +301,7 @@ import Testing
         #expect(outcome.status == 0 && outcome.output.contains("no difference"), "\(outcome.output) \(outcome.errors)")
     }
 
-    /// Plain SQLite in another language finds nothing wrong in what the program wrote.
+    /// A checker in another language that uses SQLite directly finds no errors in the program's files.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")))
     func anIndependentCheckerFindsNothing() throws {
         try #require(RosterProcess.run(["simulate", sample.store, "--count", "20"]).status == 0)

@@ -2,7 +2,7 @@ import Foundation
 import SQLiteAccess
 import Testing
 
-/// A folder of a test's own with a copy of the World Cup sample in it, made by the program.
+/// A temporary folder with a copy of the World Cup sample, made by the program.
 final class SampleFolder {
     let url: URL
     var store: String { path("WorldCup.sqlite") }
@@ -14,7 +14,7 @@ final class SampleFolder {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Puts the store back as it was made. No process may have it open.
+    /// Restores the original store. No process may have it open.
     func restore() throws {
         for ending in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: store + ending) }
         try FileManager.default.copyItem(atPath: Self.original.get(), toPath: store)
@@ -27,12 +27,12 @@ final class SampleFolder {
         return path(name)
     }
 
-    /// Starts a program that follows the store, and sets `wins` of all teams while it does: the changes stay in the log.
-    /// Kill the program to leave them there.
+    /// Starts a program that follows the store and sets `wins` of all teams: the changes are then in the log. Kill the
+    /// program to keep them there.
     func followed(wins: Int) throws -> LiveProcess {
         let reader = try LiveProcess(roster: ["watch", store, "Team"])
         try #require(reader.wait(60) { !$0.isEmpty })
-        // A reader joins the log only while a process that may write it is there, and a writer ends when it likes.
+        // A reader uses the log only while a process that may write it runs, and the end of the writer is not fixed.
         let companion = try Connection(path: store, access: .readWrite)
         defer { companion.close() }
         _ = try companion.value("SELECT COUNT(*) FROM ZTEAM")
@@ -54,7 +54,7 @@ final class SampleFolder {
         return url
     }
 
-    /// Where the original of a run is; gone when the run is over.
+    /// The folder of the original, which is deleted at the end of the test run.
     private static let originalFolder: Result<URL, any Error> = Result {
         let folder = try emptyFolder()
         atexit {

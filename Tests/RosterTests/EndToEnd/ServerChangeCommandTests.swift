@@ -3,7 +3,7 @@ import PostgreSQLCluster
 import TestSupport
 import Testing
 
-/// The verbs on a store of a server that goes away, or that gets another version.
+/// The verbs on a server store that becomes unreachable or gets another version.
 @Suite(.needs(.server)) struct ServerChangeCommandTests {
     #if PostgreSQL
         private func run(_ arguments: String...) throws -> RosterProcess.Outcome {
@@ -42,7 +42,7 @@ import Testing
             #expect(try cluster.psql(column + " AND table_name = 'Team'") == "1")
         }
 
-        /// What is printed was read: no record without values while the server is away, and what came meanwhile afterwards.
+        /// Only records that were read are printed: none while the server is unreachable, the missed ones later.
         @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
         func watchPrintsNothingThatItCannotRead() throws {
             let cluster = try #require(PostgreSQLCluster.make(isDurable: true))

@@ -3,7 +3,7 @@ import PostgreSQLCluster
 import TestSupport
 import Testing
 
-/// The verbs on a store of a server.
+/// The verbs on a server store.
 @Suite(.needs(.server)) struct ServerStoreCommandTests {
     #if PostgreSQL
         private func run(_ arguments: String...) throws -> RosterProcess.Outcome {
@@ -26,7 +26,7 @@ import Testing
             let team = copied.lines.first { $0.hasPrefix("Team:") }
             #expect(try run("copy", store, sample.path("back.sqlite")).lines.contains { $0 == team })
             #expect(try run("copy", store, sample.path("back.xml")).lines.contains { $0 == team })
-            // An XML store keeps no model.
+            // An XML store does not contain a model.
             let again = try run(
                 "copy", sample.path("back.xml"), sample.path("again.sqlite"), "--model", SampleFolder.model)
             #expect(again.lines.contains { $0 == team })
@@ -133,7 +133,7 @@ import Testing
             )
         }
 
-        /// The lines go into psql as they are, and the role can do with the program what they say.
+        /// The printed lines are valid input for psql, and they give a role the rights that the verbs need.
         @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed"))
         func grantsAreTheRightsThatVerbsNeed() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
@@ -192,7 +192,7 @@ import Testing
             #expect(refused.status == 1 && !refused.errors.contains("s3cret"))
         }
 
-        /// A role that may read the tables, and not even look at what their sequences have given out.
+        /// A role that may read the tables, but not their sequences.
         @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func aReaderMayCheck() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)
@@ -206,7 +206,7 @@ import Testing
                     + "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)")
             let reader = cluster.networkURL(schema: schema, user: role, password: "s3cret").absoluteString
             #expect(try run("check", reader).output.hasPrefix("nothing is wrong"))
-            // What is wrong is found, and what the sequence would give out again by those who may look at it.
+            // Errors are found; reassigned keys only by a role that may read the sequence.
             try cluster.psql("UPDATE \(schema)._store SET changes = changes + 3")
             try cluster.psql("UPDATE \(schema).\"Team\" SET _id = _id + 1000000")
             for (place, findsKeys) in [(reader, false), (store, true)] {
@@ -231,7 +231,7 @@ import Testing
             }
         }
 
-        /// Each statement may be a round trip: so many they are, whatever the number of records.
+        /// Each statement may be a round trip: their number is limited, whatever the number of records.
         @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func verbsAskAHandfulOfTimes()
             throws
         {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Roster
 
-/// What shells complete, the manual page, and the version.
+/// Shell completion, the manual page, and the version.
 @Suite(.needs(.process)) struct ShellTests {
     private let sample: SampleFolder
 
@@ -41,7 +41,7 @@ import Testing
         #expect(complete("list", store, "Venue", "--section", "opened:b") == ["opened:bucket("])
         let dates = ["year", "month", "week", "day"].map { "firstAppearance:\($0)" }
         #expect(complete("list", store, "Team", "--section", "firstAppearance:").prefix(4) == dates[...])
-        // A level inside has keys and words of its own.
+        // An inner level is completed with its own keys and words.
         let level = "firstAppearance:month/"
         #expect(complete("list", store, "Team", "--section", level + "wi") == [level + "wins"])
         #expect(complete("list", store, "Team", "--section", level + "wins:b") == [level + "wins:bucket("])
@@ -74,7 +74,7 @@ import Testing
         #expect(complete("list", folder.path + "/data.t") == ["@files"])
     }
 
-    /// The script in a real shell, as the user has it.
+    /// The script in a real shell.
     @Test func bashCompletesByTheProgramItself() throws {
         let program = RosterProcess.program.deletingLastPathComponent().path
         let script = """
@@ -113,7 +113,7 @@ import Testing
         for command in ListCommands.table.commands {
             #expect(outcome.output.contains(command.help.prefix { !"\\'-.".contains($0) }))
         }
-        // No line of text may be taken for a request of roff.
+        // No line of text may look like a roff request.
         let requests: Set<String> = [".TH", ".SH", ".SS", ".TP", ".br", ".PP", ".nf", ".fi"]
         for line in outcome.lines where line.hasPrefix(".") {
             #expect(requests.contains(String(line.prefix { $0 != " " })), "\(line)")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One line of `watch --format json`.
+/// A line of `watch --format json`.
 struct WatchEvent {
     let fields: [String: Any]
 
@@ -15,8 +15,8 @@ struct WatchEvent {
     var values: [String: Any] { fields["values"] as? [String: Any] ?? [:] }
 }
 
-/// A list of names in sections that batches of changes are applied to, as a table view applies them: deletions at old
-/// places, insertions at new ones, a move as both.
+/// A list of names in sections to which batches of changes are applied as in a table view: deletions at old positions,
+/// insertions at new ones, a move as both.
 struct WatchReplay {
     private(set) var sections: [[String]]
 
@@ -30,7 +30,7 @@ struct WatchReplay {
 
     var names: [String] { sections.flatMap { $0 } }
 
-    /// Applies the batches that are whole, from line `applied` on, which moves behind the last of them.
+    /// Applies the complete batches that begin at line `applied`, and sets it to the line after the last one.
     mutating func apply(_ lines: [String], from applied: inout Int) throws {
         while let end = lines.dropFirst(applied).firstIndex(where: { $0.hasPrefix(#"{"event":"didChange""#) }) {
             apply(try lines[applied...end].map(WatchEvent.init))

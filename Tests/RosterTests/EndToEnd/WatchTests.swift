@@ -71,9 +71,9 @@ import Testing
         #expect(update[1].path("indexPath") == [3, 0])
     }
 
-    // MARK: One after the other
+    // MARK: Consecutive changes
 
-    /// They are looked for ten times a second.
+    /// Changes are polled ten times a second.
     @Test func changesArriveAsTheyAreMade() throws {
         #expect(RemoteChangeWatcher.Pace().interval == .milliseconds(100))
         let process = try watch(["--timeout", "900"])
@@ -105,7 +105,7 @@ import Testing
         #expect(caughtUp && told == 100, "\(told) matches arrived")
     }
 
-    /// How many matches each team has played.
+    /// Number of matches that each team has played.
     private func matchesPlayed() throws -> [String: Int] {
         let columns = ["--columns", "teamName,wins,draws,losses", "--format", "json"]
         let lines = try RosterProcess.run(["export", sample.store, "Team"] + columns).lines
@@ -120,7 +120,7 @@ import Testing
         ["wins", "draws", "losses"].reduce(0) { $0 + (fields[$1] as? Int ?? 0) }
     }
 
-    /// How many matches were told. Two teams play each, and one batch may bring several.
+    /// Number of reported matches. Each match involves two teams, and a batch may contain several.
     private func matches(toldIn lines: some Sequence<String>, before: [String: Int]) throws -> Int {
         var (played, told) = (before, 0)
         let total = before.values.reduce(0, +)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func aSeasonReplayedIsTheListOfAFreshFetch() throws {
-        // Each round starts processes, which takes its time beside other tests.
+        // Each round starts processes, which is slow while other tests run.
         let process = try watch(["--timeout", "900"])
         defer { process.killAtOnce() }
         let order = [
