@@ -4,7 +4,7 @@ import Testing
 
 @testable import Roster
 
-/// How stores are shown about which nothing is known: their first sections and order, and what is told in more than a line.
+/// Showing unknown stores: default sections and order, and messages longer than a line.
 @MainActor
 @Suite(.serialized) struct BrowserArrivalTests {
     let fixture: Fixture
@@ -37,7 +37,7 @@ import Testing
         return context
     }
 
-    /// Small numbers measure or count: sections by them say nothing. Many countries are sections all the same.
+    /// Small numbers are measurements or counts and do not make useful sections. Many countries still do.
     @Test func sectionsAreGuessedByKindsAndNotByCounts() throws {
         let stadium = entity(
             "Stadium",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Ways through the list: searching, filtering, sorting, jumping.
+/// Using the list: searching, filtering, sorting, jumping.
 @MainActor
 @Suite(.serialized) struct BrowserBehaviourTests {
     let fixture: Fixture
@@ -82,7 +82,7 @@ import Testing
         driver.type(text)
         driver.keys("<Enter>")
         let line = try #require(driver.line(of: "filter: \(text)"), "\(driver.text)")
-        // The caret stands under what is wrong, and the whole message is there.
+        // The caret is below the error, and the message is complete.
         let beneath = driver.lines[(line + 1)...].joined(separator: " ")
         #expect(
             driver.lines[line + 1].firstIndex(of: "^").map {
@@ -108,7 +108,7 @@ import Testing
         driver.type("team")
         driver.keys("<Enter>")
         #expect(driver.text.contains("sorted ↓Wins ↑Team name"))
-        // Also by the key path, as it is written everywhere else.
+        // Key paths work too, as everywhere else.
         driver.keys("S")
         driver.type("homeVenue.cap")
         #expect(driver.text.contains("1 item") && !driver.text.contains("1 items"))

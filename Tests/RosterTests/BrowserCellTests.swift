@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Values edited where they stand, and typed as the model says.
+/// Editing values in their cells, by the rules of the model.
 @MainActor
 @Suite(.serialized) struct BrowserCellTests {
     let fixture: Fixture
@@ -39,7 +39,7 @@ import Testing
         #expect(driver.selectedLine?.contains("31") == true && !driver.text.contains("unsaved"))
     }
 
-    /// Alt is no Escape for a cell with text, and pasted lines stay.
+    /// Alt is not Escape in a cell with text, and pasted lines are kept.
     @Test func altWithAKeyDropsNoTextOfACell() {
         driver.find("Spain")
         focus("localName")
@@ -103,7 +103,7 @@ import Testing
     @Test func aTextIsEditedInAnotherProgram() throws {
         let editor = fixture.folder.appendingPathComponent("editor.sh")
         try Data("#!/bin/sh\nprintf 'first\\nsecond\\n' > \"$1\"\n".utf8).write(to: editor)
-        // Not run as a program: while another test starts one, its file may be open for writing there.
+        // Run by `sh`, because another test that starts a process may hold the file open for writing.
         let command = "sh '\(editor.path)'"
         #expect(OutsideEditor.run(command, on: fixture.folder.appendingPathComponent("it's.txt").path) == 0)
         #expect(OutsideEditor.run("false", on: "x") == 1)
@@ -120,7 +120,7 @@ import Testing
         #expect(wasLent)
         let list = try #require(driver.browser.list)
         #expect(list.cursorObject?.value(forKey: "localName") as? String == "first\nsecond")
-        // What has several lines is edited in the form.
+        // A text with several lines is edited in the form.
         driver.keys("e")
         #expect(driver.text.contains("Edit Team “Spain”"), "\(driver.text)")
     }
@@ -143,7 +143,7 @@ import Testing
         driver.keys("r")
         #expect(driver.selectedLine?.contains("Spain") == true && driver.selectedLine?.contains("311") == true)
         #expect(driver.selectedLine?.contains("España") == true, "\(driver.text)")
-        // Nothing was typed: nothing is asked.
+        // Nothing was typed, so nothing is asked.
         driver.keys("<C-s>e")
         try fixture.elsewhere { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -195,7 +195,7 @@ import Testing
     }
 }
 
-/// Values of which there are only a few.
+/// Attributes with a fixed set of values.
 @MainActor
 @Suite(.serialized) struct BrowserChoiceTests {
     @Test func theAllowedValuesAreOffered() throws {
@@ -231,7 +231,7 @@ import Testing
         driver.type("do")
         driver.keys("<Enter>")
         #expect(driver.selectedLine?.contains("done") == true, "\(driver.text)")
-        // The form begins at the column with the focus.
+        // The form begins at the focused column.
         driver.keys("E")
         #expect(driver.text.contains("one of open, done") && driver.text.contains("Space choose"), "\(driver.text)")
         driver.keys("<Space><Enter><C-s>")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// What is not saved: seen as differences, dropped one by one, and settled where others changed the same.
+/// Unsaved changes: shown as differences, dropped one by one, and resolved if others changed the same.
 @MainActor
 @Suite(.serialized) struct BrowserChangesTests {
     let fixture: Fixture
@@ -89,7 +89,7 @@ import Testing
         driver.keys("<C-s>")
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
         try driver.expectGolden("conflicts")
-        // Titles: theirs; wins: what was before.
+        // Titles: theirs. Wins: the previous value.
         driver.keys("<Space>j<Space><Space>s")
         #expect(driver.text.contains("saved"), "\(driver.text)")
         #expect(try values(of: "Spain") == [31, 5])

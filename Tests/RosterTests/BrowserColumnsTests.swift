@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Columns as the user arranges them, and what is said of them.
+/// The user's column layout, and aggregates.
 @MainActor
 @Suite(.serialized) struct BrowserColumnsTests {
     let fixture: Fixture
@@ -42,7 +42,7 @@ import Testing
     @Test func thePaneShowsAllColumns() throws {
         driver.keys("|")
         try driver.expectGolden("columns")
-        // Down to the last: a to-many relationship or a date that is not shown by itself.
+        // The last row is a to-many relationship or a date, which is hidden by default.
         driver.keys("j<Space>")
         #expect(!driver.lines[1].contains("Local name"), "\(driver.text)")
         driver.keys("0")
@@ -72,7 +72,7 @@ import Testing
         for column in columns.reversed() {
             #expect(narrow.browser.list?.focusedKey == column.id)
             #expect(narrow.lines[1].contains(column.title.prefix(4)), "\(column.title): \(narrow.text)")
-            // The first one stays too.
+            // The first column stays too.
             #expect(narrow.lines[1].contains("Team"), "\(narrow.text)")
             narrow.keys("h")
         }
@@ -83,11 +83,11 @@ import Testing
         driver.keys("ga")
         #expect(driver.text.contains("AFC (3) sum 18  avg 6  min 4  max 7"), "\(driver.text)")
         #expect(driver.text.contains("Wins: sum 415  avg 25.94  min 0  max 76"), "\(driver.text)")
-        // The section with the most has the longest bar.
+        // The section with the largest sum has the longest bar.
         let bars = driver.lines.filter { $0.contains("■") }.map { $0.count { $0 == "■" } }
         #expect(bars.max() == 20 && bars.contains { $0 < 5 }, "\(driver.text)")
         try driver.expectGolden("aggregates")
-        // What is not saved counts.
+        // Unsaved values count.
         driver.edit("Wins", of: "Japan", to: "17")
         #expect(driver.text.contains("AFC (3) sum 28"), "\(driver.text)")
         try fixture.elsewhere { context in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// What is typed after a colon, numbers before commands, and what the last line says meanwhile.
+/// The command line, counts before commands, and the last line.
 @MainActor
 @Suite(.serialized) struct BrowserCommandLineTests {
     let fixture: Fixture
@@ -144,7 +144,7 @@ import Testing
         #expect(driver.text.contains(" 3/16\n"), "\(driver.text)")
     }
 
-    /// Tab and Enter at once must not end the program.
+    /// Tab followed by Enter must not quit the program.
     @Test func tabAloneListsTheCommands() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys(":<Tab>")
@@ -166,7 +166,7 @@ import Testing
         let file = fixture.folder.appendingPathComponent("teams.csv")
         driver.command("filter titles > 0")
         driver.command("export \(file.path)")
-        // The word that it was exported goes by itself; the file stays.
+        // The message disappears by itself, so wait for the file.
         func length() -> Int { (try? Data(contentsOf: file).count) ?? 0 }
         try await driver.wait(for: "the export", seconds: 60) { driver.browser.work == nil && length() > 0 }
         let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Roster
 
-/// Records that go out of the store and come into it while the list is open.
+/// Exporting and importing records while the list is open.
 @MainActor
 @Suite(.serialized) struct BrowserDataTests {
     let fixture: Fixture
@@ -28,7 +28,7 @@ import Testing
         driver.keys("g<lt>")
         driver.type(path)
         driver.keys("<Enter>")
-        // The word that it was imported goes by itself; what stays is looked at.
+        // The message disappears by itself, so wait for the records.
         try await driver.wait(for: "the new records", seconds: 60) {
             driver.text.contains("18 Teams") && driver.text.contains("Chad")
         }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aLongImportSaysHowFarItIsAndEndsOnDemand() async throws {
-        // So many that the import goes on while other tests keep this one's thread waiting.
+        // Enough records that the import is still running when a busy machine gets to this test.
         let rows = (1...100_000).map { "Extra \($0),\($0 % 9)" }.joined(separator: "\n")
         let path = try file("many.csv", "teamName,wins\n" + rows + "\n")
         let driver = BrowserDriver(teamsOf: fixture)
@@ -70,7 +70,7 @@ import Testing
         let path = fixture.folder.appendingPathComponent("all.json").path
         driver.type(path)
         driver.keys("<Enter>")
-        // The word that it was exported goes by itself; the file stays.
+        // The message disappears by itself, so wait for the file.
         try await driver.wait(for: "the export", seconds: 60) {
             driver.browser.work == nil && FileManager.default.fileExists(atPath: path)
         }

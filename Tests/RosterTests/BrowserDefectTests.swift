@@ -7,7 +7,7 @@ import Testing
 @testable import Roster
 @testable import RosterCommands
 
-/// What other programs do to the store while a list of it is open.
+/// Changes of other programs while a list is open.
 @MainActor
 @Suite(.serialized) struct BrowserOtherProgramTests {
     let fixture: Fixture
@@ -42,7 +42,7 @@ import Testing
     func aRecordThatComesAndGoesElsewhereIsNoUnsavedChange(keepsHistory: Bool) async throws {
         let fixture = try Fixture()
         try fixture.fill(keepsHistory: keepsHistory)
-        // So low that the new record is never drawn: nothing else of the program holds its object.
+        // In a screen this low the new record is never drawn: nothing else in the program refers to its object.
         let driver = BrowserDriver(teamsOf: fixture, height: 8)
         let told = try ToldCommits(of: driver)
         for round in 1...3 {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// The undoing of a saved edit takes the place of what that wrote, and not of what another program wrote since.
+    /// Undoing a saved edit replaces the value that the edit saved, and not one that another program wrote later.
     @Test func undoneAfterASaveAsksAboutWhatOthersWrote() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
@@ -88,12 +88,12 @@ import Testing
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
         driver.keys("t")
         #expect(try stored("Spain")["titles"] == 9)
-        // Without another's writing it is as it was.
+        // Without another program's change, undo and save ask nothing.
         driver.keys("e<C-u>5<Enter><C-s>u<C-s>")
         #expect(try stored("Spain")["titles"] == 9 && before != 9, "\(driver.text)")
     }
 
-    /// What was typed over what the other program wrote is no conflict, also where an earlier edit was taken back before.
+    /// An edit of a value written by another program is not a conflict, even if an earlier edit was undone.
     @Test func anEditAfterOneThatWasTakenBackFoundWhatWasShown() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
@@ -106,7 +106,7 @@ import Testing
         #expect(try stored("Spain")["titles"] == 8)
     }
 
-    /// Edits, steps back and forth and saves in any order: without other writers nothing is asked, and the store has what is shown.
+    /// Random edits, undo, redo and saves: without other writers nothing is asked, and the store has what is shown.
     @Test func savesBetweenStepsOfUndoAskNothing() throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// A conflict is seen before the save asks about it.
+    /// A conflict is marked before the save asks about it.
     @Test func anEditThatAnotherProgramContestsHasASign() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
@@ -135,7 +135,7 @@ import Testing
         driver.keys("e<C-u>7<Enter>")
         func sign() -> Character? { driver.lines.first { $0.contains("Spain") }?.first }
         try await driver.wait(for: "the sign of an edit") { sign() == "*" }
-        // Another field is no conflict.
+        // A change of another field is not a conflict.
         try update("Spain", ["wins": 77])
         try await driver.wait(for: "the other's field") { driver.selectedLine?.contains("77") == true }
         try await driver.wait(for: "the sign of an edit") { sign() == "*" }
@@ -144,7 +144,7 @@ import Testing
         try await driver.wait(for: "the sign of a conflict") { sign() == "!" }
         #expect(
             driver.text.contains("another program changed Titles of Spain too: ^S asks which stays"), "\(driver.text)")
-        // It is said once, and the sign stays.
+        // The message is shown once; the mark stays.
         driver.keys("k")
         try await ToldCommits(of: driver).next(driver) { try update("Spain", ["titles": 10]) }
         #expect(!driver.text.contains("another program") && sign() == "!", "\(driver.text)")
@@ -184,7 +184,7 @@ import Testing
         #expect(driver.lines.first { $0.contains("Spain") }?.first != "!", "\(driver.text)")
     }
 
-    /// The undoing of an edit that is not saved leaves nothing to save, whatever others wrote meanwhile.
+    /// Undoing an unsaved edit leaves nothing to save, whatever others have written.
     @Test func undoneBeforeASaveShowsWhatOthersWrote() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
@@ -200,7 +200,7 @@ import Testing
         #expect(try stored("Spain") == ["titles": 9, "wins": 77], "\(driver.text)")
     }
 
-    /// What another program writes while a form or a cell is open is neither undone nor overwritten without a question.
+    /// Values that others write while a form or cell is open are neither undone nor overwritten without a question.
     @Test(arguments: [true, false])
     func whatOthersWriteWhileAFieldIsOpenStays(inForm: Bool) async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
@@ -223,7 +223,7 @@ import Testing
         #expect(driver.text.contains("Changed by another program"), "\(driver.text)")
         driver.keys("m")
         #expect(try stored("Spain") == ["wins": 99, "titles": 5], "\(driver.text)")
-        // What was not typed is no edit.
+        // A field that was not typed is not edited.
         driver.keys(inForm ? "E" : "e")
         try update("Spain", ["wins": 98, "titles": 8])
         try await driver.wait(for: "the second merge") {
@@ -234,7 +234,7 @@ import Testing
         #expect(try stored("Spain") == ["wins": 98, "titles": 8])
     }
 
-    /// What others write while the preview of an edit of several records is open is asked about too.
+    /// Changes of others during the preview of an edit of several records are asked about too.
     @Test func whatOthersWriteUnderAPreviewIsAskedAbout() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Italy")
@@ -297,7 +297,7 @@ import Testing
         try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
         driver.keys("<Esc>")
         #expect(driver.text.contains("asked again when you save"), "\(driver.text)")
-        // Until then it is not saved.
+        // Until then it is unsaved.
         driver.keys("j")
         #expect(driver.text.contains("*1 unsaved"), "\(driver.text)")
         driver.keys("gu")
@@ -315,7 +315,7 @@ import Testing
         #expect(driver.browser.unsavedCount == 0)
     }
 
-    /// The keys that are typed into a cell answer no question that comes meanwhile.
+    /// Keys typed into a cell do not answer a question that appears.
     @Test func aDeletionAsksNothingWhileTextIsTyped() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")
@@ -331,7 +331,7 @@ import Testing
         #expect(try stored("Spain")["wins"] == 99)
     }
 
-    /// Deletions that come one after the other are one question.
+    /// Consecutive deletions are combined into one question.
     @Test func severalDeletionsOfEditedRecordsAreOneQuestion() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         let names = ["Spain", "Italy", "France", "England", "Germany", "Uruguay"]
@@ -347,7 +347,7 @@ import Testing
         for name in names { #expect(try stored(name)["wins"] == 99) }
     }
 
-    /// What was to follow the save follows its question.
+    /// The action after the save runs after its question.
     @Test(arguments: ["r", "d"]) func aQuestionOfWriteAndQuitQuitsToo(_ answer: String) async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")
@@ -362,7 +362,8 @@ import Testing
         #expect(try stored("Spain")["wins"] == (answer == "r" ? 99 : nil))
     }
 
-    /// A list whose save is asked about, since another program gave Spain 50 wins where the user gave it 99; with another edit, if any.
+    /// A driver with a conflict: the user set Spain's wins to 99, another program to 50. `edit` may make another edit
+    /// first.
     private func contested(_ edit: (BrowserDriver) -> Void = { _ in }) async throws -> BrowserDriver {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")
@@ -373,11 +374,11 @@ import Testing
         return driver
     }
 
-    /// A decision about one record decides nothing about another one that was deleted meanwhile.
+    /// A decision about one record does not apply to another one that was deleted since.
     @Test(arguments: ["m", "t", "s"]) func aDecisionDropsNoEditOfADeletedRecord(_ answer: String) async throws {
         let driver = try await contested { $0.edit("Wins", of: "Italy", to: "98") }
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
-        // Before the program hears of it.
+        // Before the program notices the deletion.
         try delete("Italy", in: fixture, keepsHistory: true)
         driver.keys(answer)
         #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
@@ -388,13 +389,13 @@ import Testing
         #expect(try stored("Spain")["wins"] == (answer == "t" ? 50 : 99))
     }
 
-    /// Of a record that the user deleted and another program changed there are no fields: it is named.
+    /// A record that the user deleted and another program changed is named, without fields to choose from.
     @Test(arguments: [("m", 15), ("t", 16), ("s", 15)])
     func aDeletionOfWhatAnotherProgramChangedIsAskedAbout(_ answer: String, _ count: Int) throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.find("Spain")
         driver.keys("Dy")
-        // Before the program hears of it.
+        // Before the program notices the change.
         try update("Spain", ["wins": 50])
         driver.keys("<C-s>")
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
@@ -405,7 +406,7 @@ import Testing
         #expect(stored == count && driver.text.contains("\(count) Teams"), "\(driver.text)")
     }
 
-    /// A record that is deleted while it is asked about is asked about no more.
+    /// A question about a conflict ends if the record is deleted.
     @Test func aConflictOverARecordThatIsDeletedIsNone() async throws {
         let driver = try await contested()
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
@@ -416,7 +417,7 @@ import Testing
         #expect(driver.browser.layers.top === driver.browser.list && driver.browser.unsavedCount == 0, "\(driver.text)")
     }
 
-    /// What was decided field by field waits for a lock as any save does.
+    /// A save with decisions for each field waits for a lock like any other save.
     @Test func aDecisionWaitsForALock() async throws {
         let driver = try await contested()
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
@@ -429,7 +430,7 @@ import Testing
         #expect(try stored("Spain")["wins"] == 99)
     }
 
-    /// A decision about one record decides nothing about what the program that keeps the lock writes into another one.
+    /// A decision about one record does not apply to another record that the program with the lock changes.
     @Test(arguments: ["m", "t", "s"]) func aDecisionThatWaitsDecidesNothingElse(_ answer: String) async throws {
         let driver = try await contested { $0.edit("Wins", of: "Italy", to: "98") }
         #expect(driver.text.contains("Wins: ›mine 99   theirs 50") && !driver.text.contains("98   theirs"))
@@ -442,14 +443,14 @@ import Testing
         try other.execute("COMMIT")
         try await driver.wait(for: "the question") { driver.text.contains("Wins: ›mine 98   theirs 40") }
         #expect(try stored("Italy")["wins"] == 40 && stored("Spain")["wins"] == 50)
-        // What was decided as mine is asked about again, since the answer is one for all.
+        // Fields decided as mine are asked about again, because the answer applies to all.
         #expect(driver.text.contains("mine 99   theirs 50") == (answer != "t"), "\(driver.text)")
         driver.keys("m")
         #expect(driver.browser.layers.top === driver.browser.list && driver.browser.unsavedCount == 0, "\(driver.text)")
         #expect(try stored("Italy")["wins"] == 98 && stored("Spain")["wins"] == (answer == "t" ? 50 : 99))
     }
 
-    /// A relationship to a record that is deleted elsewhere is emptied, which the user did not choose.
+    /// If another program deletes the destination of an edited relationship, the edit is undone.
     @Test func aRelationshipToARecordDeletedElsewhereIsAsItWas() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Mexico")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Roster
 
-/// Reading a record: the pane that follows the cursor, and what a record unfolds.
+/// Reading a record: the pane that follows the cursor, and unfolding.
 @MainActor
 @Suite(.serialized) struct BrowserDetailTests {
     let fixture: Fixture
@@ -41,7 +41,7 @@ import Testing
         #expect(narrow.text.contains("┌─ Spain") && narrow.selectedLine?.contains("Spain") == true, "\(narrow.text)")
     }
 
-    /// A step onto a record costs the rows that the pane shows, not those that its texts have.
+    /// Moving to a record wraps only the rows that the pane shows, not all of a long text.
     @Test func aLongTextIsBrokenAsFarAsItIsShown() throws {
         try change("Japan", ["localName": String(repeating: "nippón ", count: 100_000)])
         let driver = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
@@ -51,7 +51,7 @@ import Testing
         #expect(pane.rows.known.count < 2 * 24 && !pane.rows.isComplete)
         driver.keys("<Tab><PgDn><PgDn>")
         #expect(pane.rows.known.count < 4 * 24)
-        // What follows the text is still found, and the end is the end.
+        // Properties after the text are found, and G moves to the last row.
         driver.keys("/")
         driver.type("wins")
         driver.keys("<Enter>")
@@ -69,7 +69,7 @@ import Testing
         #expect(driver.text.contains("┌─ Brazil"), "\(driver.text)")
         driver.keys("<Tab>G<Enter>")
         #expect(driver.text.contains("Brazil › Maracanã"), "\(driver.text)")
-        // The list has the team under its cursor all the while.
+        // The list's cursor stays on the team.
         driver.keys("<Esc>")
         #expect(driver.text.contains("┌─ Brazil ─"))
         driver.keys("<Esc>j")
@@ -91,7 +91,7 @@ import Testing
         driver.type("WORD66")
         driver.keys("<Enter>")
         #expect(driver.selectedLine?.contains("word66") == true, "\(driver.text)")
-        // A text longer than the screen is paged through.
+        // A text longer than the screen can be paged.
         driver.screen.resize(width: 40, height: 12)
         driver.send(.resumed)
         driver.keys("G")
@@ -224,7 +224,7 @@ import Testing
         #expect(DateDisplay.short(date) == "2022-12-18 17:02Z")
     }
 
-    /// One calendar and one zone for what is shown, grouped, counted and typed.
+    /// Dates are shown, grouped, counted and typed with the same calendar and time zone.
     @Test func datesOfAllTimesAreThoseOfOneCalendar() throws {
         for text in ["1500-01-01", "0004-02-29", "-0044-03-15", "+12000-06-30", "2022-12-18"] {
             let date = try #require(JSONValue.string(text).date)
@@ -257,7 +257,7 @@ import Testing
         #expect(driver.browser.list?.detailPane != nil)
     }
 
-    /// What is unfolded in the last line comes into view.
+    /// Rows unfolded below the last line are scrolled into view.
     @Test func whatIsUnfoldedBeneathTheLastLineIsSeen() {
         for height in [12, 13, 14, 15, 16] {
             let driver = BrowserDriver(teamsOf: fixture, height: height)

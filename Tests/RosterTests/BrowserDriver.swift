@@ -11,10 +11,10 @@ import Testing
 final class BrowserDriver {
     let screen: ScriptedScreen
     let browser: Browser
-    /// The lists that the browser kept on disk; they go when the test is over.
+    /// Names of the list caches on disk, which are deleted after the test.
     private var cacheNames: Set<String> = []
 
-    /// - Parameter settles: whether what goes on beside the keys comes to its end before the next key.
+    /// - Parameter settles: true to finish background work before the next key.
     init(
         _ options: BrowserOptions, width: Int = 80, height: Int = 24, repertoire: TextWidth.Repertoire = .unicode,
         settles: Bool = true
@@ -38,7 +38,7 @@ final class BrowserDriver {
             width: width, height: height, repertoire: repertoire)
     }
 
-    /// A list of so many teams by name, when it is there, with small limits; the store keeps no history.
+    /// A list of `count` teams by name, with small limits, when it is loaded. The store does not keep a history.
     static func ofManyTeams(_ count: Int, in fixture: Fixture, settles: Bool = true) async throws -> BrowserDriver {
         try fixture.fillWithManyTeams(count)
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName")
@@ -49,19 +49,19 @@ final class BrowserDriver {
         return driver
     }
 
-    /// Presses keys in the notation of `KeySequence`.
+    /// Presses keys, in the notation of `KeySequence`.
     func keys(_ notation: String) {
         screen.send(keys: notation)
         step()
     }
 
-    /// Types text, whatever characters are in it.
+    /// Types text literally.
     func type(_ text: String) {
         screen.send(text: text)
         step()
     }
 
-    /// Types a command after a colon, and accepts it.
+    /// Types a command after a colon and accepts it.
     func command(_ text: String) {
         keys(":")
         type(text)
@@ -81,7 +81,7 @@ final class BrowserDriver {
 
     var settles: Bool
 
-    /// Lets the browser do what it does between the keys.
+    /// Lets the browser finish the work that it does between keys.
     func settle() {
         while browser.list?.isSearching == true { browser.wake() }
         while browser.opening != nil || (browser.layers.top as? any WorkingLayer)?.isWorking ?? false {
@@ -106,7 +106,7 @@ final class BrowserDriver {
 
     func click(x: Int, y: Int) { send(.mouse(MouseEvent(.press, at: Point(x: x, y: y)))) }
 
-    /// Puts the cursor on a record by searching for its name.
+    /// Moves the cursor to a record by searching for its name.
     func find(_ name: String) {
         keys("/")
         type(name)
@@ -114,7 +114,7 @@ final class BrowserDriver {
         #expect(selectedLine?.contains(name) == true)
     }
 
-    /// Sets a field of the record under the cursor in the form.
+    /// Sets a field of the record under the cursor, in the form.
     func set(_ title: String, to text: String) {
         keys("E")
         for _ in 0..<20 where screen.frame.cursor.map({ lines[$0.y].contains(title) }) != true { keys("<Tab>") }
@@ -128,12 +128,11 @@ final class BrowserDriver {
         set(title, to: text)
     }
 
-    /// The lines of the screen.
     var lines: [String] { screen.lines }
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// The line under the cursor's bar, without the mark.
+    /// The line under the cursor bar, without the mark.
     var selectedLine: String? {
         (0..<screen.size.height).first { y in
             screen.frame.line(y).contains { $0.style.isSelected && $0.style.role != .columnTitle }
@@ -141,10 +140,10 @@ final class BrowserDriver {
         }.map { lines[$0].trimmingCharacters(in: .whitespaces) }
     }
 
-    /// The line of the screen on which a text stands.
+    /// The number of the first line that contains a text.
     func line(of text: String) -> Int? { lines.firstIndex { $0.contains(text) } }
 
-    /// Waits until the browser shows what is expected: work of the main queue runs meanwhile.
+    /// Waits until a condition is true. Work on the main queue continues.
     func wait(
         for what: String, seconds: Double = 60, sourceLocation: SourceLocation = #_sourceLocation,
         _ condition: () -> Bool
@@ -153,7 +152,7 @@ final class BrowserDriver {
         var rounds = 0
         while !condition() {
             rounds += 1
-            // Where other tests keep the main thread busy, time passes and nothing can happen here.
+            // A busy main thread can let time pass without any progress here, so require some rounds too.
             guard ContinuousClock.now < end || rounds < 300 else {
                 Issue.record("\(what) did not happen:\n\(text)", sourceLocation: sourceLocation)
                 return
@@ -164,7 +163,7 @@ final class BrowserDriver {
         }
     }
 
-    /// Compares the screen with the one kept in `Golden/`. With `ROSTER_UPDATE_GOLDEN=1` the kept one is written anew.
+    /// Compares the screen with the file in `Golden/`. With `ROSTER_UPDATE_GOLDEN=1`, writes the file.
     func expectGolden(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Golden")
         let file = folder.appendingPathComponent("\(name).txt")
@@ -179,7 +178,7 @@ final class BrowserDriver {
 }
 
 extension WorkLimits {
-    /// A hundred records are many, a piece of work ends at its first look at the clock, and nothing waits for time to pass.
+    /// A hundred records are many, a piece of work ends at its first check of the clock, and waiting times are zero.
     static let small: WorkLimits = {
         var limits = WorkLimits()
         (limits.longList, limits.longSave, limits.changesSortedAtOnce, limits.histogramLines) = (100, 100, 100, 100)
@@ -191,7 +190,7 @@ extension WorkLimits {
     }()
 }
 
-/// Counts how often a browser's store is told to have commits, which happens after its context took them over.
+/// Counts notifications that the browser's store has commits, which arrive after the context has merged them.
 @MainActor
 final class ToldCommits {
     private final class Count: Sendable { let value = Mutex(0) }
@@ -208,7 +207,7 @@ final class ToldCommits {
 
     isolated deinit { if let observer { NotificationCenter.default.removeObserver(observer) } }
 
-    /// Does something that commits, and waits until that is told.
+    /// Runs `body`, which commits, and waits for the notification.
     func next(_ driver: BrowserDriver, after body: () throws -> Void) async throws {
         let before = count.value.withLock { $0 }
         try body()

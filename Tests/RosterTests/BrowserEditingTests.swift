@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Edits, their undoing, and what is asked before something is lost.
+/// Edits, undo, and questions before data is lost.
 @MainActor
 @Suite(.serialized) struct BrowserEditingTests {
     let fixture: Fixture
@@ -15,17 +15,15 @@ import Testing
         try fixture.fill()
     }
 
-    /// The wins of a team as another program reads them.
+    /// The wins of a team, as read by another program.
     private func wins(_ name: String) throws -> Int? {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
         request.predicate = NSPredicate(format: "teamName == %@", name)
         return try fixture.elsewhere { try $0.fetch(request).first?.value(forKey: "wins") as? Int }
     }
 
-    /// Puts the cursor on a team by searching for it.
     private func find(_ name: String, _ driver: BrowserDriver) { driver.find(name) }
 
-    /// Sets a field of the team under the cursor.
     private func set(_ title: String, to text: String, _ driver: BrowserDriver) { driver.set(title, to: text) }
 
     @Test func anEditedRowMovesAndTheCursorStaysOnIt() throws {
@@ -34,7 +32,7 @@ import Testing
         let line = try #require(driver.line(of: "Spain"))
         set("Wins", to: "99", driver)
         #expect(driver.selectedLine?.contains("Spain") == true)
-        // The row stays where the eye is, and the others go round it.
+        // The row stays on its line of the screen, and the others move around it.
         #expect(driver.line(of: "Spain") == line)
         #expect(driver.selectedLine?.hasPrefix("↕") == true)
         #expect(driver.text.contains("1 unsaved"))
@@ -179,7 +177,7 @@ import Testing
         find("Argentina", driver)
         driver.keys("E<S-Tab><Space>")
         driver.type("mara")
-        // Enter in the field of a relationship accepts the form, as in any other.
+        // Enter in a relationship's field accepts the form, as in other fields.
         driver.keys("<Enter><Enter>")
         #expect(driver.text.contains("changed Argentina, not saved yet"))
         driver.keys("<C-s><Enter>")

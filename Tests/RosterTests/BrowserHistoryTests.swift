@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// The panes that show what happens: the history of the store, and its statements.
+/// The panes with the store's history and statements.
 @MainActor
 @Suite(.serialized) struct BrowserHistoryTests {
     let fixture: Fixture
@@ -33,13 +33,13 @@ import Testing
         #expect(driver.lines[2].contains("3 Locations inserted"), "\(driver.text)")
         driver.keys("<Enter>")
         #expect(driver.lines[2].hasPrefix("    ~ Team Espagne  Team name"), "\(driver.text)")
-        // What others commit comes in while one looks.
+        // Commits of others appear while the history is open.
         try rename("Japan", to: "Nippon", by: "sync")
         try await driver.wait(for: "the next transaction") { driver.lines[1].contains("sync") }
         #expect(driver.selectedLine?.contains("importer") == true, "\(driver.text)")
         driver.keys("j<Enter>")
         #expect(driver.text.contains("┌─ Espagne"), "\(driver.text)")
-        // Beneath the record stands what the list says, not a line of the history.
+        // The line below the record is the list's status line, not a line of the history.
         #expect(driver.lines[22].contains("16 Teams") && !driver.lines[22].contains("inserted"), "\(driver.text)")
         driver.keys("<Esc>zM")
         #expect(!driver.text.contains("~ Team"))
@@ -62,7 +62,7 @@ import Testing
         let authors = driver.lines[1...6].compactMap { $0.firstMatch(of: /(sync|back) \d/).map { String($0.0) } }
         #expect(authors == ["back 3", "sync 3", "back 2", "sync 2", "back 1", "sync 1"], "\(driver.text)")
         #expect(driver.selectedLine == last, "\(driver.text)")
-        // What was read last was removed meanwhile: the history is read anew.
+        // The transaction that was read last has been removed: the history is read again.
         try fixture.elsewhere { context in
             for name in ["Italien", "Italia"] {
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -110,7 +110,7 @@ import Testing
         driver.keys("<Enter>")
         #expect(driver.text.contains("Statements of the store"), "\(driver.text)")
         #expect(driver.lines.contains { $0.contains(" row") && $0.contains(" ms  ") }, "\(driver.text)")
-        // What other tests do in this process at the same time may fill the pane: all that is kept is looked through.
+        // Other tests in this process may fill the pane, so search all recorded statements.
         let log = try #require(driver.browser.list?.statements)
         let lines = log.lines(StatementLog.limit).map { $0.runs.map(\.text).joined() }
         #expect(lines.contains { $0.contains("rows") && $0.contains(" ms  SELECT") && $0.contains("ZTITLES") })
@@ -159,7 +159,7 @@ import Testing
         #expect(driver.lines[0].contains(" 1/") && last.map { $0 > 20 } == true, "\(driver.text)")
     }
 
-    /// What is unfolded in the last line comes into view.
+    /// Rows unfolded below the last line are scrolled into view.
     @Test func whatIsUnfoldedBeneathTheLastLineIsSeen() throws {
         for _ in 1...8 {
             try rename("Spain", to: "Espagne", by: "author")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Roster
 
-/// What a browser was asked to do beside the keys keeps nothing of it when it is gone: neither its store nor its lists.
+/// Background work keeps no reference to a released browser, its store or its lists.
 @MainActor
 @Suite struct BrowserLifeTests {
     enum Doing: String, CaseIterable {
@@ -31,7 +31,7 @@ import Testing
             try await act(doing, driver, fixture, keepsHistory)
         }()
         #expect(browser == nil)
-        // What runs in the background may hold them to its end.
+        // Running background work may keep references until it ends.
         for _ in 0..<6000 where context != nil || coordinator != nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(
             context == nil && coordinator == nil, "\(String(describing: context)) \(String(describing: coordinator))")

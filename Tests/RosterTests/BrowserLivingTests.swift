@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// How a list lives: rows that fade, a list that stands still, a cursor that follows.
+/// Fading rows, a frozen list, a following cursor.
 @MainActor
 @Suite(.serialized) struct BrowserLivingTests {
     let fixture: Fixture
@@ -43,7 +43,7 @@ import Testing
         #expect(driver.text.contains("14 Teams") && driver.text.contains("CONMEBOL (3)") == false, "\(driver.text)")
         #expect(driver.text.contains("− South Korea"))
         #expect(driver.selectedLine?.hasPrefix("Uruguay") == true, "\(driver.text)")
-        // The cursor can pass; nothing can be done with the row.
+        // The cursor can move over the row, but commands are refused.
         driver.keys("k")
         driver.keys("D")
         #expect(driver.text.contains("no record under the cursor"), "\(driver.text)")
@@ -56,7 +56,7 @@ import Testing
     @Test func whatTheUserDeletesGoesAtOnce() {
         driver.find("Spain")
         driver.keys("Dy")
-        // The status still names what was looked for.
+        // The status line still shows the search text.
         #expect(!driver.lines.dropLast(2).joined().contains("Spain"), "\(driver.text)")
     }
 
@@ -67,7 +67,7 @@ import Testing
         try await driver.wait(for: "the note") { driver.text.contains("frozen: 2 changes wait") }
         #expect(driver.text.contains("16 Teams") && !driver.text.contains("Aland"), "\(driver.text)")
         driver.keys("j")
-        // What was deleted meanwhile is still to be read, and no more.
+        // The deleted record is still shown, but cannot be edited.
         #expect(driver.selectedLine?.hasPrefix("− Japan") == true, "\(driver.text)")
         driver.keys("e")
         #expect(driver.text.contains("no record under the cursor"), "\(driver.text)")
@@ -79,7 +79,7 @@ import Testing
         try await driver.wait(for: "the next change") { driver.text.contains("Bland") }
     }
 
-    /// Not only the order stands still: values stay as they were, but for the user's own edits.
+    /// A frozen list keeps not only its order but also its values, except for the user's edits.
     @Test func valuesOfAFrozenListStandStill() async throws {
         driver.keys("Z")
         let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -94,7 +94,7 @@ import Testing
         #expect(driver.line(of: "Brazil").map { driver.lines[$0].contains("89") } == true, "\(driver.text)")
         driver.keys("u")
         #expect(driver.line(of: "Brazil").map { driver.lines[$0].contains("88") } == true, "\(driver.text)")
-        // Columns that are moved take their values along.
+        // Moved columns keep their values.
         driver.keys("l<S-Right>")
         #expect(driver.line(of: "Germany").map { driver.lines[$0].contains("68") } == true, "\(driver.text)")
         driver.keys("Z")
@@ -127,11 +127,11 @@ import Testing
         fading.add(["b"], place: 1, in: "s")
         fading.add(["d"], place: 3, in: "s")
         fading.settle(counts: ["s": 3])
-        // a −b c −d e
+        // Rows: a −b c −d e
         #expect([0, 1, 2].map { fading.place(ofRecord: $0, in: "s") } == [0, 2, 4])
         #expect([0, 2, 4].map { fading.record(at: $0, in: "s") } == [0, 1, 2])
         #expect(fading.row(at: 1, in: "s")?.texts == ["b"] && fading.row(at: 2, in: "s") == nil)
-        // They fade from the first frame on in which they are seen.
+        // Rows begin to fade in the first frame that shows them.
         fading.removeEnded(now: now + .seconds(60))
         #expect(fading.nextEnd == nil && fading.count == 2)
         fading.noteShown(now: now)

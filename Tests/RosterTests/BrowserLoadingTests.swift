@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Long lists are read beside the keys (issue 23, defect 3).
+/// Long lists are read in the background (issue 23, defect 3).
 @MainActor
 @Suite(.serialized) struct BrowserLoadingTests {
     let fixture: Fixture
@@ -77,7 +77,7 @@ import Testing
         #expect(driver.text.contains("sorted ↓Team name"))
     }
 
-    /// What is chosen while a list is read builds on what was chosen before.
+    /// A choice made while a list is read builds on the previous choice.
     @Test func aChoiceBuildsOnTheOneThatIsStillAtWork() async throws {
         let driver = try await open()
         driver.command("filter wins > 60")
@@ -89,7 +89,7 @@ import Testing
         #expect(driver.text.contains("400 Teams") && !driver.text.contains("filter:"), "\(driver.text)")
     }
 
-    /// A search that is being typed while the list comes goes on in that list.
+    /// A search typed while a list is read continues in the new list.
     @Test func aSearchGoesOnInTheListThatComes() async throws {
         let driver = try await open()
         driver.command("filter wins < 0")
@@ -131,7 +131,7 @@ import Testing
         driver.browser.layers.push(Picker(title: "Teams", source: source) { picked.append(source.text(at: $0)) })
         driver.draw()
         #expect(driver.text.contains("looking…"), "\(driver.text)")
-        // Enter takes what was typed for, not what happens to stand there.
+        // Enter picks the match of the typed text, not the item that happens to be shown.
         driver.type("00359")
         driver.keys("<Enter>")
         #expect(picked.isEmpty)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Roster
 
-/// A save of very many records, which looks at the keys, and the pane of what is not saved.
+/// A save of many records, which checks for keys, and the pane of unsaved changes.
 @MainActor
 @Suite(.serialized) struct BrowserLongSaveTests {
     private static let teams = 300
@@ -31,7 +31,7 @@ import Testing
         #expect(driver.text.contains("300 unsaved"), "\(driver.text)")
     }
 
-    /// How many teams have the new value in the store.
+    /// Number of teams with the new value in the store.
     private func stored() throws -> Int {
         try fixture.elsewhere { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Calls `body` whenever the save looks at the keys, with the last line and how often it was called before.
+    /// Calls `body` whenever the save checks for keys, with the last line and the number of previous calls.
     private func attending(_ body: @escaping (BrowserDriver, String, Int) -> Void) {
         var calls = 0
         driver.browser.attend = { [unowned driver] in
@@ -67,7 +67,7 @@ import Testing
         #expect(driver.text.contains("saved 300 records") && !driver.text.contains("Delete?"), "\(driver.text)")
         #expect(driver.selectedLine?.contains("Team 000300") == true && driver.browser.unsavedCount == 0)
         #expect(try stored() == Self.teams)
-        // It can be undone as one that was saved at once.
+        // It can be undone like a short save.
         driver.keys("u")
         #expect(driver.text.contains("undone: edit Wins of") && driver.text.contains("300 unsaved"), "\(driver.text)")
         driver.keys("<C-s>")
@@ -75,7 +75,7 @@ import Testing
         #expect(try stored() == 0)
     }
 
-    /// The context looks at all of them once more.
+    /// The context examines the records of undone edits again.
     @Test func whatWasTakenBackIsLookedThroughBesideTheKeys() throws {
         driver.keys("u")
         #expect(driver.text.contains("undone: edit Wins of") && driver.browser.unsavedCount == 0, "\(driver.text)")
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [0, 2, 6]) func escapeTakesItBack(_ moment: Int) throws {
-        // Over a slow line Esc comes with the key after it.
+        // Over a slow connection, Esc and the next key arrive together.
         let escape = moment == 6 ? Key(.character("j"), .alt) : Key(.escape)
         attending { driver, _, number in if number == moment { driver.browser.handle(.key(escape)) } }
         driver.keys("<C-s>")
@@ -143,7 +143,7 @@ import Testing
 
     // MARK: Other programs
 
-    /// Another program, which knows nothing of Core Data.
+    /// Makes a change as another program that does not use Core Data.
     private func elsewhere(_ sql: String) throws {
         let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
         defer { connection.close() }
@@ -169,7 +169,7 @@ import Testing
         #expect(driver.text.contains("Team 000005") && driver.text.contains("Wins: 71"), "\(driver.text)")
         #expect(driver.text.contains("Nothing was saved yet.") && driver.browser.layers.layers.count == 2)
         #expect(try stored() == 0)
-        // The watcher, which met the deletion too, asked nothing more.
+        // The watcher found the deletion too, and asked nothing more.
         #expect(driver.browser.layers.layers.count == 2, "\(driver.text)")
         driver.browser.attend = nil
         driver.keys(answer)
@@ -181,7 +181,7 @@ import Testing
         #expect(try stored() == rest)
     }
 
-    /// What both deleted is settled: nothing is asked.
+    /// A record that both deleted is not in conflict: nothing is asked.
     @Test func whatIsDeletedHereTooIsSavedWithoutAQuestion() throws {
         let list = try #require(driver.browser.list)
         let team = list.records.controller.object(at: IndexPath(row: 4, section: 0))
@@ -261,13 +261,13 @@ import Testing
         #expect(driver.browser.unsavedCount == Self.teams)
     }
 
-    // MARK: What is not saved
+    // MARK: Unsaved changes
 
     @Test func thePaneOfVeryManyChangesReadsOnlyWhatIsLookedAt() throws {
         let context = try #require(driver.browser.session).context
         driver.keys("gu")
         let pane = try #require(driver.browser.layers.top as? ChangesPane)
-        // A block or two are sorted.
+        // Only a block or two are sorted.
         func readsFew() -> Bool { (1...(2 * WorkLimits.small.changesBlock)).contains(pane.readCount) }
         #expect(readsFew(), "\(pane.readCount)")
         #expect(
@@ -288,7 +288,7 @@ import Testing
                 && driver.text.contains("Team 000300"), "\(driver.text)")
         driver.keys("gg")
         #expect(driver.lines[0].contains("1/299") && driver.lines[1].contains("Team 000002"), "\(driver.text)")
-        // Up from the first, and down from the last, the cursor stays.
+        // The cursor stays on the first and the last line.
         driver.keys("kkkk")
         #expect(driver.selectedLine?.contains("Team 000002") == true, "\(driver.text)")
         driver.keys("u")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Histogram, pivot and map of the model.
+/// Histogram, pivot table and model map.
 @MainActor
 @Suite(.serialized) struct BrowserLookingTests {
     let fixture: Fixture
@@ -34,7 +34,7 @@ import Testing
         driver.keys("j<Enter>")
         #expect(driver.text.contains("filter: qualifyingZone == \"AFC\""), "\(driver.text)")
         #expect(driver.text.contains("3 of 16 Teams") && driver.text.contains("Japan"))
-        // A second one goes on from the filter.
+        // A second filter is added to the first.
         focus("Wins", driver)
         driver.keys("gb")
         driver.keys("<Enter>")
@@ -70,7 +70,7 @@ import Testing
             "\(driver.text)")
     }
 
-    /// A line for each of very many texts would take minutes and all memory to make.
+    /// A line for each of many texts would take minutes and all memory.
     @Test func theRarestOfVeryManyTextsAreOneLine() async throws {
         let many = try Fixture()
         try many.fillWithManyTeams(130)
@@ -167,7 +167,7 @@ import Testing
                     : NSEntityDescription.insertNewObject(
                         forEntityName: "Team", into: context)
                 if index >= teams.count { team.setValue("Extra \(index)", forKey: "teamName") }
-                // A month and a half apart: more than seven years.
+                // A month and a half apart: more than seven years in total.
                 team.setValue(
                     Date(timeIntervalSinceReferenceDate: Double(index) * 45 * 86400), forKey: "firstAppearance")
             }
@@ -220,7 +220,7 @@ import Testing
             driver.text.contains("qualifyingZone == \"UEFA\"") && driver.text.contains("titles == 0"), "\(driver.text)")
     }
 
-    /// Records without a value count for nothing in an average, and commits of others are counted.
+    /// Records without a value do not count in an average, and commits of others are counted.
     @Test func aPivotAveragesTheValuesThereAreAndCountsAgain() async throws {
         try fixture.elsewhere { context in
             for capacity in [100, 200] {
@@ -286,7 +286,7 @@ import Testing
 }
 
 extension BrowserDriver {
-    /// Moves down to a line with a text.
+    /// Moves the cursor down to a line that contains a text.
     func moveDown(to text: String) {
         for _ in 0..<30 where selectedLine?.contains(text) != true { keys("j") }
         #expect(selectedLine?.contains(text) == true)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Roster
 
-/// A store whose file is moved, replaced or deleted under the program: it says so, and saves elsewhere or follows the file.
+/// A store whose file is moved, replaced or deleted while open: the program saves elsewhere or follows the file.
 @MainActor
 @Suite(.serialized) struct BrowserLostStoreTests {
     let fixture: Fixture
@@ -77,7 +77,7 @@ import Testing
         #expect(try Data(contentsOf: fixture.storeURL) == content)
     }
 
-    /// That the file is gone stays to be seen; what took its place is opened on demand.
+    /// The note about the missing file stays. The replacement is opened on demand.
     @Test func whatTookItsPlaceIsOpened() async throws {
         let other = try Fixture()
         try other.fill()
@@ -102,7 +102,7 @@ import Testing
         #expect(!driver.lines[0].contains("the file is gone") && !driver.text.contains("unsaved"), "\(driver.text)")
     }
 
-    /// The first line says what there is as the file goes, another one comes, and the store's own comes back.
+    /// The first line shows the state when the file is moved, replaced, and moved back.
     @Test func theTitleFollowsTheFile() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         try move("Cup.sqlite", to: "Moved.sqlite")
@@ -122,7 +122,7 @@ import Testing
         let driver = BrowserDriver(teamsOf: fixture)
         try move("Cup.sqlite", to: "Moved.sqlite")
         try await driver.wait(for: "the message") { driver.text.contains("no longer at") }
-        // Nothing is to be saved: the file is followed all the same.
+        // The file can be followed even if there is nothing to save.
         driver.keys("<C-s>f")
         #expect(driver.text.contains("Moved.sqlite"), "\(driver.text)")
         driver.edit("Wins", of: "Spain", to: "97")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// What is done with very many marked records, while the keys are read.
+/// Commands for many marked records, during which keys are handled.
 @MainActor
 @Suite(.serialized) struct BrowserManyMarkedTests {
     private static let teams = 600
@@ -22,16 +22,17 @@ import Testing
 
     private var isWorking: Bool { driver.browser.layers.top is PiecewiseWork }
 
-    // Turns of the loop that work takes at least where no piece of it has any time: the clock is looked at after so many steps.
+    // Minimum numbers of turns of the event loop if no piece of work gets any time: the clock is checked after a number
+    // of steps.
 
-    /// Going through the rows.
+    /// Iterating over the rows.
     private static let walk = teams / WorkLimits.small.rowsAtOnce - 1
-    /// Gathering the marked records, of which each takes two steps, sixteen of them between two looks at the clock.
+    /// Gathering the marked records: two steps for each, and sixteen steps between two checks of the clock.
     private static let gathering = 2 * teams / 16 - 1
-    /// Making a change, taking it back or making it again, group by group.
+    /// Making, undoing or redoing an edit, group by group.
     private static let groups = teams / WorkLimits.small.editGroup - 1
 
-    /// Lets the work go on to its end. Answers in how many turns of the loop, between which the keys are read.
+    /// Lets the work run to its end. Returns the number of turns of the event loop.
     @discardableResult
     private func finish() -> Int {
         var turns = 0
@@ -52,12 +53,12 @@ import Testing
         }
         for keys in ["yy", "yc", "yv", "yt", "yu"] {
             driver.keys(keys)
-            // Not all of them are gathered first.
+            // Copying does not gather all records first.
             let turns = finish()
             #expect(turns < Self.gathering / 2, "\(keys): \(turns)")
             #expect(driver.text.contains("too much to copy: more than 2 kB"), "\(keys): \(driver.text)")
         }
-        // Of a few different values there is a predicate, however many records have them.
+        // A predicate for a few different values is short, regardless of the number of records.
         for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
         driver.keys("yp")
         #expect(finish() >= Self.gathering && copied == ["titles == 0"], "\(copied)")
@@ -66,10 +67,10 @@ import Testing
     @Test func deletingIsLookedAtBesideTheKeys() {
         driver.keys("D")
         #expect(isWorking && driver.lines[23].contains("Esc stops"), "\(driver.text)")
-        // What is typed ahead answers nothing.
+        // Keys typed ahead do not answer the question.
         driver.keys("yn")
         #expect(isWorking)
-        // They are gathered, and then each is looked at three times.
+        // The records are gathered, and then each is examined three times.
         #expect(finish() >= Self.gathering + 3 * Self.teams / 16 - 1)
         #expect(
             driver.text.contains("600 Teams: “Team 000001”, “Team 000002”, “Team 000003”, …"), "\(driver.text)")
@@ -96,7 +97,7 @@ import Testing
             driver.text.contains("Team 000001: 1 → 71") && driver.text.contains("and 594 more"), "\(driver.text)")
     }
 
-    /// Records that move or go while they are gathered are neither forgotten nor taken twice.
+    /// Records that move or are deleted while being gathered are neither lost nor passed on twice.
     @Test func recordsThatMoveMeanwhileAreChosenOnce() throws {
         let list = try #require(driver.browser.list)
         var chosen = ChosenRecords(of: list)
@@ -122,7 +123,7 @@ import Testing
         get throws { try #require(driver.browser.session).context }
     }
 
-    /// How many records have a value that is not saved.
+    /// Number of records with an unsaved value.
     private func changed() throws -> Int {
         try context.updatedObjects.count { $0.value(forKey: "wins") as? Int == 71 }
     }
@@ -137,7 +138,7 @@ import Testing
         #expect(driver.text.contains("y change"), "\(driver.text)")
     }
 
-    /// Goes on for some pieces.
+    /// Continues for some pieces.
     private func work(_ pieces: Int) {
         for _ in 0..<pieces where isWorking { driver.browser.wake() }
         driver.draw()
@@ -150,7 +151,7 @@ import Testing
         driver.keys("v")
         #expect(finish() >= Self.walk)
         #expect(driver.text.contains("600 records marked"), "\(driver.text)")
-        // What is under way when Esc stops it marks nothing.
+        // Marking that is stopped with Esc marks nothing.
         driver.keys("<Esc>")
         driver.keys("ggvG")
         driver.keys("v")
@@ -180,7 +181,7 @@ import Testing
         askForWins()
         driver.keys("y")
         #expect(isWorking && driver.lines[23].contains("Esc stops"), "\(driver.text)")
-        // What is typed ahead answers nothing.
+        // Keys typed ahead are ignored.
         driver.keys("uD")
         #expect(finish() >= Self.groups)
         #expect(driver.text.contains("changed 600 records, not saved yet"), "\(driver.text)")
@@ -213,7 +214,7 @@ import Testing
         #expect(driver.text.contains("nothing to undo"), "\(driver.text)")
         driver.keys("U")
         #expect(driver.text.contains("nothing to redo"), "\(driver.text)")
-        // An undo that is stopped is none.
+        // An undo that was stopped changes nothing.
         askForWins()
         driver.keys("y")
         finish()
@@ -250,7 +251,7 @@ import Testing
         #expect(driver.text.contains("1/600"), "\(driver.text)")
     }
 
-    /// How many records have something to save, by a look at all of them.
+    /// Number of records with something to save, counted by examining all.
     private func counted(in context: NSManagedObjectContext) -> Int {
         context.insertedObjects.count + context.updatedObjects.count(where: UnsavedRecords.isChangedItself)
             + context.deletedObjects.count

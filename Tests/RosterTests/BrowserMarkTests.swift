@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Marked records, and what is done with all of them at once.
+/// Marked records, and commands for all of them.
 @MainActor
 @Suite(.serialized) struct BrowserMarkTests {
     let fixture: Fixture
@@ -50,7 +50,7 @@ import Testing
         driver.type("titles > 3")
         driver.keys("<Enter>")
         #expect(marked == ["Brazil", "Germany", "Italy"], "\(driver.text)")
-        // Marks stay with the records, in whatever order they stand.
+        // Marks stay with the records after sorting.
         driver.keys(":")
         driver.type("sort wins:desc")
         driver.keys("<Enter>")
@@ -142,7 +142,7 @@ import Testing
         #expect(driver.text.contains("copied teamName == \"Argentina\""))
     }
 
-    /// The line left of rows that a range would mark.
+    /// Names in the rows that the range would mark.
     private var pending: [String] {
         driver.lines.filter { $0.dropFirst().hasPrefix("│") }.map { String($0.dropFirst(2).prefix { $0 != " " }) }
     }
@@ -158,7 +158,7 @@ import Testing
         driver.keys("4j<Space>")
         #expect(marked == ["Atlantis", "Brazil", "Cameroon", "England"] && pending.isEmpty, "\(driver.text)")
         #expect(driver.text.contains("4 records marked") && !driver.text.contains("range of"), "\(driver.text)")
-        // Escape forgets the range, and the marks stay.
+        // Escape cancels the range; the marks stay.
         driver.keys("vj<Esc>")
         #expect(pending.isEmpty && marked.count == 4 && !driver.text.contains("range of"), "\(driver.text)")
         driver.keys("<Space>")

@@ -6,19 +6,19 @@ import Testing
 
 @testable import Roster
 
-/// Stores that cannot be opened as they should, and changes that come from elsewhere.
+/// Stores that cannot be opened normally, and changes of other programs.
 @MainActor
 @Suite(.serialized) struct BrowserOpeningTests {
     let fixture: Fixture
 
     init() throws { fixture = try Fixture() }
 
-    /// What is no database is none for reading either, so that is not offered.
+    /// A file that is not a database cannot be read either, so reading is not offered.
     @Test func whatIsNoStoreIsToldInOneLine() throws {
         try Data(repeating: 0x55, count: 20000).write(to: fixture.storeURL)
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
         #expect(driver.text.contains("Cannot open the store"))
-        // One line, whatever the path.
+        // One line for any path.
         let lines = driver.lines.filter { $0.contains("│") }.map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(lines.count == 3 && lines[0].contains("Cup.sqlite: ") && lines[2].contains("q quit"))
         #expect(!driver.text.contains("read-only"))
@@ -35,7 +35,7 @@ import Testing
         #expect(!driver.text.contains("read-only") && driver.text.contains("q quit"))
     }
 
-    /// Reading is offered where it helps.
+    /// Reading is offered only if it can succeed.
     @Test(arguments: ["foreign", "cut"])
     func whatCannotBeReadEitherIsNotOfferedForReading(_ kind: String) throws {
         if kind == "foreign" {
@@ -53,7 +53,7 @@ import Testing
         #expect(!driver.text.contains("read-only"), "\(driver.text)")
     }
 
-    /// A store that lacks a column is shown without its values, which is said.
+    /// A store without a column is shown without its values, with a note.
     @Test func whatCannotBeReadIsSaid() throws {
         try fixture.fill()
         let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
@@ -102,7 +102,7 @@ import Testing
             #expect(driver.browser.isFinished && driver.browser.status == 2)
             #expect(driver.browser.lastWords?.contains(word) == true)
         }
-        // A model that cannot be read is no question either.
+        // An unreadable model does not cause a question either.
         let model = fixture.folder.appendingPathComponent("none.momd")
         let driver = BrowserDriver(BrowserOptions(storeURL: url, modelURL: model))
         #expect(driver.browser.isFinished && driver.browser.status == 1)
@@ -156,7 +156,7 @@ import Testing
         try await driver.wait(for: "the value in the list") { driver.selectedLine?.contains("\(expected)") == true }
     }
 
-    /// Deletes a team as another program would.
+    /// Deletes a team as another program.
     private func deleteElsewhere(_ name: String) throws {
         try fixture.elsewhere { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -191,7 +191,7 @@ import Testing
         driver.keys("<Enter>le<C-u>77<Enter>")
         #expect(driver.selectedLine?.contains("77") == true)
         try deleteElsewhere("Spain")
-        // Whatever is seen of it by now, a save must neither crash nor bring half a record back.
+        // Whether or not the deletion has been merged, a save must neither crash nor restore half a record.
         driver.keys("<C-s>")
         driver.keys("t")
         try await driver.wait(for: "the end of the record") { driver.text.contains("15 Teams") }
@@ -214,7 +214,7 @@ import Testing
         driver.keys("r")
         #expect(driver.text.contains("16 Teams"), "\(driver.text)")
         #expect(driver.selectedLine?.contains("Spainx") == true && driver.selectedLine?.contains("España") == true)
-        // Nothing was typed: nothing is asked.
+        // Nothing was typed, so nothing is asked.
         driver.keys("uE")
         #expect(driver.text.contains("Edit Team"), "\(driver.text)")
         driver.keys("<Enter>")

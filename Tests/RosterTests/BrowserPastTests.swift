@@ -7,7 +7,7 @@ import Testing
 @testable import Roster
 @testable import RosterCommands
 
-/// The list as it was at a transaction of the history.
+/// The list as it was after a transaction of the history.
 @MainActor
 @Suite(.serialized) struct BrowserPastTests {
     let fixture: Fixture
@@ -32,7 +32,7 @@ import Testing
         return try #require(try context.fetch(request).first)
     }
 
-    /// Spain is renamed, then England wins and loses its zone, Wales comes, and Japan and Mexico go.
+    /// Spain is renamed, England changes and loses its zone, Wales is inserted, Japan and Mexico are deleted.
     private func makeHistory() throws {
         try commit(by: "importer") { try record("Team", "Spain", in: $0).setValue("Espagne", forKey: "teamName") }
         try commit(by: "referee") { context in
@@ -48,13 +48,13 @@ import Testing
         try commit(by: "sync") { context in
             for name in ["Japan", "Mexico"] { context.delete(try record("Team", name, in: context)) }
         }
-        // A day without a time, which is the same in every zone.
+        // Timestamps at midnight are the same in every time zone.
         let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
         defer { connection.close() }
         try connection.execute("UPDATE ATRANSACTION SET ZTIMESTAMP = 86400 * (9000 + Z_PK)")
     }
 
-    /// A driver with the list as it was after the transaction of an author.
+    /// Opens the list as it was after the transaction of an author.
     private func past(of author: String, _ driver: BrowserDriver) async throws -> PastScreen {
         driver.keys("Hgg")
         while driver.selectedLine?.contains(author) != true, driver.lines[1...].contains(where: { $0.contains(author) })
@@ -198,7 +198,7 @@ import Testing
         #expect(driver.lines.contains { $0.contains("− Italy") && $0.contains("deleted in #6") }, "\(driver.text)")
     }
 
-    /// At each transaction of a random history there were the records that were noted then.
+    /// For each transaction of a random history, the list contains the records noted at that time.
     @Test(arguments: [1, 2, 3] as [UInt64]) func everyStateOfAHistoryIsFoundAgain(_ seed: UInt64) throws {
         var random = seed
         func next(_ count: Int) -> Int {

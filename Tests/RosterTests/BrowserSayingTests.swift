@@ -6,7 +6,7 @@ import Testing
 
 @testable import Roster
 
-/// What the program says of what it does: in the footer, in the status line, and of what was copied, written or changed.
+/// Messages and notes of the program: the footer, the status line, and messages about copies, exports and changes.
 @MainActor
 @Suite(.serialized) struct BrowserSayingTests {
     let fixture: Fixture
@@ -68,7 +68,7 @@ import Testing
         #expect(count(" 6 of 16 Teams"), "\(driver.text)")
         driver.keys("<C-s>")
         try await driver.wait(for: "the save") { !count("unsaved") && count(" 6 of 16 Teams") }
-        // It is counted again after the save.
+        // The total is counted again after the save.
         let total = try #require(driver.browser.list?.total)
         try await driver.wait(for: "the count") { total.isCurrent }
         #expect(count(" 6 of 16 Teams"), "\(driver.text)")
@@ -145,7 +145,7 @@ import Testing
         #expect(export.progress == "export 0 %")
     }
 
-    /// What was not done before has a share too where the store goes through all rows.
+    /// Work without a previous duration has a percentage too if the store scans all rows.
     @Test func workBesideTheKeysSaysWhatShareOfTheRowsIsDone() throws {
         var work = ListWork(
             job: Job("filtering") {
@@ -156,12 +156,12 @@ import Testing
         work.progress.completedUnitCount = 500
         #expect(said(.milliseconds(100)) == "filtering")
         #expect(said(.seconds(1)) == "filtering ~25 %")
-        // A table may have rows of other entities too.
+        // A table may also have rows of other entities.
         work.progress.completedUnitCount = 5000
         #expect(said(.seconds(1)) == "filtering ~99 %")
         work.total = nil
         #expect(said(.seconds(1)) == "filtering")
-        // A filter is done when the rows are, whatever another filter took; a sort is not.
+        // A filter ends when all rows are scanned, a sort does not.
         let progress = Progress(totalUnitCount: -1)
         progress.completedUnitCount = 1000
         for (what, share) in [("filtering", "50"), ("sorting", "25")] {
@@ -186,12 +186,12 @@ import Testing
         #expect(work.total == count)
         try await driver.wait(for: "the filter") { driver.browser.list?.work == nil }
         #expect(driver.text.contains("800 of 8,000 Teams"), "\(driver.text)")
-        // The last rows may come before SQLite tells of them.
+        // The last rows may arrive before SQLite reports them.
         let done = Int(work.progress.completedUnitCount)
         #expect(done > count * 3 / 4 && done <= count, "\(done)")
     }
 
-    /// However long a name is, the end of what is said of it is seen.
+    /// The end of a message is visible even if a name in it is long.
     @Test func longNamesAreShortenedInMessages() throws {
         let name = String(repeating: "Another journey chamber way yet females man ", count: 10)
         try fixture.elsewhere { context in
@@ -272,7 +272,7 @@ import Testing
         driver.keys("<Tab>")
         #expect(!driver.text.contains("\"Zone 00010\""))
         try await driver.wait(for: "the values") { driver.text.contains("\"Zone 00010\"  \"Zone 00011\"") }
-        // A text that has changed meanwhile gets nothing.
+        // Nothing is offered if the text has changed since.
         driver.type("x")
         driver.keys("<C-h><Tab>")
         driver.type("1")
@@ -293,7 +293,7 @@ import Testing
             driver.command("sort \(keys)")
         }
         driver.keys("gTg")
-        // What is cut in its line stands beneath, to its end.
+        // The statement that is truncated in its line is shown completely below.
         var (selected, whole) = ("", "")
         for _ in 0..<StatementLog.limit where whole.count < 80 || !selected.contains("SELECT") {
             driver.keys("j")
@@ -348,7 +348,6 @@ import Testing
 }
 
 extension BrowserDriver {
-    /// All lines with selected cells, without the column titles.
     fileprivate var selectedLines: [String] {
         (1..<(screen.size.height - 1)).filter { y in
             screen.frame.line(y).contains { $0.style.isSelected && $0.style.role != .columnTitle }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// What the main screens look like, key by key.
+/// Appearance of the main screens.
 @MainActor
 @Suite(.serialized) struct BrowserScreensTests {
     let fixture: Fixture
@@ -108,7 +108,7 @@ import Testing
         #expect(driver.text.contains("No Teams match the filter"))
     }
 
-    /// Keys that open each pane in turn, and close it again.
+    /// Keys that open and close each pane in turn.
     private static let tour = [
         "p", "<Tab>", "jza", "<Tab>p", "gaga", "ga", "gu", "<Esc>", "H", "<Enter>j", "<Esc>", "gt", "jj", "gt", "c",
         "c",

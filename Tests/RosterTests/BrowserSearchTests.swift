@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Finding text in lists that are too long to be looked through at once.
+/// Searching lists that are too long to be searched at once.
 @MainActor
 @Suite(.serialized) struct BrowserSearchTests {
     private static let teams = 1000
@@ -13,7 +13,7 @@ import Testing
 
     init() throws { fixture = try Fixture() }
 
-    /// A driver on very many teams that does not wait for searches.
+    /// A driver with many teams that does not wait for searches.
     private func driver(limits: WorkLimits = .small) async throws -> BrowserDriver {
         try fixture.fillWithManyTeams(Self.teams)
         var options = BrowserOptions(
@@ -25,7 +25,7 @@ import Testing
         return driver
     }
 
-    /// Pieces that take no time double from 64 rows on; those that take too long are halved, to 16 rows.
+    /// The piece size starts at 64 rows. Fast pieces double it, slow ones halve it, down to 16 rows.
     @Test(arguments: [
         (Duration.seconds(3600), [64, 128, 256, 512, 40]), (.zero, [64, 32] + Array(repeating: 16, count: 57)),
     ])
@@ -62,7 +62,7 @@ import Testing
         #expect(driver.lines[22].contains(" 2 found: “land” "), "\(driver.text)")
         driver.keys("N")
         #expect(driver.lines[22].contains(" 2 of 2 “land” "), "\(driver.text)")
-        // What changes the list is seen in the next number.
+        // A change of the list changes the numbers.
         try fixture.elsewhere { context in
             let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
             team.setValue("Aland", forKey: "teamName")
@@ -77,7 +77,7 @@ import Testing
         #expect(!driver.lines[22].contains("“land”"), "\(driver.text)")
     }
 
-    /// Where the line is narrow, what the list is sorted by and the text that was looked for give way to the numbers.
+    /// In a narrow status line, the sort keys and the search text are shortened, not the numbers.
     @Test func theNumbersStayInANarrowStatus() throws {
         let fixture = try Fixture.filled()
         let driver = BrowserDriver(
@@ -103,7 +103,7 @@ import Testing
         try await driver.wait(for: "the number") { driver.text.contains(" 3 of \(count) “7” ") }
         let places = try #require(driver.browser.list?.searchPlaces)
         #expect(places.rows == matches.map { $0 - 1 } && places.number(ofRow: 0) == nil)
-        // Few matches are looked up one by one.
+        // The positions of few matches are looked up one by one.
         driver.keys("/")
         driver.type("Team 00017")
         driver.keys("<Enter>")
@@ -122,7 +122,7 @@ import Testing
         driver.draw()
         let count = (1...Self.teams).count { String($0).contains("7") || String($0 / 20).contains("7") }
         #expect(driver.text.contains("\(count) found"))
-        // From there on, with a search for each key.
+        // Then one search for each key.
         driver.keys("<Enter>n")
         #expect(driver.selectedLine?.contains("Team 000017") == true)
         driver.keys("NN")
@@ -132,7 +132,7 @@ import Testing
         #expect(driver.text.contains("went on at the bottom"))
     }
 
-    /// Most of the rows need no piece of their own: the store is asked for all matches beside the keys.
+    /// Most rows need no piece: a background query returns all matches.
     @Test(arguments: ["qqq", "00876", "Zone 00037", "8", "Zone 0004"])
     func theStoreSaysAllAtOnce(_ text: String) async throws {
         try fixture.fillWithManyTeams(Self.teams)
@@ -155,11 +155,11 @@ import Testing
                 text, in: list, from: list.path(atIndex: origin), direction: direction, countsAll: true)
             try search.advance(until: .now)
             #expect(!search.isFinished)
-            // The answer comes while the main actor is free, and the next piece takes it up.
+            // The result arrives while the main actor is free, and the next piece uses it.
             await (try #require(search.scan?.task)).value
             try search.advance(until: .now)
             #expect(search.knowsAll && search.count == expected.count, "\(search.count)")
-            // Of many matches that are far away the rows are still gone through, without the store.
+            // If there are many distant matches, rows are still examined, but without queries.
             #expect(search.isFinished == (text != "Zone 0004"))
             while !search.isFinished { try search.advance(until: .now) }
             let rows = ids.indices.filter { search.matches.contains(ids[$0]) }
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    /// Tells a search how its list changes, as the screen does.
+    /// Reports changes of the list to a search, as the screen does.
     private final class Follower: RecordListDelegate {
         var search: RecordSearch?
         var list: RecordList?

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Sections that are not of plain values: by the month of a date, by the first letter of a name, by size, of several levels.
+/// Sections by derived values: months, first letters, ranges, several levels.
 @MainActor
 @Suite(.serialized) struct BrowserSectionTests {
     let fixture: Fixture
@@ -16,7 +16,7 @@ import Testing
         try fixture.elsewhere { context in
             let teams = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
             for team in teams {
-                // Noon, so that it is the same day wherever the test runs.
+                // Noon, to get the same day in every time zone.
                 let wins = team.value(forKey: "wins") as? Int ?? 0
                 let text =
                     wins > 40 ? "1930-07-13T12:00:00Z" : wins > 10 ? "1930-08-20T12:00:00Z" : "1950-06-25T12:00:00Z"
@@ -43,7 +43,7 @@ import Testing
         let driver = open(section: "firstAppearance:month")
         #expect(headers(driver) == ["1930-07 (4)", "1930-08 (5)", "1950-06 (7)"], "\(driver.text)")
         #expect(driver.text.contains("by First appearance (month, UTC)") && driver.text.contains("sorted ↓Wins"))
-        // Of records in one section the sort says the order.
+        // Within a section the sort key determines the order.
         #expect(driver.line(of: "Brazil").map { driver.lines[$0 + 1].contains("Germany") } == true, "\(driver.text)")
         let wrong = open(section: "firstAppearance:fortnight")
         #expect(wrong.browser.isFinished && wrong.browser.status == 2)
@@ -60,7 +60,7 @@ import Testing
         driver.type("year")
         driver.keys("<Enter>")
         #expect(headers(driver) == ["1930 (9)", "1950 (7)"], "\(driver.text)")
-        // Chosen once more they turn round.
+        // Choosing it again reverses the direction.
         driver.keys("gr")
         #expect(headers(driver) == ["1950 (7)", "1930 (9)"], "\(driver.text)")
         driver.keys("gs")
@@ -87,7 +87,7 @@ import Testing
         #expect(driver.text.contains("it is not a date"), "\(driver.text)")
     }
 
-    /// The key of such sections is a key like any other for the sort.
+    /// The section key can also be a sort key.
     @Test func theKeyMayBeSortedByInside() {
         let driver = open(section: "wins:bucket(50)")
         driver.command("sort wins")

@@ -8,7 +8,7 @@
 
     @testable import Roster
 
-    /// A store on a server that another program migrates, or that cannot be reached: the program says so.
+    /// A store on a server that another program migrates, or that becomes unreachable: the program shows it.
     @MainActor
     @Suite(.serialized, .needs(.server), .enabled(if: PostgreSQLCluster.isInstalled, "PostgreSQL is not installed"))
     struct BrowserServerLossTests {
@@ -66,7 +66,7 @@
         }
 
         @Test func recordsThatCannotBeReadAreSaid() throws {
-            // Else the end of the server may take the last commits with it, and the records are gone.
+            // Without durability, stopping the server could lose the last commits and thus the records.
             let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
             let schema = "unread"
             let url = cluster.url(schema: schema)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Roster
 
-/// Where one arrives: at the list that is the most of a store, and everything as it was left.
+/// The initial list: the main entity of the store, or the last state.
 @MainActor
 @Suite(.serialized) struct BrowserStateTests {
     let fixture: Fixture
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func aPhotoLibraryOpensOnItsAssets() throws {
-        // `#filePath` is in a folder of `Tests`; the corpus stands beside the package, or where `ROSTER_CORPUS` says.
+        // `#filePath` is in a folder of `Tests`. The corpus is next to the package, or in `ROSTER_CORPUS`.
         let beside = URL(fileURLWithPath: #filePath + "/../../../../shared/corpus").standardizedFileURL.path
         let root = ProcessInfo.processInfo.environment["ROSTER_CORPUS"] ?? beside
         let corpus = URL(fileURLWithPath: root).appendingPathComponent("stores/photos-11.0")
@@ -68,7 +68,7 @@ import Testing
         first.keys("'C")
         first.keys("za")
         first.find("Italy")
-        // Widths follow what was seen, and a filter that goes leaves wider columns behind: the last may have no room.
+        // The last column may be hidden: widths depend on the rows seen, and a removed filter leaves wider columns.
         func words(_ driver: BrowserDriver) -> [[Substring]] {
             driver.lines.dropFirst(2).dropLast(2).map { Array($0.split(separator: " ").prefix(4)) }
         }
@@ -77,7 +77,7 @@ import Testing
         let second = driver()
         #expect(words(second) == lines, "\(second.text)")
         #expect(second.selectedLine?.contains("Italy") == true)
-        // What was typed is there again.
+        // Histories are restored.
         second.keys("\\<C-u><Up>")
         #expect(second.text.contains("filter: titles < 5"), "\(second.text)")
         second.keys("<Esc>/<Up>")
@@ -102,7 +102,7 @@ import Testing
         }
         #expect(second.text.contains("sorted ↓Wins") && second.text.contains("filter: titles > 0"), "\(second.text)")
         try second.browser.close()
-        // A suggestion is one where nothing was left.
+        // A suggestion applies only without a saved state.
         let third = driver {
             $0.entityName = "Venue"
             $0.isSuggestion = true

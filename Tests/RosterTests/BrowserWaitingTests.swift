@@ -6,7 +6,7 @@ import Testing
 
 @testable import Roster
 
-/// What takes its time goes on beside the keys (issue 23, defect 3).
+/// Slow work runs in the background (issue 23, defect 3).
 @MainActor
 @Suite(.serialized) struct BrowserWaitingTests {
     let fixture: Fixture
@@ -16,7 +16,7 @@ import Testing
         try fixture.fill()
     }
 
-    /// The teams in sections; a save that waits is tried again at each turn.
+    /// The teams in sections. A waiting save is retried at each turn of the loop.
     private func driver() -> BrowserDriver {
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "qualifyingZone")
         options.sortKeys = "wins:desc,teamName"
@@ -24,7 +24,7 @@ import Testing
         return BrowserDriver(options)
     }
 
-    /// Another program that has locked the store.
+    /// Locks the store as another program.
     private func lock(_ sql: String...) throws -> Connection {
         let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
         for statement in sql { try connection.execute(statement) }
@@ -35,7 +35,7 @@ import Testing
         let driver = driver()
         driver.edit("Wins", of: "Spain", to: "99")
         let other = try lock("BEGIN IMMEDIATE")
-        // An attempt holds the keys up for as long as SQLite waits for the lock.
+        // An attempt blocks the keys while SQLite waits for the lock.
         let descriptions = try #require(driver.browser.session).container.persistentStoreDescriptions
         #expect(descriptions.map(\.timeout) == [StoreLock.attempt] && StoreLock.attempt <= 0.1)
         driver.keys("<C-s>")
@@ -54,7 +54,7 @@ import Testing
         #expect(!driver.text.contains("unsaved") && !driver.text.contains("locked"))
     }
 
-    /// The keys that are typed into a cell answer no question of a save that is tried again meanwhile.
+    /// Keys typed into a cell do not answer a question of a retried save.
     @Test func aSaveThatWaitsAsksNothingWhileTextIsTyped() async throws {
         let driver = driver()
         driver.edit("Wins", of: "Spain", to: "99")
@@ -87,7 +87,7 @@ import Testing
         #expect(driver.text.contains("not saved: your changes are as they were"), "\(driver.text)")
         try other.execute("ROLLBACK")
         other.close()
-        // Nothing is left that would try again.
+        // The save is not retried any more.
         #expect(driver.browser.waitingSave == nil)
         driver.browser.wake()
         driver.draw()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a step of the cursor sends to the terminal: it is felt over slow lines.
+/// Number of bytes that a cursor step sends to the terminal, which matters over slow connections.
 @Suite(.serialized, .enabled(if: Terminal.isAvailable, "needs tmux and the built program")) struct CursorStepTests {
     @Test(arguments: [(width: 80, height: 24, limit: 150), (width: 200, height: 50, limit: 220)])
     func aStepSendsFewBytes(_ size: (width: Int, height: Int, limit: Int)) async throws {
@@ -18,7 +18,7 @@ import Testing
         }
         try terminal.run(["pipe-pane"])
         let bytes = try Data(contentsOf: URL(fileURLWithPath: record)).count / 6
-        // Not even the title of the record and the counter can be sent for nothing.
+        // The limit is too low to redraw the record's title and the counter.
         #expect((20...size.limit).contains(bytes), "\(bytes) bytes a step")
     }
 }

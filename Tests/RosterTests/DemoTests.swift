@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-/// The same in a terminal.
+/// The demo in a terminal.
 @Suite(.serialized, .needs(.terminal), .enabled(if: Terminal.isAvailable, "needs tmux and the built program"))
 struct DemoTerminalTests {
     @Test func theDemoShowsItselfAndLeavesNothing() async throws {
@@ -58,7 +58,7 @@ struct DemoTerminalTests {
             command: "'\(Terminal.program)' demo --rate 10 --seed 3", width: 100, height: 30,
             environment: "LC_ALL=C.UTF-8 TMPDIR=\(folder.path)")
         try await terminal.wait(for: "the first change", seconds: 60) {
-            // Of a large batch the pane shows the end only.
+            // Of a large batch, the pane shows only the end.
             $0.contains("What you see is live") && ($0.contains("willChangeContent") || $0.contains("didChangeContent"))
         }
         try terminal.type("q")

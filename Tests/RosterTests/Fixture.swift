@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import SQLiteAccess
 
-/// A small store with teams, venues, locations and matches, made anew for each test.
+/// A small store with teams, venues, locations and matches, created for each test.
 @MainActor
 final class Fixture {
     let folder: URL
@@ -16,14 +16,14 @@ final class Fixture {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A fixture with its teams in it.
+    /// A fixture with its teams.
     static func filled() throws -> Fixture {
         let fixture = try Fixture()
         try fixture.fill()
         return fixture
     }
 
-    /// Overwrites the page on which a table begins, as a failing disk might.
+    /// Overwrites the first page of a table, as a failing disk might.
     func damage(table: String) throws {
         let connection = try Connection(path: storeURL.path, access: .readOnly)
         let page = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = ?", [.text(table)]) ?? 0
@@ -34,7 +34,7 @@ final class Fixture {
         try file.close()
     }
 
-    /// A container of its own on the store: another program, as far as the browser can tell.
+    /// Opens a separate container for the store: to the browser, this is another program.
     func container(keepsHistory: Bool = true) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Cup", managedObjectModel: Self.makeModel())
         let description = NSPersistentStoreDescription(url: storeURL)
@@ -46,7 +46,7 @@ final class Fixture {
         return container
     }
 
-    /// Does something with the store as another program would, in a container of its own.
+    /// Changes the store as another program would, in a separate container.
     @discardableResult
     func elsewhere<Result>(
         keepsHistory: Bool = true, _ body: (NSManagedObjectContext) throws -> Result
@@ -103,7 +103,7 @@ final class Fixture {
         ("UEFA", "Spain", "España", 31, 1, nil), (nil, "Atlantis", nil, 0, 0, nil),
     ]
 
-    /// Fills the store with any number of teams in sections of twenty, by SQL: quickly, and without a history.
+    /// Fills the store with any number of teams in sections of twenty, quickly by SQL and without a history.
     func fillWithManyTeams(_ count: Int) throws {
         try elsewhere(keepsHistory: false) { try $0.save() }
         let connection = try Connection(path: storeURL.path, access: .readWrite)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The program between other programs, on a real terminal.
+/// The program in pipes, on a real terminal.
 @Suite(.serialized, .needs(.terminal), .enabled(if: Terminal.isAvailable, "needs tmux and the built program"))
 struct PipeTerminalTests {
     private func shell(_ script: String, width: Int = 80) throws -> Terminal {
@@ -46,7 +46,7 @@ struct PipeTerminalTests {
         try await terminal.wait(for: "the answer") { $0.contains("[0 东京]") }
     }
 
-    /// Nothing to pick from is no reason to show the sample.
+    /// If there is nothing to pick from, the sample is not shown instead.
     @Test func anEmptyPipeIsToldWhereRecordsAreToBePicked() async throws {
         let terminal = try shell("printf '' | $roster --pick=name; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") {
@@ -66,7 +66,7 @@ struct PipeTerminalTests {
         try await lines.wait(for: "the records") {
             $0.contains("4 records from standard input, whose first line names the columns")
         }
-        // A number is no name.
+        // A line of numbers does not contain column names.
         let numbers = try shell("seq 5 | $roster", width: 120)
         try await numbers.wait(for: "the numbers") { $0.contains("5 records from standard input; :export") }
         let objects = try shell("echo '{\"a\": 1}' | $roster", width: 120)
@@ -78,7 +78,7 @@ struct PipeTerminalTests {
         try await terminal.wait(for: "the refusal") { $0.contains("standard input:") && $0.contains("[1]") }
     }
 
-    /// tmux takes what a program puts on the clipboard, where it is asked to.
+    /// tmux accepts clipboard text from a program if configured to.
     @Test func whatIsCopiedIsOnTheClipboard() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try shell("$roster \(fixture.storeURL.path) --entity Team")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Roster
 
-/// The configuration file: what is taken from it, and what is said of what is wrong.
+/// The configuration file: settings and error messages.
 @MainActor
 @Suite struct PreferencesTests {
-    /// `env -i HOME=/x` has all that the program keeps below `/x`.
+    /// With `env -i HOME=/x`, all files of the program are below `/x`.
     @Test(.needs(.process)) func theHomeOfTheEnvironmentCounts() async {
         await #expect(processExitsWith: .success) {
             for variable in ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] { unsetenv(variable) }
@@ -16,7 +16,7 @@ import Testing
             guard BrowserStateFile.userFolder.path == "/x/.local/state/roster" else { exit(3) }
             guard ConfigurationFile.url.path == "/x/.config/roster/config" else { exit(4) }
             guard UserFolder.url("XDG_DATA_HOME", else: ".local/share").path == "/x/.local/share" else { exit(5) }
-            // Relative paths are no places.
+            // Relative paths are ignored.
             setenv("HOME", "x", 1)
             setenv("XDG_STATE_HOME", "y", 1)
             guard BrowserStateFile.userFolder.path == NSHomeDirectory() + "/.local/state/roster" else { exit(6) }
@@ -98,7 +98,7 @@ import Testing
         #expect(preferences.entities["Venue"]?.section == "name")
     }
 
-    /// A key that goes to another command is taken from the one that had it.
+    /// A key given to another command is removed from its previous command.
     @Test func keysCanChangePlaces() {
         let tables = CommandTables(Preferences(text: "[keys]\ndown = k\nup = j"))
         #expect(tables[ListScreen.self].command(named: "down")?.keyLabel == "k")
@@ -123,7 +123,7 @@ import Testing
         #expect(driver.text.contains("^X quits"), "\(driver.text)")
         driver.keys("<Enter>")
         #expect(driver.lines.last?.contains("F2 edit") == true, "\(driver.text)")
-        // The ways out stay where there is no room for all.
+        // Keys for leaving are shown even in a narrow line.
         let narrow = BrowserDriver(
             BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", preferences: preferences), width: 30)
         #expect(narrow.lines.last?.contains("^X quit") == true, "\(narrow.text)")
@@ -169,7 +169,7 @@ import Testing
     }
 }
 
-/// The configuration as the program itself reads it.
+/// The configuration as the program reads it.
 @MainActor
 @Suite struct ConfigVerbTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
@@ -216,7 +216,7 @@ import Testing
     }
 }
 
-/// The list as the configuration wants it.
+/// The list with a configuration.
 @MainActor
 @Suite struct ConfiguredBrowserTests {
     private let fixture: Fixture

@@ -6,7 +6,7 @@ import SQLiteAccess
 import TestSupport
 import Testing
 
-/// A terminal of tmux with the built program in it.
+/// The built program in a tmux terminal.
 final class Terminal {
     private static let tmux = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/bin/tmux"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -15,7 +15,7 @@ final class Terminal {
         tmux != nil && FileManager.default.isExecutableFile(atPath: program) && canOpenTerminals
     }
 
-    /// A bare container may have no `/dev/pts`, and then tmux has no terminal to give.
+    /// In a bare container without `/dev/pts`, tmux cannot create terminals.
     private static var canOpenTerminals: Bool {
         let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         guard descriptor >= 0 else { return false }
@@ -23,13 +23,13 @@ final class Terminal {
         return true
     }
 
-    /// The program stands where the tests stand.
+    /// The program in the folder of the tests.
     static var program: String {
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
             .appendingPathComponent("roster").path
     }
 
-    /// Holds the socket of tmux and what the program keeps.
+    /// The folder for tmux's socket and the program's files.
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("roster-tmux-\(UInt32.random(in: 0 ... .max))").path
 
@@ -49,9 +49,9 @@ final class Terminal {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Runs one command of tmux and gives back what it prints.
+    /// Runs a tmux command and returns its output.
     ///
-    /// Not through Foundation's `Process`: it waits until a descriptor is closed that the server inherits.
+    /// Foundation's `Process` cannot be used: it waits for a descriptor that the tmux server inherits and keeps open.
     @discardableResult
     func run(_ arguments: [String]) throws -> String {
         let words = [Self.tmux ?? "tmux", "-S", folder + "/socket"] + arguments
@@ -117,7 +117,7 @@ struct RealTerminalTests {
         #expect(!terminal.screen.contains("Spain"))
     }
 
-    /// No key and no change comes while the user hesitates: the program wakes for the box by itself.
+    /// No key is pressed and nothing changes: the program has to wake up to show the box.
     @Test func theKeysThatMayFollowComeUpByThemselves() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try Terminal(
@@ -128,7 +128,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the box") { $0.contains("┌─ g ") && $0.contains("s  sections by") }
         try terminal.keys("Escape")
         try await terminal.wait(for: "the list") { !$0.contains("┌─ g ") && $0.contains("Brazil") }
-        // What this terminal's description does not know is understood all the same.
+        // Keys that are missing in the terminal's description are recognised too.
         try terminal.type("\u{1B}[4~")
         try await terminal.wait(for: "the last record") { $0.contains("16/16") }
     }
@@ -179,7 +179,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the match") { $0.contains("Team 009999") && $0.contains("1 found") }
     }
 
-    /// The keys are read from within the save.
+    /// Keys are handled during the save.
     @Test func aLongSaveIsSeenAndStopped() async throws {
         let fixture = try await Fixture()
         try await fixture.fillWithManyTeams(12_000)
@@ -195,7 +195,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the question") { $0.contains("y change") }
         try terminal.keys("y")
         try await terminal.wait(for: "the edit", seconds: 120) { $0.contains("changed 12,000 records") }
-        // The key may come too late where this test waits for other programs.
+        // If this test has to wait for other programs, the key may be too late.
         var isStopped = false
         for _ in 0..<3 where !isStopped {
             try terminal.keys("C-s")
@@ -214,7 +214,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the end", seconds: 120) { $0.contains("saved 12,000 records") }
     }
 
-    /// Another program commits as fast as it can: keys are answered before it has ended.
+    /// Another program commits as fast as it can. Keys are handled before it ends.
     @Test func keysGoFirstWhileAnotherProgramCommitsWithoutPause() async throws {
         let sample = try SampleFolder()
         let terminal = try Terminal(
@@ -231,12 +231,12 @@ struct RealTerminalTests {
                 try await terminal.wait(for: key) { $0.contains("Keys of the list") == isHelp }
             }
         }
-        // The other program has not come to its end.
+        // The other program is still running.
         #expect(try terminal.run(["list-panes"]).split(separator: "\n").count == 2)
     }
 
-    /// Twenty thousand records, and another program that commits five hundred times a second: keys are answered and the list
-    /// follows. How soon, release builds say in `Benchmarks/RESULTS.md`.
+    /// With twenty thousand records and another program that commits five hundred times a second, keys are handled and
+    /// the list follows. Latencies of release builds are in `Benchmarks/RESULTS.md`.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
     func aListOfVeryManyIsUsableBesideFiveHundredCommitsASecond() async throws {
         let sample = try SampleFolder()
@@ -267,7 +267,7 @@ struct RealTerminalTests {
     }
 
     #if PostgreSQL
-        /// The same on a server: what another program writes there shows by itself, and what is typed here arrives there.
+        /// A store on a server: changes of other programs appear, and edits are saved on the server.
         @Test(.needs(.server), .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
         func aStoreOnAServerIsBrowsedAndFollowed() async throws {
             let cluster = try #require(PostgreSQLCluster.shared)
@@ -322,7 +322,7 @@ struct RealTerminalTests {
         let terminal = try Terminal(
             command: "sh -c \"\(program); read again; \(program)\"", width: 80, height: 24,
             environment: "LC_ALL=C.UTF-8 VISUAL='\(editor.path)'")
-        // Nothing is asked for: the list that is the most of the store, in sections.
+        // Without arguments, the list of the main entity is shown, in sections.
         try await terminal.wait(for: "the first screen") { $0.contains("16 Teams  by Qualifying zone") }
         try terminal.type("/Spain")
         try await terminal.wait(for: "the match") { $0.contains("1 found") }
@@ -356,7 +356,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
         #expect(terminal.screen.utf8.allSatisfy { $0 < 0x80 })
         try kill(terminal, SIGTERM)
-        // This terminal has no screen beneath ours: the shell goes on in the last line, which is empty.
+        // This terminal has no alternate screen: the shell continues in the last line, which is empty.
         try await terminal.wait(for: "the end") { $0.contains("\n[status 143]\n") }
     }
 
@@ -367,7 +367,7 @@ struct RealTerminalTests {
                 "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team; stty -a | grep -owE 'icanon|echo'",
             width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
         try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
-        // Sent from outside it does not come again by itself: the program must end all the same.
+        // A signal from outside is not raised again by returning: the program must end nevertheless.
         try kill(terminal, SIGSEGV)
         try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
         #expect(!terminal.screen.contains("Brazil"))
@@ -375,7 +375,7 @@ struct RealTerminalTests {
         #expect(try terminal.run(["display-message", "-p", "#{alternate_on} #{mouse_any_flag}"]) == "0 0\n")
     }
 
-    /// Whatever ends the program: no other screen, no mouse reports, a cursor, and a line discipline as it was.
+    /// After any signal, screen, mouse reports, cursor and line discipline are restored.
     @Test(arguments: [SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGFPE])
     func everySignalLeavesACleanTerminal(_ signal: Int32) async throws {
         let fixture = try await Fixture.filled()
@@ -395,7 +395,7 @@ struct RealTerminalTests {
 
     private static let modes = "#{alternate_on} #{mouse_any_flag} #{cursor_flag}"
 
-    /// What is killed leaves its modes on. The next one clears them, also where it wants no mouse itself.
+    /// A killed program leaves terminal modes on. The next start resets them, even if it does not use the mouse.
     @Test func theNextStartClearsWhatAKilledProgramLeft() async throws {
         let fixture = try await Fixture.filled()
         let folder = fixture.folder.appendingPathComponent("roster")
@@ -403,8 +403,8 @@ struct RealTerminalTests {
         try Data("mouse = off\n".utf8).write(to: folder.appendingPathComponent("config"))
         let program = "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team"
         let terminal = try Terminal(
-            // The shell's word of the kill stands before it, of any width, and the killed program's line
-            // discipline makes no return of a newline: without one of its own the word may wrap.
+            // The shell first prints a message about the kill, of any width, and the killed program's line discipline
+            // does not translate newlines: an explicit return prevents wrapping.
             command: "\(program); status=$?; printf '\\r\\n[ended %s]\\r\\n' $status; read again; "
                 + "XDG_CONFIG_HOME='\(fixture.folder.path)' \(program)",
             width: 80, height: 24, environment: "LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nowhere")
@@ -412,7 +412,7 @@ struct RealTerminalTests {
         try kill(terminal, SIGKILL)
         try await terminal.wait(for: "the end") { $0.contains("[ended 137]") }
         #expect(try terminal.run(["display-message", "-p", "#{mouse_any_flag}"]) == "1\n")
-        // The line discipline is the killed program's too: no return becomes a newline.
+        // Return is not translated to a newline either.
         try terminal.keys("C-j")
         try await terminal.wait(for: "the second start") { $0.contains("Brazil") && !$0.contains("[ended 137]") }
         #expect(try terminal.run(["display-message", "-p", "#{mouse_any_flag}"]) == "0\n")
@@ -421,7 +421,7 @@ struct RealTerminalTests {
         #expect(try terminal.run(["display-message", "-p", Self.modes]) == "0 0 1\n")
     }
 
-    /// No key and no change wakes the program meanwhile.
+    /// No key or change wakes the program here.
     @Test func whatIsSaidOfWorkThatGoesOnCountsItsSeconds() async throws {
         let fixture = try await Fixture.filled()
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
@@ -481,7 +481,7 @@ struct RealTerminalTests {
         }
         try terminal.run(["resize-window", "-x", "80", "-y", "24"])
         try await terminal.wait(for: "the first screen again, seed \(seed)") { $0 == before }
-        // What is painted for the first key is there when the second one has its effect.
+        // The screen drawn for the first key is complete when the second key has its effect.
         try terminal.keys("C-l", "j")
         try await terminal.wait(for: "the next record, seed \(seed)") { $0.contains("2/16") }
         try terminal.keys("k")
@@ -501,7 +501,7 @@ struct RealTerminalTests {
         }
     }
 
-    /// `Scripts/terminal-check` in short: what the terminal shows are the program's own cells.
+    /// A short run of `Scripts/terminal-check`: the terminal shows exactly the program's cells.
     @Test(.enabled(if: Self.hasEmulator, "needs python3 with pyte"))
     func anIndependentEmulatorShowsTheProgramsCells() throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -6,7 +6,7 @@ import Translation
 
 @testable import Roster
 
-/// The texts in other languages: what there is of them, and what the program makes of them.
+/// Translations: completeness, and their use by the program.
 @MainActor
 @Suite struct TranslationTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -15,7 +15,7 @@ import Translation
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// The texts of a catalogue by the English ones.
+    /// The translations in a catalogue, by their English texts.
     private static func catalog(_ name: String) throws -> [String: String] {
         let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
         var result: [String: String] = [:]
@@ -28,7 +28,7 @@ import Translation
         return result
     }
 
-    /// What the tables of the program say.
+    /// The texts in the program's command tables.
     private static var texts: [String] {
         let verbs = VerbTable.verbs + [BrowseVerb.self]
         let flags = verbs.flatMap { $0.allFlags }
@@ -49,18 +49,18 @@ import Translation
         #expect(missing.count * 100 <= all.count, "not translated: \(missing.sorted())")
         for (english, chinese) in catalog where !english.isEmpty {
             let places = [english, chinese].map { $0.matches(of: /%(\d\$)?s/).count }
-            // A name alone is given in the singular and in the plural.
+            // This text takes a noun in the singular and in the plural.
             #expect(places[0] == places[1] || english == "%1$s %3$s", "\(english)")
         }
     }
 
-    /// The texts that the screens give to `tr`, `sentence` and what shows messages, as the catalogue has them.
+    /// The texts that sources pass to `tr`, `sentence` and message functions, in the form of the catalogue.
     private static func textsOfTheSources() throws -> Set<String> {
         let opening = try NSRegularExpression(
             pattern:
                 #"(?:\btr|\bsentence|\bsay|\bProblem|TextPane\.Line)\(\s*"|\b(?:title|label|hint): "|Choice\("[^"]*", ""#
         )
-        // Errors of the commands take their literals as sentences.
+        // Errors of commands use their literals as sentences.
         let saying = try NSRegularExpression(
             pattern: #"(?:\btr|\bsentence|\.misuse|\.failure|\berror|\berrorBefore|\bunexpected)\(\s*""#)
         var result: Set<String> = []
@@ -82,7 +82,7 @@ import Translation
         return result.filter { $0.replacing("%s", with: "").contains { $0.isLetter } }
     }
 
-    /// A literal from behind its first quotation mark, with `%s` for each interpolation.
+    /// The literal after its first quotation mark, with `%s` for each interpolation.
     private static func literal(_ code: Substring) -> String {
         var result = ""
         var depth = 0
@@ -137,7 +137,7 @@ import Translation
         #expect(outcome.status == 0 && outcome.output.contains("用法：") && outcome.output.contains("显示记录的条数。"))
         let measure = TextWidth()
         #expect(outcome.lines.allSatisfy { measure.width($0) <= 80 || $0.contains("roster ") }, "\(outcome.output)")
-        // All explanations of verbs begin in the same column of the screen.
+        // All descriptions of verbs begin in the same column.
         let verbs = outcome.lines.drop { $0 != "命令：" }.dropFirst().prefix(8)
         let starts = verbs.compactMap { line in
             line.firstMatch(of: /^  [a-z]+( [a-z]+)? +/).map { measure.width(String($0.0)) }
@@ -155,7 +155,7 @@ import Translation
             guard let outcome = try inChinese(arguments, "zh_CN.UTF-8") else { return }
             #expect(outcome.status == status && outcome.errorLines.count == 1, "\(outcome.errors)")
             #expect(outcome.errors.contains(text), "\(outcome.errors)")
-            // What the C library says is in UTF-8 too, in whatever language it has.
+            // Messages of the C library are in UTF-8 too, in any language.
             #expect(!outcome.errors.contains("???"), "\(outcome.errors)")
         }
     }
