@@ -4,11 +4,11 @@
 nonisolated struct WorkLimits {
     // MARK: Lists
 
-    /// Lists with more records are read in the background.
+    /// Lists with more records than this are read in the background.
     var longList = 5000
     /// Rows read between two checks of the clock.
     var rowsAtOnce = 512
-    /// More marked records are collected by iterating over the list.
+    /// More marked records than this are collected by iterating over the list.
     var markedAtOnce = 2000
     /// The nearest match is searched among at most this many matches from the store.
     var matchesLookedUp = 2000
@@ -21,13 +21,13 @@ nonisolated struct WorkLimits {
 
     // MARK: Edits
 
-    /// Edits of more records are divided into groups of this size.
+    /// Edits of more records than this are divided into groups of this size.
     var editGroup = 256
     /// A save of at least this many records handles keys while it runs.
     var longSave = 2000
     /// Records that a long save processes between two checks for keys.
     var recordsPerLook = 64
-    /// The unsaved-changes pane sorts more records block by block.
+    /// The unsaved-changes pane sorts more records than this block by block.
     var changesSortedAtOnce = 2000
     var changesBlock = 256
 

@@ -41,7 +41,7 @@ import Testing
         let writer = try simulate(then: "\(command) \"$2/Other.sqlite\" \"$1\"")
         #expect(writer.errors(command == "cp" ? "written over" : "has taken its place"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: sample.store)) == content)
-        // The log was left behind, which the next program reports.
+        // The log is still at the old path, which the next program reports.
         let next = try RosterProcess.run(["count", sample.store, "Team"])
         #expect(next.status == 1 && next.errors.contains("mv -n"), "\(next)")
     }

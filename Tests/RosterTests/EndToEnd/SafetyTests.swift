@@ -31,7 +31,7 @@ import Testing
         }
         // A file with contents is locked.
         while killed.isRunning, size() == 0 { usleep(200) }
-        // A new export removes files that others left behind, but not those still being written.
+        // A new export removes abandoned files of others, but not those still being written.
         kill(killed.identifier, SIGSTOP)
         try #require(try parts().contains(own), "the export was over before it could be stopped")
         let small = ["export", sample.store, "Team", file, "--where", "teamName = 'Japan'"]

@@ -14,7 +14,7 @@ final class CellEditor: Layer {
     private var editor: LineEditor
     /// The rectangle of the cell when last drawn, for when the record is deleted.
     private var place: Rect?
-    /// True for no value, as opposed to an empty text.
+    /// True if the value is nil rather than an empty text.
     private var isNothing: Bool
     private(set) var problem: String?
     private(set) var isFinished = false

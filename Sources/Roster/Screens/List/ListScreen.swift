@@ -37,7 +37,7 @@ final class ListScreen: Layer {
     /// The column whose aggregates were last requested.
     var aggregateKey: String?
     var aggregateJob: Job<Void>?
-    /// The background work.
+    /// The running background work, such as reading or filtering.
     var work: ListWork?
     /// Last durations of background work, by entity and kind.
     var workTimes: [String: Duration] = [:]

@@ -32,7 +32,7 @@ struct ColumnLayout: Codable, Equatable {
         var keys = shown
         keys.remove(at: place)
         keys.insert(key, at: target)
-        // Hidden columns keep their position.
+        // Hidden columns stay in `order`, after the visible ones.
         order = keys + order.filter { !keys.contains($0) }
     }
 

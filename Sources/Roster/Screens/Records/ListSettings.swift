@@ -49,8 +49,8 @@ struct ListSettings {
         sectionKey.map { SectionChoice(keyPath: $0, form: sectionForm, ascends: sectionsAscend).text }
     }
 
-    /// The section key by which records have to be sorted; `nil` if the sections are not plain values and have an order
-    /// of their own.
+    /// The section key if records are sorted by it. `nil` without sections, and for derived values such as months, which
+    /// have an order of their own.
     var sectionSortKey: String? { sectionForm == nil ? sectionKey : nil }
 
     /// All sort keys in order, with the section key first.

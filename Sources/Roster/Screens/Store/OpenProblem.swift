@@ -13,7 +13,7 @@ nonisolated struct OpenProblem {
     nonisolated enum Kind {
         /// The store may be readable.
         case readable
-        /// The store belongs to another model.
+        /// The store requires another model.
         case otherModel
         case hopeless
     }

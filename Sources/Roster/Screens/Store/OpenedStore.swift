@@ -8,7 +8,7 @@ nonisolated struct OpenedStore {
     let container: NSPersistentContainer
     let isReadOnly: Bool
     /// Record counts by entity, up to ``mostCounted``, if the first entity is chosen by them. Entities that cannot be
-    /// counted within ``countingTime`` are missing, because counting a million records reads a whole index from disk
+    /// counted within `countingTime` are missing, because counting a million records reads a whole index from disk
     /// before anything is shown.
     let sizes: [String: Int]
 
