@@ -28,9 +28,9 @@ extension NSManagedObject {
         try withLayout { try $0.withTraits(body) }
     }
 
-    /// True if the object has this layout, that is, belongs to its entity.
+    /// True if the object's entity is that of `layout`.
     @inline(__always)
-    final func has(_ layout: EntityLayout) -> Bool { withLayout { $0 === layout } }
+    package final func has(_ layout: EntityLayout) -> Bool { withLayout { $0 === layout } }
 
     /// The handle of the context. Reading it retains nothing.
     @inline(__always)

@@ -13,6 +13,8 @@ package protocol KeyValueReadable {
 package protocol RowReadable: AnyObject, KeyValueReadable {
     /// The layout of the object's concrete entity.
     var rowLayout: EntityLayout { get }
+    /// True if `layout` is the one of the object's concrete entity.
+    func has(_ layout: EntityLayout) -> Bool
     var objectID: NSManagedObjectID { get }
     /// The value in `slot` of the layout, including unsaved changes.
     func slotValue(_ slot: Int) -> SlotValue
@@ -25,6 +27,8 @@ package protocol RowReadable: AnyObject, KeyValueReadable {
 }
 
 extension RowReadable {
+    func has(_ layout: EntityLayout) -> Bool { rowLayout === layout }
+
     func slotValue(at access: SlotAccess) -> SlotValue {
         let slot = access.slot(in: rowLayout)
         return slot < 0 ? .null : slotValue(slot)
