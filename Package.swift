@@ -68,14 +68,11 @@ let package = Package(
         // What every store type has to do, for tests of store types.
         .target(name: "StoreConformance", dependencies: ["CoreData"]),
 
-        // Swift source for Apple's systems → source for here.
-        .target(name: "SourcePort"),
-
         // The terminal program.
         .target(
             name: "RosterCommands",
             dependencies: [
-                "CoreData", "CoreDataImport", "ModelCompiler", "SourcePort", "Translation",
+                "CoreData", "CoreDataImport", "ModelCompiler", "Translation",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(
@@ -108,7 +105,6 @@ let package = Package(
             name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles", "ChildProgram", "TestSupport"],
             exclude: ["Golden", "Models"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
-        .testTarget(name: "SourcePortTests", dependencies: ["SourcePort"], exclude: ["Pairs"]),
         // Not of the macro itself: then SwiftPM would build all tests, and the framework once more, as tools.
         .testTarget(name: "ManagedExpansionTests", dependencies: ["ManagedExpansion"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),

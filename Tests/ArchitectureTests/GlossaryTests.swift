@@ -9,7 +9,7 @@ import Testing
     /// Every word of the sources and tests, and of their file paths.
     private static let words: Set<String> = {
         var words: Set<String> = []
-        for folder in ["Sources", "Tests", "Plugins", "Examples"] {
+        for folder in ["Sources", "Tests", "Plugins", "Examples", "Port/Sources"] {
             for file in SourceTree.texts(below: folder, ["swift", "c", "h"]) {
                 words.formUnion((file.path + " " + file.content).matches(of: /\w+/).map { String($0.0) })
             }

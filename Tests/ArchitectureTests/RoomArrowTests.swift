@@ -20,8 +20,7 @@ import Testing
         "CoreDataImport": ["CoreData"],
         "ServerStores": ["CoreData", "PredicateSyntax", "SQLiteAccess"],
         "CoreDataPostgreSQL": ["CoreData", "ServerStores", "PostgreSQLAccess"],
-        "SourcePort": [],
-        "RosterCommands": ["CoreData", "CoreDataImport", "ModelCompiler", "SourcePort", "Translation"],
+        "RosterCommands": ["CoreData", "CoreDataImport", "ModelCompiler", "Translation"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"],
     ]
     static let packageModules = Set(rooms.keys).union([
@@ -37,6 +36,18 @@ import Testing
             let strangers = file.imports.intersection(Self.packageModules).subtracting(Self.rooms[room] ?? [])
             #expect(strangers.isEmpty, "\(file.path) imports \(strangers.sorted())")
         }
+    }
+
+    /// `Port` is a package of its own: neither it nor this one needs the other.
+    @Test func portStandsAlone() {
+        let files = SourceTree.texts(below: "Port/Sources")
+        #expect(!files.isEmpty)
+        for file in files {
+            for room in Self.packageModules {
+                #expect(!file.content.contains("import \(room)\n"), "\(file.path) imports \(room)")
+            }
+        }
+        for file in SourceTree.files(below: "Sources") { #expect(!file.imports.contains("SourcePort"), "\(file.path)") }
     }
 
     /// Folders of `CoreData`. Each may use those listed before it.
@@ -91,7 +102,7 @@ import Testing
     /// Members of other modules: those of rooms that do not import `CoreData`, and a few names of system modules.
     private static let foreignMembers: Set<String> = {
         let lower = ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "PostgreSQLAccess"]
-        let others = ["ModelCompiler", "ManagedExpansion", "SourcePort", "TerminalKit", "Translation"]
+        let others = ["ModelCompiler", "ManagedExpansion", "TerminalKit", "Translation"]
         var names: Set<String> = ["exchange", "addObserver", "objectEnumerator", "subtract"]
         for room in lower + others {
             for file in SourceTree.files(below: "Sources/\(room)") {

@@ -39,6 +39,6 @@ enum SourceTree {
         (try? Data(contentsOf: root.appendingPathComponent(path))).map { SourceText(path: path, bytes: [UInt8]($0)) }
     }
 
-    /// Texts of all Swift files of `Sources`.
-    static let sourceTexts = texts(below: "Sources")
+    /// Texts of all Swift files of `Sources` and `Port/Sources`.
+    static let sourceTexts = texts(below: "Sources") + texts(below: "Port/Sources")
 }

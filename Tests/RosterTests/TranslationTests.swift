@@ -128,8 +128,10 @@ import Translation
         let catalogue = ["-o", place.appendingPathComponent("roster.mo").path]
         let texts = Self.folder.appendingPathComponent("zh_CN.po").path
         #expect(try ChildProgram(URL(fileURLWithPath: msgfmt), ["--check"] + catalogue + [texts]).status == 0)
+        // No program of the machine is found.
         return try RosterProcess.run(
-            arguments, environment: ["LC_ALL": locale, "LANGUAGE": "", "ROSTER_LOCALE_DIR": folder.path])
+            arguments,
+            environment: ["LC_ALL": locale, "LANGUAGE": "", "ROSTER_LOCALE_DIR": folder.path, "PATH": folder.path])
     }
 
     @Test func helpIsInTheUsersLanguageAndItsColumnsAreStraight() throws {
@@ -149,7 +151,7 @@ import Translation
         let cases = [
             (["list"], 2, "缺少 STORE（参见 roster list --help）"), (["lst", "x", "y"], 2, "没有命令“lst”；是否指 list？"),
             (["count", "/nowhere/x.sqlite", "Team"], 1, "/nowhere/x.sqlite 处没有存储"),
-            (["port", "/nowhere/x"], 1, "无法读取 /nowhere/x："),
+            (["port", "."], 1, "无法运行 roster-port："),
         ]
         for (arguments, status, text) in cases {
             guard let outcome = try inChinese(arguments, "zh_CN.UTF-8") else { return }

@@ -1,5 +1,6 @@
 import Foundation
 import RosterCommands
+@preconcurrency import Glibc
 
 extension Flags {
     static let inPlace = Flag<Bool>("in-place", letter: "i", help: "Change the files, and print their paths.")
@@ -7,12 +8,12 @@ extension Flags {
     static let portReport = Flag<Bool>("json", help: "Print the report as JSON instead of the diff or the paths.")
 }
 
+/// Its help and arguments; `roster-port`, a package of its own in `Port`, does it.
 enum PortVerb: CommandVerb {
     static let name = "port"
     static let summary = "Rewrite Swift source that was written for Apple's Core Data for this package."
     static let operands = [Operand(name: "DIR", completion: .files)]
     static let flags: [any CommandFlag] = [Flags.inPlace, Flags.portReport]
-    static let stopsCleanly = true
     static let notes = """
         Prints what would change as a diff (for patch -p1 in DIR). Standard error lists what is left to do, each sentence
         once with its places, and the numbers of files, edits and places. Exit status 3: something is left to do.
@@ -26,9 +27,22 @@ enum PortVerb: CommandVerb {
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        let command = PortCommand(
-            path: arguments.operands[0], isInPlace: arguments.has(Flags.inPlace),
-            printsReport: arguments.has(Flags.portReport))
-        return try command.run(in: surroundings) { StandardError.write("\($0)\n") } == 0 ? .done : .incomplete
+        var words: [String] = []
+        if arguments.has(Flags.inPlace) { words.append("--\(Flags.inPlace.name)") }
+        if arguments.has(Flags.portReport) { words.append("--\(Flags.portReport.name)") }
+        throw become("roster-port", words + ["--"] + arguments.operands)
+    }
+
+    /// Runs a program in this process, as git runs its verbs: the one beside this program, else the first in `PATH`.
+    ///
+    /// - Returns: The reason why it cannot be run; else the call does not return.
+    private static func become(_ name: String, _ words: [String]) -> CommandError {
+        let beside = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        let arguments = ([name] + words).map { strdup($0) }
+        defer { for argument in arguments { free(argument) } }
+        execv(beside.appendingPathComponent(name).path, arguments + [nil])
+        execvp(name, arguments + [nil])
+        let reason = String(cString: strerror(errno))
+        return .failure("cannot run \(name): \(reason). Scripts/port, in the sources of roster, builds and runs it")
     }
 }

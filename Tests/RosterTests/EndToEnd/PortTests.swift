@@ -2,89 +2,49 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `roster port` in a shell.
+/// `roster port` runs `roster-port` with its arguments.
 @Suite(.needs(.process)) struct PortTests {
     private let folder: URL
-    private static let before =
-        "import CoreData\nextension Note { @NSManaged var title: String? }\nlet s = #selector(A.b)\n"
-    private static let after =
-        "import CoreData\nextension Note { @Managed var title: String? }\nlet s = #selector(A.b)\n"
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(Self.before.utf8).write(to: folder.appendingPathComponent("Note.swift"))
-    }
-
-    private var text: String {
-        get throws { try String(contentsOf: folder.appendingPathComponent("Note.swift"), encoding: .utf8) }
     }
 
     private func clear() { try? FileManager.default.removeItem(at: folder) }
 
-    @Test func theDiffIsForPatch() throws {
-        defer { clear() }
-        let outcome = try RosterProcess.shell(
-            "cd \"$1\" && \"$roster\" port . > ../$(basename \"$1\").diff; echo $?; git apply ../$(basename \"$1\").diff; echo $?; rm ../$(basename \"$1\").diff",
-            [folder.path])
-        #expect(outcome.lines == ["3", "0"])
-        #expect(
-            outcome.errorLines.count == 2 && outcome.errors.hasPrefix("#selector: ")
-                && outcome.errorLines.last == "1 file, 1 edit, 1 place left: 1 selectors", "\(outcome.errors)")
-        #expect(try text == Self.after)
+    private func port(_ arguments: [String]) throws -> RosterProcess.Outcome {
+        try RosterProcess.shell("PATH=\"$1:$PATH\"; shift; exec \"$roster\" port \"$@\"", [folder.path] + arguments)
     }
 
-    @Test func inPlaceChangesTheFile() throws {
+    @Test func argumentsAndExitStatusAreHandedOn() throws {
         defer { clear() }
-        let outcome = try RosterProcess.run(["port", "--in-place", folder.path])
-        #expect(outcome.status == 3 && outcome.lines == ["ported \(folder.path)/Note.swift"])
-        #expect(try text == Self.after)
-        let again = try RosterProcess.run(["port", "-i", folder.path])
-        #expect(again.status == 3 && again.output.isEmpty)
+        let companion = folder.appendingPathComponent("roster-port")
+        try Data("#!/bin/sh\nprintf '<%s>\\n' \"$@\"; echo left >&2; exit 3\n".utf8).write(to: companion)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: companion.path)
+        let outcome = try port(["-i", "a b"])
+        #expect(outcome.status == 3 && outcome.lines == ["<--in-place>", "<-->", "<a b>"], "\(outcome.errors)")
+        #expect(outcome.errorLines == ["left"])
+        #expect(try port(["--json", "--", "-x"]).lines == ["<--json>", "<-->", "<-x>"])
     }
 
-    @Test func exitStatusesAreThoseOfAllVerbs() throws {
+    @Test func whereItIsMissingOneLineSaysHowToGetIt() throws {
         defer { clear() }
-        let missing = try RosterProcess.run(["port", "/nowhere/at/all"])
-        #expect(missing.status == 1 && missing.errorLines.count == 1)
+        // A folder and a file that is no program are not taken for it.
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("roster-port"), withIntermediateDirectories: true)
+        let outcome = try RosterProcess.shell("PATH=\"$1\"; exec \"$roster\" port .", [folder.path])
+        #expect(outcome.status == 1 && outcome.errorLines.count == 1)
+        #expect(outcome.errors.hasPrefix("roster port: cannot run roster-port: "))
+        #expect(outcome.errors.contains("Scripts/port"))
+    }
+
+    @Test func helpAndMisuseNeedNoOtherProgram() throws {
+        defer { clear() }
         #expect(try RosterProcess.run(["port"]).status == 2)
-        #expect(try RosterProcess.run(["port", folder.appendingPathComponent("Note.swift").path]).status == 2)
         let help = try RosterProcess.run(["port", "--help"])
         #expect(
             help.status == 0 && help.output.hasPrefix("Usage: roster port DIR [OPTIONS]")
                 && help.output.contains("--in-place"))
-    }
-
-    /// A file that cannot be written is not changed, and the others are ported.
-    @Test(.enabled(if: RosterProcess.canDropPrivileges))
-    func aFileThatMayNotBeWrittenIsSaid() throws {
-        defer { clear() }
-        try Data(Self.before.utf8).write(to: folder.appendingPathComponent("Other.swift"))
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o444], ofItemAtPath: folder.appendingPathComponent("Note.swift").path)
-        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o666], ofItemAtPath: folder.appendingPathComponent("Other.swift").path)
-        let outcome = try RosterProcess.runUnprivileged(["port", "--in-place", folder.path])
-        #expect(
-            outcome.status == 1 && outcome.errors.contains("cannot write \(folder.path)/Note.swift: Permission denied"))
-        #expect(outcome.lines == ["ported \(folder.path)/Other.swift"])
-        #expect(try text == Self.before)
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["Note.swift", "Other.swift"])
-    }
-
-    /// Ports the programs of `Examples/Ported` again from their originals.
-    @Test func theExamplesAreMadeByTheProgram() throws {
-        defer { clear() }
-        let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples/Ported")
-        let outcome = try RosterProcess.shell(
-            """
-            cp -r "$1/Apple/." "$2" && rm "$2/Note.swift" && "$roster" port --in-place "$2" > "$2/out"; wc -l < "$2/out"
-            diff -r --exclude=out --exclude='*.xcdatamodeld' "$2/Sources" "$1/Sources" && diff -r "$2/Tests" "$1/Tests" && echo same
-            """, [examples.path, folder.path])
-        #expect(outcome.lines == ["20", "same"], "\(outcome.output)")
-        #expect(outcome.errorLines.last?.hasSuffix(" edits, 1 place left: 1 Objective-C") == true, "\(outcome.errors)")
     }
 }

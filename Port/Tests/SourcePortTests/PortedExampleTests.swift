@@ -7,22 +7,25 @@ import Testing
 @Suite struct PortedExampleTests {
     private static let package = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appendingPathComponent("Examples/Ported")
 
     /// The paths of all Swift files in `Sources` and `Tests` of a folder.
-    private func files(in folder: URL) -> [String] {
+    private static func files(in folder: URL) -> [String] {
         ["Sources", "Tests"].flatMap { part -> [String] in
             let found = FileManager.default.enumerator(atPath: folder.appendingPathComponent(part).path)
             return (found?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map { "\(part)/\($0)" }
         }.sorted()
     }
 
-    private func read(_ path: String) throws -> [UInt8] {
+    private static func read(_ path: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: Self.package.appendingPathComponent(path)))
     }
 
-    private func portedFiles() throws -> [(path: String, file: PortedFile)] {
-        let paths = files(in: Self.package.appendingPathComponent("Apple"))
+    private static let ported = Result { try portedFiles() }
+
+    private static func portedFiles() throws -> [(path: String, file: PortedFile)] {
+        let paths = files(in: package.appendingPathComponent("Apple"))
         let sources = try paths.map { try read("Apple/\($0)") }
         let facts = PortFacts(of: sources)
         return zip(paths, sources).map { ($0, SourcePort.port($1, knowing: facts)) }
@@ -30,26 +33,26 @@ import Testing
 
     /// With `ROSTER_UPDATE_GOLDEN=1` the files are written instead.
     @Test func p24_theSourceIsWhatPortingMakes() throws {
-        let ported = try portedFiles()
+        let ported = try Self.ported.get()
         #expect(ported.count > 15)
         for (path, file) in ported {
             if ProcessInfo.processInfo.environment["ROSTER_UPDATE_GOLDEN"] == "1" {
                 try Data(file.text).write(to: Self.package.appendingPathComponent(path))
             }
-            #expect(try read(path) == file.text, "\(path)")
+            #expect(try Self.read(path) == file.text, "\(path)")
         }
-        #expect(files(in: Self.package) == ported.map(\.path))
+        #expect(Self.files(in: Self.package) == ported.map(\.path))
     }
 
     @Test func portedAgainItStays() throws {
-        let texts = try portedFiles().map(\.file.text)
+        let texts = try Self.ported.get().map(\.file.text)
         let facts = PortFacts(of: texts)
         for text in texts { #expect(SourcePort.port(text, knowing: facts).edits.isEmpty) }
     }
 
     /// Three things in them a person should know, and none does harm.
     @Test func whatIsLeftToDoIsSaid() throws {
-        let notes = try portedFiles().flatMap { path, file in file.notes.map { "\(path): \($0.message)" } }
+        let notes = try Self.ported.get().flatMap { path, file in file.notes.map { "\(path): \($0.message)" } }
         #expect(notes.count == 3)
         #expect(notes.contains { $0.hasPrefix("Sources/NoteStorage/Note+CoreDataClass.swift: excerpt is computed") })
         #expect(notes.contains { $0.hasPrefix("Sources/NoteStorage/Note+Color.swift: var color needs UIKit") })
@@ -62,14 +65,14 @@ import Testing
         "as? NSFetchRequest<NSFetchRequestResult>", "@objcMembers", "#selector(NSString.", "dynamic var",
     ])
     func nothingOfAppleIsLeft(_ spelling: String) throws {
-        let ported = try portedFiles()
+        let ported = try Self.ported.get()
         #expect(ported.contains { String(decoding: $0.file.original, as: UTF8.self).contains(spelling) })
         #expect(!ported.contains { $0.file.string.contains(spelling) })
     }
 
     @Test func theirTestsHaveStoresInMemory() throws {
         for name in ["NoteStorage", "SyncService", "OrderBook"] {
-            let text = String(decoding: try read("Apple/Tests/\(name)Tests/\(name)Tests.swift"), as: UTF8.self)
+            let text = String(decoding: try Self.read("Apple/Tests/\(name)Tests/\(name)Tests.swift"), as: UTF8.self)
             #expect(text.contains("URL(fileURLWithPath: \"/dev/null\")"))
         }
     }

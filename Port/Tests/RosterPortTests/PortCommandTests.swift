@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import RosterCommands
+@testable import RosterPort
 
 /// `port` on folders: its output, the changed files, and the unchanged ones.
 @Suite struct PortCommandTests {
@@ -21,7 +21,7 @@ import Testing
     private func port(
         _ path: String = "", inPlace: Bool = false
     ) throws -> (text: String, remarks: [String], left: Int) {
-        let surroundings = TestSurroundings()
+        let surroundings = Collected()
         var remarks: [String] = []
         let left = try PortCommand(path: folder.url.appendingPathComponent(path).path, isInPlace: inPlace).run(
             in: surroundings.surroundings()
@@ -123,7 +123,7 @@ import Testing
         let printed = try port()
         #expect(printed.remarks.count == 2 && printed.left == 2)
         #expect(printed.remarks[0].contains("A.swift:3, ") && printed.remarks[0].hasSuffix("B.swift:3"))
-        let surroundings = TestSurroundings()
+        let surroundings = Collected()
         let command = PortCommand(path: folder.url.path, printsReport: true)
         #expect(
             try command.run(in: surroundings.surroundings()) { _ in Issue.record("the report is in the output") } == 2)
@@ -139,8 +139,8 @@ import Testing
 
     @Test func aScreenShowsLinesAndTabs() throws {
         try write("a.swift", "\t@objc\tclass A {} // \u{1B}[2J\n")
-        let surroundings = TestSurroundings()
-        _ = try PortCommand(path: folder.url.path).run(in: surroundings.surroundings(columns: 80)) { _ in }
+        let surroundings = Collected()
+        _ = try PortCommand(path: folder.url.path).run(in: surroundings.surroundings(isOnScreen: true)) { _ in }
         #expect(surroundings.text.hasSuffix("-\t@objc\tclass A {} // ␛[2J\n+\tclass A {} // ␛[2J\n"))
     }
 
@@ -157,12 +157,45 @@ import Testing
 
     @Test func aStopIsClean() throws {
         for number in 0..<5 { try write("Note\(number).swift", Self.before) }
-        let surroundings = TestSurroundings()
-        surroundings.raisesAfterReports = 2
+        let surroundings = Collected()
+        surroundings.stopsAfter = 2
         #expect(throws: CommandError.self) {
             _ = try PortCommand(path: folder.url.path, isInPlace: true).run(in: surroundings.surroundings()) { _ in }
         }
         let texts = try files().map { try folder.contents($0) }
         #expect(texts == [Self.after, Self.after, Self.before, Self.before, Self.before])
+    }
+}
+
+/// The text that a command writes.
+private final class Collected {
+    private(set) var text = ""
+    private var count = 0
+    /// The number of texts after which the command is asked to stop.
+    var stopsAfter = Int.max
+
+    func surroundings(isOnScreen: Bool = false) -> Surroundings {
+        Surroundings(
+            write: {
+                self.text += $0
+                self.count += 1
+            }, isOnScreen: isOnScreen, isStopped: { self.count >= self.stopsAfter })
+    }
+}
+
+/// A folder that goes with the test.
+private final class TemporaryFolder {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("port-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+    func contents(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+
+    func file(_ name: String, _ text: String) throws -> URL {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
+        return url.appendingPathComponent(name)
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Translation
 import Glibc
 
 /// The Swift files of a folder that `port` reads and rewrites.
@@ -78,12 +77,10 @@ struct SourceFolder {
         }
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.failure("write", path) }
-        let output = try FileOutput(OutputPlace(path))
-        try output.write(bytes: contents)
-        try output.finish()
+        try FileWriter.replace(path, by: contents)
     }
 
     private static func failure(_ what: String, _ path: String) -> CommandError {
-        .failure("cannot \(tr(what)) \(path): \(String(cString: strerror(errno)))")
+        .failure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
     }
 }

@@ -2,20 +2,13 @@ import Foundation
 import SourcePort
 
 /// `port`: rewrites Swift source for Apple's Core Data to use this package.
-public struct PortCommand {
+struct PortCommand {
     /// The folder of a program's source.
-    public var path: String
+    var path: String
     /// True to change the files; false to print the changes.
-    public var isInPlace: Bool
+    var isInPlace = false
     /// True to print the report as JSON instead of the diff or the paths.
-    public var printsReport: Bool
-
-    /// Creates the command; see the properties.
-    public init(path: String, isInPlace: Bool = false, printsReport: Bool = false) {
-        self.path = path
-        self.isInPlace = isInPlace
-        self.printsReport = printsReport
-    }
+    var printsReport = false
 
     /// Prints the changes of all files as one diff, or makes them and prints the paths of the files.
     ///
@@ -23,10 +16,11 @@ public struct PortCommand {
     ///   make, and one with the totals.
     /// - Returns: number of places that a person has to change.
     /// - Throws: ``CommandError`` if a file or folder cannot be read or written; all others are processed first.
-    public func run(in surroundings: CommandSurroundings, remark: (String) -> Void) throws -> Int {
+    func run(in surroundings: Surroundings = Surroundings(), remark: (String) -> Void) throws -> Int {
         let folder = try SourceFolder(path)
         var problems: [CommandError] = []
         var report = PortReport()
+        var progress = ProgressLine()
         // Printed after the diff, where they are noticed.
         defer {
             if !printsReport { for line in Self.lines(of: report) { remark(line) } }
@@ -35,16 +29,15 @@ public struct PortCommand {
         let files = folder.swiftFiles { problems.append($0) }
         // Unreadable files are reported when they are ported.
         let facts = PortFacts(
-            of: files.lazy.prefix { _ in !surroundings.interruption.isRaised }.compactMap { try? folder.read($0) })
+            of: files.lazy.prefix { _ in !surroundings.isStopped() }.compactMap { try? folder.read($0) })
         for (number, file) in files.enumerated() {
-            if surroundings.interruption.isRaised {
-                surroundings.progress.end()
+            if surroundings.isStopped() {
+                progress.end()
                 throw CommandError.failure("stopped after \(number) of \(files.count) files")
             }
             // A diff on the screen shows the progress itself.
             if isInPlace {
-                surroundings.progress.report(
-                    fraction: Double(number) / Double(files.count), "\(number) of \(files.count) files")
+                progress.report(number, of: files.count)
             }
             do {
                 report.add(try port(file, in: folder, facts, surroundings), path: folder.full(file))
@@ -52,13 +45,12 @@ public struct PortCommand {
                 problems.append(error)
             }
         }
-        surroundings.progress.end()
+        progress.end()
         if printsReport {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try surroundings.output.write(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+            try surroundings.write(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
         }
-        try surroundings.output.flush()
         if let first = problems.first { throw first }
         return report.placesLeft
     }
@@ -76,7 +68,7 @@ public struct PortCommand {
     }
 
     private func port(
-        _ file: String, in folder: SourceFolder, _ facts: PortFacts, _ surroundings: CommandSurroundings
+        _ file: String, in folder: SourceFolder, _ facts: PortFacts, _ surroundings: Surroundings
     ) throws -> PortedFile {
         let bytes = try folder.read(file)
         let ported = SourcePort.port(bytes, knowing: facts)
@@ -84,13 +76,12 @@ public struct PortCommand {
         if isInPlace { try folder.replace(file, bytes, by: ported.text) }
         if printsReport { return ported }
         if isInPlace {
-            try surroundings.output.write("ported \(VisibleText.shown(folder.full(file)))\n")
+            try surroundings.write("ported \(VisibleText.shown(folder.full(file)))\n")
         } else {
             let diff = ported.diff(path: VisibleText.oneLine(file))
             // A screen must not obey control characters in a file. Elsewhere the diff is for `patch` and is written
             // unchanged.
-            let isOnScreen = surroundings.textStyle.columns != nil
-            try surroundings.output.write(isOnScreen ? Self.shown(diff) : diff)
+            try surroundings.write(surroundings.isOnScreen ? Self.shown(diff) : diff)
         }
         return ported
     }

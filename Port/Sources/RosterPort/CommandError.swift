@@ -1,0 +1,22 @@
+import Foundation
+
+/// An error as one line: what failed, why, and where.
+struct CommandError: Error {
+    enum Kind {
+        /// What was asked makes no sense.
+        case misuse
+        /// What was asked makes sense and could not be done.
+        case failure
+    }
+
+    let kind: Kind
+    let message: String
+
+    static func misuse(_ message: String) -> CommandError { CommandError(kind: .misuse, message: message) }
+    static func failure(_ message: String) -> CommandError { CommandError(kind: .failure, message: message) }
+
+    /// The text of any error as one line.
+    static func line(for error: any Error) -> String {
+        VisibleText.oneLine((error as? CommandError)?.message ?? error.localizedDescription)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+
+enum FileWriter {
+    /// Puts a new file in the place of an existing one, whole or not at all, with its permissions and owner.
+    ///
+    /// - Throws: ``CommandError`` that names the file.
+    static func replace(_ path: String, by contents: [UInt8]) throws {
+        var replaced = stat()
+        // A rename would replace what may not be written.
+        guard stat(path, &replaced) == 0, access(path, W_OK) == 0 else { throw failure(path) }
+        let temporary = "\(path).\(getpid()).part"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        do {
+            let number = write(contents, to: descriptor)
+            guard number == 0 else { throw failure(path, number) }
+            // Only the superuser may give a file away; for others it is theirs already.
+            if replaced.st_uid != geteuid() || replaced.st_gid != getegid() {
+                _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
+            }
+            guard fchmod(descriptor, replaced.st_mode & 0o7777) == 0, fsync(descriptor) == 0,
+                rename(temporary, path) == 0
+            else { throw failure(path) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Writes all bytes to an open file, pipe or terminal, also where a signal interrupts.
+    ///
+    /// - Returns: 0, or the error's number.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // SAFETY: the system reads at most `count` bytes, which the slice holds during the call.
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? EIO : errno }
+            rest = rest.dropFirst(count)
+        }
+        return 0
+    }
+
+    private static func failure(_ path: String, _ number: Int32 = errno) -> CommandError {
+        .failure("cannot write \(path): \(String(cString: strerror(number)))")
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+
+/// Standard output and standard error.
+enum Output {
+    static let isTerminal = isatty(STDOUT_FILENO) == 1
+
+    /// Writes to standard output at once.
+    ///
+    /// - Throws: ``CommandError`` if it cannot be written, for example to a full disk.
+    static func write(_ text: String) throws {
+        let number = FileWriter.write(Array(text.utf8), to: STDOUT_FILENO)
+        guard number == 0 else {
+            throw CommandError.failure("cannot write standard output: \(String(cString: strerror(number)))")
+        }
+    }
+
+    /// Writes one line to standard error; neutralised where a terminal would obey it.
+    static func tell(_ line: String) {
+        let text = isatty(STDERR_FILENO) == 1 ? VisibleText.shown(line) : line
+        _ = FileWriter.write(Array("\(text)\n".utf8), to: STDERR_FILENO)
+    }
+}
+
+/// What a command needs of the process around it; tests have their own.
+struct Surroundings {
+    var write: (String) throws -> Void = Output.write
+    /// A screen must not obey what is written.
+    var isOnScreen = Output.isTerminal
+    var isStopped: () -> Bool = { Interruption.isRaised }
+}
+
+/// The number of files done, on standard error if that is a terminal; drawn at most ten times a second.
+struct ProgressLine {
+    private let isShown = isatty(STDERR_FILENO) == 1
+    private var lastDrawn = Date.distantPast
+    private var isDrawn = false
+
+    mutating func report(_ done: Int, of count: Int) {
+        guard isShown, Date().timeIntervalSince(lastDrawn) >= 0.1 else { return }
+        lastDrawn = Date()
+        isDrawn = true
+        let full = 24 * done / max(count, 1)
+        let bar = String(repeating: "#", count: full) + String(repeating: ".", count: 24 - full)
+        draw("\r[\(bar)] \(100 * done / max(count, 1)) % \(done) of \(count) files\u{1B}[K")
+    }
+
+    mutating func end() {
+        if isDrawn { draw("\r\u{1B}[K") }
+        isDrawn = false
+    }
+
+    private func draw(_ text: String) { _ = FileWriter.write(Array(text.utf8), to: STDERR_FILENO) }
+}
