@@ -30,6 +30,25 @@ enum FileWriter {
         }
     }
 
+    /// Writes a file that must not exist yet, whole or not at all.
+    ///
+    /// - Returns: false if something has that name already.
+    /// - Throws: ``CommandError`` that names the file.
+    static func create(_ path: String, _ contents: [UInt8]) throws -> Bool {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return false }
+            throw failure(path)
+        }
+        defer { close(descriptor) }
+        let number = write(contents, to: descriptor)
+        guard number == 0 else {
+            unlink(path)
+            throw failure(path, number)
+        }
+        return true
+    }
+
     /// Writes all bytes to an open file, pipe or terminal, also where a signal interrupts.
     ///
     /// - Returns: 0, or the error's number.

@@ -9,9 +9,13 @@ enum Program {
         Rewrite Swift source that was written for Apple's Core Data for this package.
 
         Options:
-          -i, --in-place  Change the files, and print their paths.
-              --json      Print the report as JSON instead of the diff or the paths.
-              --help      Print this help.
+          -i, --in-place     Change the files, and print their paths.
+              --json         Print the report as JSON instead of the diff or the paths.
+              --package      Write the Package.swift that DIR lacks; with --in-place
+                             change the files, too.
+              --roster PATH  With --package: path or address of the package that has
+                             CoreData; without it, the sources of this program.
+              --help         Print this help.
 
         roster port --help says more.
 
@@ -23,12 +27,15 @@ enum Program {
         // A file that may not grow is an error as a full disk is.
         signal(SIGXFSZ, SIG_IGN)
         do {
-            guard let command = try command(words) else {
+            guard let job = try Job(words) else {
                 try Output.write(usage)
                 return 0
             }
             Interruption.install()
-            return try command.run { Output.tell($0) } == 0 ? 0 : 3
+            var left = 0
+            if let package = job.package { left += try package.run { Output.tell($0) } }
+            if let command = job.command { left += try command.run { Output.tell($0) } }
+            return left == 0 ? 0 : 3
         } catch {
             let isMisuse = (error as? CommandError)?.kind == .misuse
             let hint = isMisuse ? " (see roster port --help)" : ""
@@ -36,21 +43,33 @@ enum Program {
             return isMisuse ? 2 : 1
         }
     }
+}
 
-    /// The command that `words` ask for; nil for help.
-    ///
+/// What the arguments ask for.
+struct Job {
+    private(set) var command: PortCommand?
+    private(set) var package: PackageCommand?
+
+    /// - Returns: nil for help.
     /// - Throws: ``CommandError`` of misuse.
-    static func command(_ words: [String]) throws -> PortCommand? {
+    init?(_ words: [String]) throws {
         var command = PortCommand(path: "")
         var operands: [String] = []
-        var areOptions = true
-        for word in words {
+        var makesPackage = false
+        var roster: String?
+        var rest = words[...]
+        while let word = rest.popFirst() {
             switch word {
-            case _ where !areOptions: operands.append(word)
-            case "--": areOptions = false
+            case "--":
+                operands += rest
+                rest = []
             case "--help", "-h": return nil
             case "--in-place", "-i": command.isInPlace = true
             case "--json": command.printsReport = true
+            case "--package": makesPackage = true
+            case "--roster":
+                guard let value = rest.popFirst() else { throw CommandError.misuse("--roster wants a PATH") }
+                roster = value
             case _ where word.hasPrefix("-") && word != "-": throw CommandError.misuse("there is no option \(word)")
             default: operands.append(word)
             }
@@ -59,6 +78,23 @@ enum Program {
             throw CommandError.misuse(operands.isEmpty ? "DIR is missing" : "“\(operands[1])” is one argument too many")
         }
         command.path = operands[0]
-        return command
+        if makesPackage {
+            if command.printsReport { throw CommandError.misuse("--json does not go with --package") }
+            package = PackageCommand(path: command.path, roster: try Self.package(roster))
+        } else if roster != nil {
+            throw CommandError.misuse("--roster is only valid with --package")
+        }
+        if !makesPackage || command.isInPlace { self.command = command }
+    }
+
+    /// The package with `CoreData`: as it was named, else the one that this program was built from.
+    private static func package(_ named: String?) throws -> String {
+        if let named, named.contains("://") { return named }
+        let folder = URL(fileURLWithPath: named ?? #filePath + "/../../../..").standardizedFileURL.path
+        guard FileManager.default.fileExists(atPath: folder + "/Package.swift") else {
+            throw CommandError.misuse(
+                "\(folder) has no Package.swift: name the sources of roster, or their address, with --roster")
+        }
+        return folder
     }
 }

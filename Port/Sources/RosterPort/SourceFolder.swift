@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The Swift files of a folder that `port` reads and rewrites.
+/// The files of a folder, as `port` reads and rewrites them.
 ///
 /// Links are not followed and not replaced, so nothing outside the folder is changed. Hidden folders and those that
 /// tools create are left out.
@@ -24,6 +24,16 @@ struct SourceFolder {
 
     /// The relative paths of its Swift files, sorted. `problem` receives an error for each folder that cannot be read.
     func swiftFiles(problem: (CommandError) -> Void) -> [String] {
+        files(problem: problem) { _, _ in false }.filter { $0.hasSuffix(".swift") }
+    }
+
+    /// The paths of all its files, relative to it, in their order.
+    ///
+    /// - Parameters:
+    ///   - problem: Called for folders that cannot be read.
+    ///   - isWhole: True for folders that count as one thing, by path and by the names in them: their paths are returned, with a
+    ///     slash at the end, in the place of their files. Those that tools make always do.
+    func files(problem: (CommandError) -> Void, isWhole: (_ path: String, _ names: [String]) -> Bool) -> [String] {
         var result: [String] = []
         var folders = [""]
         while let folder = folders.popLast() {
@@ -35,13 +45,18 @@ struct SourceFolder {
                 problem(.failure("cannot read the folder \(place): \(error.localizedDescription)"))
                 continue
             }
+            if !folder.isEmpty, isWhole(folder, names) {
+                result.append(folder + "/")
+                continue
+            }
             for name in names where !name.hasPrefix(".") {
                 let relative = folder.isEmpty ? name : folder + "/" + name
                 var status = stat()
                 guard lstat(full(relative), &status) == 0 else { continue }
                 switch status.st_mode & S_IFMT {
-                case S_IFDIR where !Self.leftOut.contains(name): folders.append(relative)
-                case S_IFREG where name.hasSuffix(".swift"): result.append(relative)
+                case S_IFDIR where Self.leftOut.contains(name): result.append(relative + "/")
+                case S_IFDIR: folders.append(relative)
+                case S_IFREG: result.append(relative)
                 default: break
                 }
             }

@@ -8,6 +8,20 @@ extension Flags {
     static let portReport = Flag<Bool>("json", help: "Print the report as JSON instead of the diff or the paths.")
 }
 
+enum PackageFlag: CommandFlag {
+    static let name = "package"
+    static let help = "Write the Package.swift that DIR lacks; with --in-place change the files, too."
+    typealias Value = Bool
+}
+
+enum RosterSourcesFlag: CommandFlag {
+    static let name = "roster"
+    static let placeholder: String? = "PATH"
+    static let completion = WordCompletion.files
+    static let help = "With --package: path or address of the package that has CoreData."
+    typealias Value = String
+}
+
 /// Its help and arguments; `roster-port`, a package of its own in `Port`, does it.
 enum PortVerb: CommandVerb {
     static let name = "port"
@@ -23,7 +37,11 @@ enum PortVerb: CommandVerb {
         required; imports of frameworks that are only on Apple's systems, and what needs them, go behind
         #if canImport. What a condition such as #if os(iOS) excludes is left as it is, links are not followed, and
         hidden folders, Pods, DerivedData and Carthage are left out.
-        Example: roster port Sources | less; roster port --in-place Sources
+
+        --package makes a target of each folder in DIR that has Swift files, of its tests, models and other files, and
+        lists the modules that nothing has. A Package.swift that is there is left as it is. Without --roster it names
+        the sources that roster port was built from.
+        Example: roster port Sources | less; roster port --in-place --package . && swift build
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {

@@ -26,6 +26,9 @@ import Testing
         #expect(outcome.status == 3 && outcome.lines == ["<--in-place>", "<-->", "<a b>"], "\(outcome.errors)")
         #expect(outcome.errorLines == ["left"])
         #expect(try port(["--json", "--", "-x"]).lines == ["<--json>", "<-->", "<-x>"])
+        #expect(
+            try port(["--package", "-i", "x", "--roster", "y z"]).lines
+                == ["<--in-place>", "<--package>", "<--roster>", "<y z>", "<-->", "<x>"])
     }
 
     @Test func whereItIsMissingOneLineSaysHowToGetIt() throws {

@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import SourcePort
+
+/// `port --package`: writes the `Package.swift` that the folder of an Xcode project lacks.
+struct PackageCommand {
+    /// The folder that becomes a package.
+    let path: String
+    /// Path or address of the package with `CoreData`.
+    let roster: String
+
+    /// Writes the manifest and prints its path. Nothing else is written.
+    ///
+    /// - Parameter remark: Called for what a person has to know.
+    /// - Returns: Number of modules that the source imports and nothing here has.
+    /// - Throws: ``CommandError``; nothing is written then.
+    func run(in surroundings: Surroundings = Surroundings(), remark: (String) -> Void) throws -> Int {
+        let folder = try SourceFolder(path)
+        let manifest = folder.full("Package.swift")
+        let exists = CommandError.failure("\(manifest) exists and was left as it is. Move it away and run this again")
+        var status = stat()
+        guard lstat(manifest, &status) != 0 else { throw exists }
+        var problem: CommandError?
+        var packages: [String] = []
+        let paths = folder.files(problem: { problem = problem ?? $0 }) { path, names in
+            if names.contains("Package.swift") { packages.append(path) }
+            return packages.last == path || PackageLayout.isWholeFolder(path)
+        }
+        if let problem { throw problem }
+        let layout = try layout(of: folder, paths, surroundings)
+        guard !layout.isEmpty else {
+            throw CommandError.failure("\(path) has no Swift files. Name the folder that has the .xcodeproj")
+        }
+        let text = PackageManifest(name: folderName, roster: roster, layout: layout).text
+        guard try FileWriter.create(manifest, Array(text.utf8)) else { throw exists }
+        try surroundings.write("wrote \(VisibleText.shown(manifest))\n")
+        let nested = packages.sorted().map {
+            "\($0): left out, since it is a package of its own. Add it as a dependency"
+        }
+        for line in layout.remarks + nested { remark(VisibleText.oneLine(line)) }
+        let missing = layout.missingModules
+        if !missing.isEmpty {
+            remark(
+                "modules that no target and no package in \(VisibleText.oneLine(manifest)) has: \(missing.joined(separator: ", ")). "
+                    + "Add their packages, or take their imports away")
+        }
+        return missing.count
+    }
+
+    /// The layout of the program as it is when it is ported.
+    private func layout(
+        of folder: SourceFolder, _ paths: [String], _ surroundings: Surroundings
+    ) throws -> PackageLayout {
+        let swift = paths.filter { $0.hasSuffix(".swift") }
+        let facts = PortFacts(of: try swift.map { try folder.read($0) })
+        return try PackageLayout(name: programName(paths), paths: paths) { file in
+            if surroundings.isStopped() { throw CommandError.failure("stopped, and nothing was written") }
+            return SourcePort.port(try folder.read(file), knowing: facts).text
+        }
+    }
+
+    private var folderName: String { URL(fileURLWithPath: path).standardizedFileURL.lastPathComponent }
+
+    /// The name of the only Xcode project, else that of the folder.
+    private func programName(_ paths: [String]) -> String {
+        let suffix = ".xcodeproj/"
+        let projects = paths.filter { $0.hasSuffix(suffix) && $0.firstIndex(of: "/") == $0.lastIndex(of: "/") }
+        return projects.count == 1 ? String(projects[0].dropLast(suffix.count)) : folderName
+    }
+}
