@@ -8,26 +8,28 @@ enum CloudContainerRule {
                     "a member of NSPersistentCloudKitContainer: put what needs it behind #if canImport(CloudKit)")
                 continue
             }
-            if isCheck(endingAt: index - 1, work.source) {
+            if isCast(endingAt: index - 1, work.source) {
                 work.note(
                     at: index,
                     "a check for NSPersistentCloudKitContainer: no container is one here, and every container is an NSPersistentContainer; put it behind #if canImport(CloudKit), or decide without it"
                 )
                 continue
             }
+            let isCheck = work.source.isToken(index - 1, "is")
             work.note(
                 at: index,
-                "NSPersistentCloudKitContainer became NSPersistentContainer: nothing goes to iCloud from here",
-                isLeft: false)
+                isCheck
+                    ? "is NSPersistentCloudKitContainer became is NSPersistentContainer, which is always true: put it behind #if canImport(CloudKit) if other containers are to fail it"
+                    : "NSPersistentCloudKitContainer became NSPersistentContainer: nothing goes to iCloud from here",
+                isLeft: isCheck)
             work.replace(
                 index, through: index, by: "NSPersistentContainer",
                 otherwise: "NSPersistentCloudKitContainer: write NSPersistentContainer")
         }
     }
 
-    /// True if `is`, `as` or `as?` ends there: with the renamed class each would always succeed.
-    private static func isCheck(endingAt index: Int, _ source: SwiftSource) -> Bool {
-        let word = source.isToken(index, "?") && source.touches(index - 1, index) ? index - 1 : index
-        return source.isToken(word, "as") || source.isToken(index, "is")
+    /// True if `as` or `as?` ends there: with the renamed class each would always succeed, and what follows needs the cloud.
+    private static func isCast(endingAt index: Int, _ source: SwiftSource) -> Bool {
+        source.isToken(source.isToken(index, "?") && source.touches(index - 1, index) ? index - 1 : index, "as")
     }
 }
