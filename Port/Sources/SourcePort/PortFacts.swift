@@ -9,6 +9,8 @@ public struct PortFacts: Sendable {
         let candidates: [String: String]
         /// The types that its header names.
         let inherited: [String]
+        /// True for a class that other files can name without a type around it.
+        let isVisibleClass: Bool
     }
 
     private var declarations: [String: [Declaration]] = [:]
@@ -16,6 +18,8 @@ public struct PortFacts: Sendable {
     private(set) var typesOfFrameworks: [String: String] = [:]
     /// The types of the variables in the program's types, by name, and those of first parameters, by `method(`.
     private(set) var memberTypes: [String: Set<String>] = [:]
+    /// Classes whose bundles other files look into.
+    private var bundleClasses: Set<String> = []
     /// String literals of the program that could be the name of a class.
     private(set) var texts: Set<String> = []
 
@@ -35,6 +39,8 @@ public struct PortFacts: Sendable {
         guard case .source(let source) = SourceReading(bytes) else { return }
         addTexts(of: source)
         let reader = ItemReader(source)
+        bundleClasses.formUnion(BundleRule.foreignClasses(in: source, reader))
+        let outer = Set(reader.items(in: nil).map(\.keyword))
         let frameworks = FrameworkNames(source, reader, facts: PortFacts())
         for item in reader.types() {
             let header = TypeHeader(item, source)
@@ -48,7 +54,10 @@ public struct PortFacts: Sendable {
                 Declaration(
                     superclass: header.keyword == "class" ? header.inherited.first : nil,
                     objectiveCName: Self.objectiveCName(item, source), candidates: candidates,
-                    inherited: header.inherited))
+                    inherited: header.inherited,
+                    isVisibleClass: header.keyword == "class" && outer.contains(item.keyword)
+                        && !source.isExcluded[item.keyword]
+                        && !["private", "fileprivate"].contains(header.access)))
         }
     }
 
@@ -86,6 +95,12 @@ public struct PortFacts: Sendable {
     func objectiveCName(of type: String) -> String? {
         guard let found = declarations[type], found.count == 1 else { return nil }
         return found[0].objectiveCName
+    }
+
+    /// True if a class gives the bundle of its target to other files, one of which asks for it. One name must be one class.
+    func exportsBundle(_ type: String) -> Bool {
+        guard bundleClasses.contains(type), let found = declarations[type], found.count == 1 else { return false }
+        return found[0].isVisibleClass && typesOfFrameworks[type] == nil && memberTypes["resourceBundle"] == nil
     }
 
     /// The type with that name, in Swift or in Objective-C.

@@ -1,71 +1,86 @@
 /// `Bundle(for: Note.self)` → `Bundle.module`: the bundle of every class is the program's here, which has no resources of packages.
 enum BundleRule {
     /// Members of a bundle that `Bundle.module` answers as well. Its property list is the program's.
-    private static let lookups: Set<String> = [
+    fileprivate static let lookups: Set<String> = [
         "url", "urls", "path", "paths", "resourceURL", "resourcePath", "localizedString",
     ]
 
+    /// The member by which a class gives other targets the bundle of its own.
+    private static let export = "resourceBundle"
+
     static func apply(to work: inout PortingWork) {
-        let types = work.items.types().filter { work.isLive($0.keyword) }
-        var own: Set<String> = []
-        for item in types where !work.source.isToken(item.keyword, "extension") {
-            own.insert(TypeHeader(item, work.source).name)
-        }
         let isTest = work.imports(["XCTest", "Testing"])
+        let own = ownTypes(work.items)
         for index in work.live {
-            let source = work.source
-            if source.areTokens(from: index, ["(", "for", ":"]), let end = source.partner(index) {
-                replace(index, end, own, isTest: isTest, &work)
-            } else if ["url", "path"].contains(source.text(index)), isModelLookup(index, source) {
+            if let use = BundleUse(at: index, work.source, work.items) {
+                replace(use, own, isTest: isTest, &work)
+            } else if ["url", "path"].contains(work.source.text(index)), isModelLookup(index, work.source) {
                 work.note(
-                    at: index, about: source.text(index),
+                    at: index, about: work.source.text(index),
                     ": a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
                         + "NSPersistentContainer(name:) find it")
             }
         }
+        exportBundles(&work)
+    }
+
+    /// The classes of other files whose bundles a file looks into.
+    static func foreignClasses(in source: SwiftSource, _ items: ItemReader) -> Set<String> {
+        let uses = source.tokens.indices.lazy.filter { !source.isExcluded[$0] }
+            .compactMap { BundleUse(at: $0, source, items) }
+        return Set(uses.filter(\.canBeReplaced).compactMap(\.type)).subtracting(ownTypes(items))
+    }
+
+    private static func ownTypes(_ items: ItemReader) -> Set<String> {
+        let types = items.types().filter { !items.source.isExcluded[$0.keyword] }
+            .filter { !items.source.isToken($0.keyword, "extension") }
+        return Set(types.map { TypeHeader($0, items.source).name })
     }
 
     /// - Parameters:
-    ///   - opening: the parenthesis of `(for: Note.self)`.
     ///   - own: the types of the file. Others may be of another target, which has other resources.
     ///   - isTest: whether the file is a test, whose resources are often the program's.
-    private static func replace(
-        _ opening: Int, _ end: Int, _ own: Set<String>, isTest: Bool, _ work: inout PortingWork
-    ) {
-        let source = work.source
-        let isImplicit = source.areTokens(from: opening - 2, [".", "init"]) && source.beginsExpression(opening - 2)
-        let first = source.isToken(opening - 1, "init") ? opening - (isImplicit ? 2 : 3) : opening - 1
-        let isBundle = source.isToken(first, "Bundle") && work.isName(first)
-        let isTyped =
-            source.areTokens(from: first - 2, ["bundle", ":"])
-            || source.areTokens(from: first - 3, [":", "Bundle"]) && ["=", "{"].contains(source.text(first - 1))
-        let type = type(opening + 3..<end, work)
-        guard isBundle || isImplicit && type != nil else { return }
-        let isLookup = !source.isToken(end + 1, ".") || lookups.contains(source.text(end + 2))
-        guard let type, own.contains(type), isLookup, isBundle || isTyped else {
+    private static func replace(_ use: BundleUse, _ own: Set<String>, isTest: Bool, _ work: inout PortingWork) {
+        let isOwn = use.type.map(own.contains) ?? false
+        guard let type = use.type, use.canBeReplaced, isOwn || work.facts.exportsBundle(type) else {
             return work.note(
-                at: first,
+                at: use.tokens.lowerBound,
                 "Bundle(for:) is the program's bundle here, without resources: write Bundle.module in the target that has them, and "
                     + "let it export its bundle where another target needs it")
         }
-        let name = isBundle ? "Bundle.module" : ".module"
-        if work.replace(first, through: end, by: name, otherwise: "Bundle(for:): write \(name)") {
-            work.note(
-                at: first,
-                "Bundle(for:) became Bundle.module, the bundle of this target's resources: where another target has them, let it "
-                    + "export its bundle", isLeft: isTest)
-        }
+        let name = isOwn ? (use.isImplicit ? ".module" : "Bundle.module") : "\(type).\(export)"
+        guard
+            work.replace(
+                use.tokens.lowerBound, through: use.tokens.upperBound - 1, by: name,
+                otherwise: "Bundle(for:): write \(name)"),
+            isOwn
+        else { return }
+        work.note(
+            at: use.tokens.lowerBound,
+            "Bundle(for:) became Bundle.module, the bundle of this target's resources: where another target has them, let it "
+                + "export its bundle", isLeft: isTest)
     }
 
-    /// `Note` of `Note.self`; the type around it of `Self.self` and `type(of: self)`.
-    private static func type(_ tokens: Range<Int>, _ work: PortingWork) -> String? {
+    /// Adds `extension Note { public static var resourceBundle: Bundle { .module } }` for other files.
+    private static func exportBundles(_ work: inout PortingWork) {
         let source = work.source
-        let text = tokens.map(source.text).joined()
-        if ["Self.self", "type(of:self)"].contains(text) {
-            return work.items.path(to: tokens.lowerBound).last { $0.kind == .type }.map { TypeHeader($0, source).name }
+        for item in work.items.items(in: nil) where item.kind == .type && work.isLive(item.keyword) {
+            let header = TypeHeader(item, source)
+            guard header.keyword == "class", work.facts.exportsBundle(header.name) else { continue }
+            let access = ["public", "open"].contains(header.access) ? "public " : ""
+            let lines = [
+                "", "extension \(header.name) {",
+                "    /// The bundle of this target's resources, for other targets.",
+                "    \(access)static var \(export): Bundle { .module }", "}", "",
+            ]
+            let text = lines.joined(separator: source.lineBreak)
+            work.insert(source.bytes.last == .newline ? text : source.lineBreak + text, at: source.bytes.count)
+            work.note(
+                at: item.keyword, about: header.name,
+                " exports the bundle of this target's resources as \(export), in the place of Bundle(for:) elsewhere",
+                isLeft: false)
+            if !work.imports(["Foundation", "CoreData", "XCTest"]) { work.needsCoreData = true }
         }
-        guard tokens.count > 2, source.areTokens(from: tokens.upperBound - 2, [".", "self"]) else { return nil }
-        return source.text(tokens.upperBound - 3)
     }
 
     /// `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, of another bundle than that of the module or of a class.
@@ -77,5 +92,42 @@ enum BundleRule {
         return (index + 1..<min(end, index + 200)).contains {
             source.kind($0) == .stringText && ["momd", "mom"].contains(source.text($0))
         }
+    }
+}
+
+/// `Bundle(for: Note.self)`, or `.init(for: Note.self)` in the place of a bundle.
+private struct BundleUse {
+    let tokens: Range<Int>
+    /// The class, if it is named.
+    let type: String?
+    /// True for `.init(for:)`.
+    let isImplicit: Bool
+    /// True if what is asked of it another bundle of the class's target answers as well.
+    let canBeReplaced: Bool
+
+    /// - Parameter opening: the parenthesis.
+    init?(at opening: Int, _ source: SwiftSource, _ items: ItemReader) {
+        guard source.areTokens(from: opening, ["(", "for", ":"]), let end = source.partner(opening) else { return nil }
+        isImplicit = source.areTokens(from: opening - 2, [".", "init"]) && source.beginsExpression(opening - 2)
+        let first = source.isToken(opening - 1, "init") ? opening - (isImplicit ? 2 : 3) : opening - 1
+        let isBundle = source.isToken(first, "Bundle") && source.isWord(first) && !source.isToken(first - 1, ".")
+        let isTyped =
+            source.areTokens(from: first - 2, ["bundle", ":"])
+            || source.areTokens(from: first - 3, [":", "Bundle"]) && ["=", "{"].contains(source.text(first - 1))
+        type = Self.type(opening + 3..<end, source, items)
+        guard isBundle || isImplicit && type != nil else { return nil }
+        let isLookup = !source.isToken(end + 1, ".") || BundleRule.lookups.contains(source.text(end + 2))
+        canBeReplaced = isLookup && (isBundle || isTyped)
+        tokens = first..<end + 1
+    }
+
+    /// `Note` of `Note.self`; the type around it of `Self.self` and `type(of: self)`.
+    private static func type(_ tokens: Range<Int>, _ source: SwiftSource, _ items: ItemReader) -> String? {
+        let text = tokens.map(source.text).joined()
+        if ["Self.self", "type(of:self)"].contains(text) {
+            return items.path(to: tokens.lowerBound).last { $0.kind == .type }.map { TypeHeader($0, source).name }
+        }
+        guard tokens.count > 2, source.areTokens(from: tokens.upperBound - 2, [".", "self"]) else { return nil }
+        return source.text(tokens.upperBound - 3)
     }
 }
