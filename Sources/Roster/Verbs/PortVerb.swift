@@ -6,28 +6,23 @@ extension Flags {
     static let inPlace = Flag<Bool>("in-place", letter: "i", help: "Change the files, and print their paths.")
 
     static let portReport = Flag<Bool>("json", help: "Print the report as JSON instead of the diff or the paths.")
+
+    static let package = Flag<Bool>(
+        "package", help: "Write the Package.swift that DIR lacks; with --in-place change the files, too.")
+
+    static let rosterSources = Flag<String>(
+        "roster", value: "PATH", completion: .files,
+        help: "With --package: path or address of the package that has CoreData.")
 }
 
-enum PackageFlag: CommandFlag {
-    static let name = "package"
-    static let help = "Write the Package.swift that DIR lacks; with --in-place change the files, too."
-    typealias Value = Bool
-}
-
-enum RosterSourcesFlag: CommandFlag {
-    static let name = "roster"
-    static let placeholder: String? = "PATH"
-    static let completion = WordCompletion.files
-    static let help = "With --package: path or address of the package that has CoreData."
-    typealias Value = String
-}
-
-/// Its help and arguments; `roster-port`, a package of its own in `Port`, does it.
+/// Help and arguments of `port`. The program `roster-port`, of the package `Port`, does the work.
 enum PortVerb: CommandVerb {
     static let name = "port"
     static let summary = "Rewrite Swift source that was written for Apple's Core Data for this package."
     static let operands = [Operand(name: "DIR", completion: .files)]
-    static let flags: [any CommandFlag] = [Flags.inPlace, Flags.portReport]
+    static let flags: [any CommandFlag] = [
+        Flags.inPlace, Flags.portReport, Flags.package, Flags.rosterSources,
+    ]
     static let notes = """
         Prints what would change as a diff (for patch -p1 in DIR). Standard error lists what is left to do, each sentence
         once with its places, and the numbers of files, edits and places. Exit status 3: something is left to do.
@@ -45,15 +40,15 @@ enum PortVerb: CommandVerb {
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        var words: [String] = []
-        if arguments.has(Flags.inPlace) { words.append("--\(Flags.inPlace.name)") }
-        if arguments.has(Flags.portReport) { words.append("--\(Flags.portReport.name)") }
+        let switches = [Flags.inPlace, Flags.portReport, Flags.package].filter(arguments.has)
+        var words = switches.map { "--\($0.name)" }
+        if let roster = try arguments.value(Flags.rosterSources) { words += ["--\(Flags.rosterSources.name)", roster] }
         throw become("roster-port", words + ["--"] + arguments.operands)
     }
 
-    /// Runs a program in this process, as git runs its verbs: the one beside this program, else the first in `PATH`.
+    /// Runs a program in this process: the one in this program's folder, or else the first in `PATH`.
     ///
-    /// - Returns: The reason why it cannot be run; else the call does not return.
+    /// - Returns: the reason why the program cannot be run; otherwise the call does not return.
     private static func become(_ name: String, _ words: [String]) -> CommandError {
         let beside = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         let arguments = ([name] + words).map { strdup($0) }
