@@ -29,7 +29,7 @@ package struct OutputPlace {
 
     /// True for any SQLite database, log or journal, whatever its name, and for XML and binary stores.
     private static func isStore(_ path: String) -> Bool {
-        guard StorePlace.isPlainFile(path), let bytes = beginning(of: path) else { return false }
+        guard StorePlace.isPlainFile(path), let bytes = StoreHeader.start(of: path) else { return false }
         func begins(_ other: [UInt8]) -> Bool { bytes.starts(with: other) }
         let ofSQLite: [[UInt8]] = [
             Array("SQLite format 3".utf8), [0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83],
@@ -42,14 +42,7 @@ package struct OutputPlace {
         return (try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: place.type, at: place.url)) != nil
     }
 
-    private static func beginning(of path: String) -> Data? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        return try? file.read(upToCount: 16)
-    }
-
-    /// The store that a file belongs to by its name: as a log, index, journal (even one that does not exist yet) or
-    /// external value.
+    /// The store to which a file belongs by its name: a log, index or journal, also one that is not there yet, or an external value.
     static func owner(of path: String) -> String? {
         for suffix in ["-wal", "-shm", "-journal"] where path.hasSuffix(suffix) {
             let store = String(path.dropLast(suffix.count))

@@ -58,9 +58,9 @@ public struct StorePlace: Sendable {
     public var type: NSPersistentStore.StoreType {
         if isOnServer { return .postgreSQL }
         if let beginning {
-            if beginning.starts(with: Data("SQLite format 3".utf8)) { return .sqlite }
-            if beginning.starts(with: Data("<?xml".utf8)) { return .xml }
-            if ["RosterBinary1", "bplist"].contains(where: { beginning.starts(with: Data($0.utf8)) }) {
+            if beginning.starts(with: "SQLite format 3".utf8) { return .sqlite }
+            if beginning.starts(with: "<?xml".utf8) { return .xml }
+            if ["RosterBinary1", "bplist"].contains(where: { beginning.starts(with: $0.utf8) }) {
                 return .binary
             }
             return .sqlite
@@ -73,12 +73,9 @@ public struct StorePlace: Sendable {
         }
     }
 
-    private var beginning: Data? {
+    private var beginning: [UInt8]? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-        guard Self.isPlainFile(url.path) else { return Data() }
-        guard let file = try? FileHandle(forReadingFrom: url) else { return nil }
-        defer { try? file.close() }
-        return try? file.read(upToCount: 16) ?? Data()
+        return Self.isPlainFile(url.path) ? StoreHeader.start(of: url.path) : []
     }
 
     /// True if `path` is a plain file. Opening a pipe would wait for its writer.

@@ -32,9 +32,7 @@ public struct StoreWords {
 
     /// True if a file begins with SQLite's magic bytes.
     public static func looksLikeStore(_ path: String) -> Bool {
-        guard StorePlace.isPlainFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
-        defer { try? file.close() }
-        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+        StorePlace.isPlainFile(path) && StoreHeader.start(of: path) == Array("SQLite format 3\0".utf8)
     }
 
     /// The names of the entities, sorted.

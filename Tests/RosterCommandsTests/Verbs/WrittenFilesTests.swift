@@ -39,6 +39,28 @@ import Testing
         ]
     }
 
+    /// A process that closes a descriptor of a file loses all its locks on it: other programs would take the store for closed.
+    @Test func anOpenStoreKeepsItsLocks() throws {
+        let url = URL(fileURLWithPath: store)
+        let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let file = try #require(try FileManager.default.attributesOfItem(atPath: store)[.systemFileNumber])
+        func isLocked() throws -> Bool {
+            try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").contains {
+                $0.contains(" POSIX ") && $0.contains(" \(getpid()) ") && $0.contains(":\(file) ")
+            }
+        }
+        #expect(try isLocked())
+        #expect(try sample.list().count > 1 && isLocked())
+        for writer in writers(store) {
+            #expect(throws: (any Error).self, "\(writer.verb)") { try writer.run() }
+            #expect(try isLocked(), "\(writer.verb)")
+        }
+        #expect(try StoreWords.looksLikeStore(store) && isLocked())
+        withExtendedLifetime(coordinator) {}
+    }
+
     @Test func noVerbWritesOverAStoreOrAFileThatBelongsToOne() throws {
         for name in ["other.sqlite", "other.mom", "other.swift", "x.xml", "x.binary"] {
             let made = folder.path("made." + (name as NSString).pathExtension)

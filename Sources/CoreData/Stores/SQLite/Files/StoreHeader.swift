@@ -7,7 +7,7 @@ import Glibc
 // process, so an open file is read through its existing descriptor.
 
 /// Reads the beginning of a store's file.
-enum StoreHeader {
+package enum StoreHeader {
     private static let mark = Array("SQLite format 3\0".utf8)
 
     /// - Throws: an ``SQLiteError`` if the file has a log or journal and is neither empty nor an SQLite database.
@@ -39,8 +39,8 @@ enum StoreHeader {
     /// True if the header is that of a store with a write-ahead log.
     static func usesLog(_ path: String) -> Bool { start(of: path, count: 20)?.suffix(2) == [2, 2] }
 
-    /// `nil` if the file cannot be read.
-    private static func start(of path: String, count: Int = mark.count) -> [UInt8]? {
+    /// The first bytes of a file; nil if it cannot be read. Does not drop the locks of an open store.
+    package static func start(of path: String, count: Int = 16) -> [UInt8]? {
         var own = stat()
         guard stat(path, &own) == 0 else { return nil }
         let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
