@@ -5,7 +5,7 @@ import Testing
     /// Lines of code per room, without comments and blank lines. A commit that raises a number gives the reason; a
     /// commit that makes a room smaller lowers it.
     private static let budgets = [
-        "CoreData": 45_950,
+        "CoreData": 46_090,
         "CoreDataImport": 1_250,
         "CoreDataPostgreSQL": 300,
         "CoreDataPredicates": 300,
@@ -16,7 +16,7 @@ import Testing
         "PostgreSQLAccess": 850,
         "PredicateSyntax": 1_150,
         "Roster": 13_410,
-        "RosterCommands": 6_150,
+        "RosterCommands": 6_140,
         "SQLiteAccess": 1_400,
         "ServerStores": 4_900,
         "StoreConformance": 2_050,
