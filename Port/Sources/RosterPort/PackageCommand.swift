@@ -27,17 +27,18 @@ struct PackageCommand {
             return packages.last == path || PackageLayout.isWholeFolder(path)
         }
         if let problem { throw problem }
-        let layout = try layout(of: folder, paths, surroundings)
+        var notes: [String] = []
+        let layout = try layout(of: folder, paths, surroundings) { notes.append($0) }
         guard !layout.isEmpty else {
             throw CommandError.failure("\(path) has no Swift files. Name the folder that has the .xcodeproj")
         }
         let text = PackageManifest(name: folderName, roster: roster, layout: layout).text
         guard try FileWriter.create(manifest, Array(text.utf8)) else { throw exists }
         try surroundings.write("wrote \(VisibleText.shown(manifest))\n")
-        let nested = packages.sorted().map {
+        let nested = Set(packages).subtracting(layout.localPackages).sorted().map {
             "\($0): left out, since it is a package of its own. Add it as a dependency"
         }
-        for line in layout.remarks + nested { remark(VisibleText.oneLine(line)) }
+        for line in layout.remarks + nested + notes { remark(VisibleText.oneLine(line)) }
         let missing = layout.missingModules
         if !missing.isEmpty {
             remark(
@@ -49,22 +50,27 @@ struct PackageCommand {
 
     /// The layout of the program as it is when it is ported.
     private func layout(
-        of folder: SourceFolder, _ paths: [String], _ surroundings: Surroundings
+        of folder: SourceFolder, _ paths: [String], _ surroundings: Surroundings, remark: (String) -> Void
     ) throws -> PackageLayout {
+        let projects = paths.filter { $0.hasSuffix(".xcodeproj/") && $0.firstIndex(of: "/") == $0.lastIndex(of: "/") }
+        let packages = projects.flatMap { project -> [XcodePackage] in
+            let file = project + "project.pbxproj"
+            do {
+                return try XcodeProject(try folder.read(file)).packages
+            } catch {
+                remark("\(file): its packages are not known, since it cannot be read. \(CommandError.line(for: error))")
+                return []
+            }
+        }
+        // The name of the only project is that of the program.
+        let name = projects.count == 1 ? String(projects[0].dropLast(".xcodeproj/".count)) : folderName
         let swift = paths.filter { $0.hasSuffix(".swift") }
         let facts = PortFacts(of: try swift.map { try folder.read($0) })
-        return try PackageLayout(name: programName(paths), paths: paths) { file in
+        return try PackageLayout(name: name, paths: paths, packages: packages) { file in
             if surroundings.isStopped() { throw CommandError.failure("stopped, and nothing was written") }
             return SourcePort.port(try folder.read(file), knowing: facts).text
         }
     }
 
     private var folderName: String { URL(fileURLWithPath: path).standardizedFileURL.lastPathComponent }
-
-    /// The name of the only Xcode project, else that of the folder.
-    private func programName(_ paths: [String]) -> String {
-        let suffix = ".xcodeproj/"
-        let projects = paths.filter { $0.hasSuffix(suffix) && $0.firstIndex(of: "/") == $0.lastIndex(of: "/") }
-        return projects.count == 1 ? String(projects[0].dropLast(suffix.count)) : folderName
-    }
 }

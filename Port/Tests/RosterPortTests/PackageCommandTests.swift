@@ -115,6 +115,43 @@ import Testing
         #expect(throws: CommandError.self) { try package("nowhere") }
     }
 
+    @Test func theProjectNamesPackages() throws {
+        try writeApp()
+        try write("App/Kit/Net.swift", "import Net\nimport Lib\nimport Gone\n")
+        try write(
+            "App/My App.xcodeproj/project.pbxproj",
+            """
+            // !$*UTF8*$!
+            { archiveVersion = 1; objects = {
+            A1 /* XCRemoteSwiftPackageReference "net" */ = { isa = XCRemoteSwiftPackageReference;
+                repositoryURL = "https://example.org/net.git"; requirement = { kind = upToNextMajorVersion; minimumVersion = 1.2.0; }; };
+            A2 = { isa = XCLocalSwiftPackageReference; relativePath = Kit/Lib; };
+            A3 = { isa = XCRemoteSwiftPackageReference; repositoryURL = "x"; requirement = { kind = unheardOf; }; };
+            B1 /* Net */ = { isa = XCSwiftPackageProductDependency; package = A1; productName = Net; };
+            B2 = { isa = XCSwiftPackageProductDependency; package = A2; productName = Lib; };
+            B3 = { isa = XCSwiftPackageProductDependency; package = A3; productName = Gone; };
+            B4 = { isa = XCSwiftPackageProductDependency; productName = Gone; };
+            }; rootObject = R; }
+            """)
+        let printed = try package()
+        let text = try folder.contents("App/Package.swift")
+        #expect(text.contains(".package(url: \"https://example.org/net.git\", from: \"1.2.0\"),"))
+        #expect(text.contains(".package(path: \"Kit/Lib\"),"))
+        #expect(
+            text.contains(
+                "dependencies: [.product(name: \"Net\", package: \"net\"), .product(name: \"Lib\", package: \"Lib\")],")
+        )
+        #expect(printed.missing == 1 && printed.remarks.count == 1 && printed.remarks[0].contains(": Gone. "))
+    }
+
+    @Test(arguments: ["", "{", "{ objects = (a); }", "{ objects = { A = b; B = { isa = (c); }; }; }", "\u{0}\u{1}"])
+    func aProjectThatIsNoneIsNoHindrance(_ text: String) throws {
+        try writeApp()
+        try write("App/My App.xcodeproj/project.pbxproj", text)
+        let printed = try package()
+        #expect(printed.text.hasPrefix("wrote ") && printed.missing == 0)
+    }
+
     @Test func aStopWritesNothing() throws {
         try writeApp()
         let before = try contents()

@@ -18,8 +18,10 @@ import Testing
     }
 
     /// - Parameter files: contents by path; folders that count as one thing end in a slash.
-    private func made(_ files: [String: String], name: String = "Notes") -> Made {
-        let layout = PackageLayout(name: name, paths: files.keys.sorted()) { Array((files[$0] ?? "").utf8) }
+    private func made(_ files: [String: String], name: String = "Notes", _ packages: [XcodePackage] = []) -> Made {
+        let layout = PackageLayout(name: name, paths: files.keys.sorted(), packages: packages) {
+            Array((files[$0] ?? "").utf8)
+        }
         let manifest = PackageManifest(name: name, roster: "/roster", layout: layout)
         return Made(text: manifest.text, remarks: layout.remarks, missing: layout.missingModules)
     }
@@ -162,6 +164,45 @@ import Testing
         ])
         #expect(package.target("App").contains("exclude: [\"B/seed.json\", \"Lib\", \"old.c\"],"))
         #expect(package.remarks == ["App/B/seed.json: left out, since the target has a resource of that name"])
+    }
+
+    @Test func packagesOfTheProjectAreThoseOfImports() {
+        let address = "https://example.org/Alamofire.git"
+        let package = made(
+            ["App/A.swift": "import Alamofire\nimport Core\nimport Kit\nimport Unknown\n", "Kit/K.swift": ""],
+            name: "Notes",
+            [
+                XcodePackage(place: .address(address, .nextMajor(from: "5.8.0")), products: ["Alamofire", "Extras"]),
+                XcodePackage(place: .folder("Packages/Model"), products: ["Core", "Kit"]),
+                XcodePackage(place: .address("git@example.org:a/Unused", .branch("main")), products: ["Unused"]),
+            ])
+        #expect(
+            package.text.contains(
+                """
+                    dependencies: [
+                        .package(name: "roster", path: "/roster"),
+                        .package(url: "https://example.org/Alamofire.git", from: "5.8.0"),
+                        .package(path: "Packages/Model"),
+                    ],
+
+                """))
+        let products =
+            ".product(name: \"Alamofire\", package: \"Alamofire\"), .product(name: \"Core\", package: \"Model\")"
+        #expect(package.target("App").contains { $0 == "dependencies: [\"Kit\", \(products)]," })
+        #expect(package.missing == ["Unknown"])
+    }
+
+    @Test(arguments: [
+        (XcodePackage.Version.nextMinor(from: "1.2.3"), ".upToNextMinor(from: \"1.2.3\")"),
+        (.range(from: "1.0.0", to: "2.1.0"), "\"1.0.0\"..<\"2.1.0\""), (.exact("1.0.0-b.1"), "exact: \"1.0.0-b.1\""),
+        (.branch("a\"b"), #"branch: "a\"b""#), (.revision("abc"), "revision: \"abc\""),
+    ])
+    func versionsAreThoseOfTheProject(_ version: XcodePackage.Version, _ text: String) {
+        let package = made(
+            ["A/A.swift": "import B\n"],
+            [XcodePackage(place: .address("git@example.org:x/y.git", version), products: ["B"])])
+        #expect(package.text.contains(".package(url: \"git@example.org:x/y.git\", \(text)),"))
+        #expect(package.target("A").contains("dependencies: [.product(name: \"B\", package: \"y\")],"))
     }
 
     @Test func anAddressNamesThePackage() {

@@ -4,9 +4,15 @@ public struct PackageLayout {
     private(set) var targets: [PackageTarget] = []
     /// Things left out and renamed, a line each.
     public private(set) var remarks: [String] = []
-    /// Modules that the source imports, and neither the package nor the toolchain nor roster has.
+    /// Packages with modules that the source imports. A product is taken for a module of its name.
+    private(set) var packages: [XcodePackage] = []
+    /// Folders of packages among them.
+    public var localPackages: Set<String> {
+        Set(packages.compactMap { if case .folder(let path) = $0.place { path } else { nil } })
+    }
+    /// Modules that the source imports, and neither a package nor the toolchain nor roster has.
     public var missingModules: [String] {
-        let known = Self.present.union(targets.map(\.module))
+        let known = Self.present.union(targets.map(\.module)).union(packages.flatMap(\.products))
         return Set(targets.flatMap(\.evidence.imports)).subtracting(known).sorted()
     }
     /// True if no folder has Swift files.
@@ -32,8 +38,11 @@ public struct PackageLayout {
     /// - Parameters:
     ///   - name: of the program, for a target whose folder has none.
     ///   - paths: of all its files and of those folders that count as one thing, relative to it. Folders end in a slash.
+    ///   - packages: those of the Xcode project.
     ///   - source: The contents of each Swift file, ported.
-    public init(name: String, paths: [String], source: (String) throws -> [UInt8]) rethrows {
+    public init(
+        name: String, paths: [String], packages: [XcodePackage] = [], source: (String) throws -> [UInt8]
+    ) rethrows {
         let swift = paths.filter { $0.hasSuffix(".swift") && $0.split(separator: "/").first != "Package.swift" }
         var evidence: [String: TargetEvidence] = [:]
         for path in swift {
@@ -51,6 +60,9 @@ public struct PackageLayout {
         targets.sort { ($0.evidence.hasTests ? 1 : 0, $0.path) < ($1.evidence.hasTests ? 1 : 0, $1.path) }
         nameTested()
         nameUniquely(name)
+        let foreign = Set(targets.flatMap(\.evidence.imports)).subtracting(targets.map(\.module))
+        self.packages = packages.map { XcodePackage(place: $0.place, products: $0.products.intersection(foreign)) }
+            .filter { !$0.products.isEmpty }
         for path in grouping.stray where PackageTarget.isModel(path) {
             remarks.append(
                 "\(path.dropLast()): left out, since no Swift file is beside it. Move it into the folder of a target")

@@ -19,7 +19,7 @@ public struct PackageManifest {
 
         let package = Package(
             name: \(quoted(name)),
-            dependencies: [\(dependency)],
+            dependencies: [\(dependencies)],
             targets: [
         \(layout.targets.map(target).joined(separator: "\n"))
             ],
@@ -30,19 +30,21 @@ public struct PackageManifest {
         """
     }
 
+    /// The package with `CoreData`.
+    private var source: XcodePackage {
+        XcodePackage(place: .address(roster, .branch("main")), products: [])
+    }
+
     private var isAddress: Bool { roster.contains("://") }
 
-    private var dependency: String {
-        isAddress
-            ? ".package(url: \(quoted(roster)), branch: \"main\")"
-            : ".package(name: \"roster\", path: \(quoted(roster)))"
+    private var dependencies: String {
+        let own = isAddress ? source.dependency : ".package(name: \"roster\", path: \(quoted(roster)))"
+        let all = [own] + layout.packages.map(\.dependency)
+        return all.count == 1 ? own : "\n" + all.map { "        \($0),\n" }.joined() + "    "
     }
 
-    /// What the package's products are named by: for an address, its last part.
-    private var package: String {
-        guard isAddress, let last = roster.split(separator: "/").last else { return quoted("roster") }
-        return quoted(String(last.hasSuffix(".git") ? last.dropLast(4) : last))
-    }
+    /// What the products of the package with `CoreData` are named by.
+    private var package: String { quoted(isAddress ? source.identity : "roster") }
 
     private func target(_ target: PackageTarget) -> String {
         let evidence = target.evidence
@@ -51,6 +53,10 @@ public struct PackageManifest {
             .map(quoted)
         if target.hasModel || evidence.imports.contains("CoreData") {
             dependencies.append(".product(name: \"CoreData\", package: \(package))")
+        }
+        for package in layout.packages {
+            dependencies += package.products.intersection(evidence.imports).sorted()
+                .map { ".product(name: \(quoted($0)), package: \(quoted(package.identity)))" }
         }
         let plugins = target.hasModel ? [".plugin(name: \"GenerateModelClasses\", package: \(package))"] : []
         let lines =
@@ -66,14 +72,5 @@ public struct PackageManifest {
 
     private func path(_ file: String) -> String { quoted(file.hasSuffix("/") ? String(file.dropLast()) : file) }
 
-    private func quoted(_ text: String) -> String {
-        let escaped = text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\\", "\"": "\\\(scalar)"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F: "\\u{\(String(scalar.value, radix: 16))}"
-            default: String(scalar)
-            }
-        }
-        return "\"\(escaped.joined())\""
-    }
+    private func quoted(_ text: String) -> String { text.quotedForSwift }
 }
