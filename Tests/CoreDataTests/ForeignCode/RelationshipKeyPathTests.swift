@@ -55,6 +55,20 @@ final class ShopCustomer: NSManagedObject {
         NSSortDescriptor(keyPath: keyPath, ascending: true).key
     }
 
+    @Test func keyPathsOfUnknownTypeHaveKeys() throws {
+        let desk = try MigrationDesk()
+        let container = try desk.open(Self.model())
+        defer { withExtendedLifetime(container) {} }
+        let keyPaths: [AnyKeyPath] = [
+            \ShopOrder.id, \ShopOrder.nickname, \ShopOrder.customer?.name, \ShopOrder.lines,
+            \ShopOrder.debugDescription,
+        ]
+        // Of another class, which leaves no mark.
+        #expect(ShopLine.key(of: \ShopOrder.id) == nil && ShopLine.key(of: \String.count) == nil)
+        #expect(keyPaths.map { ShopOrder.key(of: $0) } == ["id", "nickname", "customer.name", "lines", nil])
+        #expect(NSManagedObject.key(of: \ShopOrder.id) == nil)
+    }
+
     @Test func keyPathsAreConvertedToTheWholePath() throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())

@@ -2,7 +2,11 @@ import Foundation
 
 /// Converts `\Team.wins` to the key `wins`, and `\Team.homeVenue?.name` to the key path `homeVenue.name`.
 extension NSManagedObject: KeyPathNaming {
-    static func key(of keyPath: AnyKeyPath) -> String? { KeyPathNames.key(of: keyPath, root: self) }
+    /// The dotted key path for a key path of this class: `name` for `\Team.name`. An addition to Apple's interface, where Objective-C
+    /// knows the names. On any thread.
+    ///
+    /// - Returns: nil if the class has no entity in the models in use, or `keyPath` does not read a modelled property.
+    public static func key(of keyPath: AnyKeyPath) -> String? { KeyPathNames.key(of: keyPath, root: self) }
 }
 
 /// A cache of the keys for Swift key paths of managed properties.
@@ -16,20 +20,20 @@ enum KeyPathNames {
     // SAFETY: the lock protects all of it.
     private final class Known: @unchecked Sendable {
         private let lock = NSLock()
-        private var keys: [AnyKeyPath: String?] = [:]
+        private var keys: [ObjectIdentifier: [AnyKeyPath: String?]] = [:]
 
-        subscript(keyPath: AnyKeyPath) -> String?? {
-            get { lock.withLock { keys[keyPath] } }
-            set { lock.withLock { keys[keyPath] = newValue } }
+        subscript(keyPath: AnyKeyPath, root: NSManagedObject.Type) -> String?? {
+            get { lock.withLock { keys[ObjectIdentifier(root)]?[keyPath] } }
+            set { lock.withLock { keys[ObjectIdentifier(root), default: [:]][keyPath] = newValue } }
         }
     }
 
     /// The key; `nil` for a class without an entity in the models in use, or a property outside the model.
     static func key(of keyPath: AnyKeyPath, root: NSManagedObject.Type) -> String? {
-        if let found = known[keyPath] { return found }
+        if let found = known[keyPath, root] { return found }
         guard root != NSManagedObject.self, let entity = ManagedObjectClasses.knownEntity(of: root) else { return nil }
         let key = KeyPathSearch(keyPath, root, entity).key()
-        known[keyPath] = .some(key)
+        known[keyPath, root] = .some(key)
         return key
     }
 }
