@@ -88,10 +88,10 @@ extension Flag where Value == Bool {
     }
 }
 
-extension Flag where Value == Int {
+extension Flag where Value: FixedWidthInteger & SendableMetatype {
     init(_ name: String, value placeholder: String, help: String) {
         self.init(name, value: placeholder, help: help) { text in
-            guard let number = Int(text), number >= 0 else {
+            guard let number = Value(text), number >= 0 else {
                 throw CommandError.misuse("--\(name) wants a whole number from 0, not “\(text)”")
             }
             return number

@@ -45,13 +45,7 @@ extension Flags {
     static let count = Flag<Int>("count", value: "N", help: "So many matches (\(SimulateCommand.defaultCount)).")
 
     static let seed = Flag<UInt64>(
-        "seed", value: "N", help: "The same matches every time for the same store and the same N."
-    ) { text in
-        guard let number = UInt64(text) else {
-            throw CommandError.misuse("--seed wants a whole number from 0, not “\(text)”")
-        }
-        return number
-    }
+        "seed", value: "N", help: "The same matches every time for the same store and the same N.")
 
     static let sql = Flag<String>(
         "sql", value: "FILE", mayLackValue: true,
