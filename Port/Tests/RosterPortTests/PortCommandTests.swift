@@ -79,6 +79,14 @@ import Testing
         #expect(try port(inPlace: true).text.isEmpty)
     }
 
+    /// A killed run leaves at most one file, which the next run replaces.
+    @Test func theFileOfAKilledRunIsReplaced() throws {
+        try write("Note.swift", Self.before)
+        try write("Note.swift.roster-port.part", "half")
+        _ = try port(inPlace: true)
+        #expect(try files() == ["Note.swift"] && folder.contents("Note.swift") == Self.after)
+    }
+
     @Test func linksAndFoldersOfToolsAreLeftAlone() throws {
         let elsewhere = try TemporaryFolder()
         _ = try elsewhere.file("Away.swift", Self.before)

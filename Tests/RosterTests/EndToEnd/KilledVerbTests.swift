@@ -21,12 +21,6 @@ import Testing
         let made = original.url.appendingPathComponent("made")
         try fill(made)
         try FileManager.default.moveItem(atPath: original.store, toPath: made.path + "/WorldCup.sqlite")
-        let source = made.appendingPathComponent("Source")
-        try FileManager.default.createDirectory(at: source, withIntermediateDirectories: true)
-        for number in 0..<20 {
-            try Data("class A\(number): NSManagedObject { @NSManaged var name: String }\n".utf8)
-                .write(to: source.appendingPathComponent("A\(number).swift"))
-        }
     }
 
     private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
@@ -186,7 +180,6 @@ import Testing
                 name: "history", arguments: ["history", path("WorldCup.sqlite"), "--delete-before", "2"],
                 store: "WorldCup.sqlite", count: nil),
             Verb(name: "check", arguments: ["check", store, "--repair"], store: "Clips.sqlite"),
-            Verb(name: "port", arguments: ["port", "--in-place", path("Source")]),
             Verb(name: "model", arguments: ["model", store, "-o", path("Out.xcdatamodeld")]),
             Verb(name: "model compile", arguments: ["model", "compile", model, "-o", path("Out.momd")]),
             Verb(
