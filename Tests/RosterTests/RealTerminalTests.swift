@@ -35,13 +35,13 @@ final class Terminal {
 
     init(command: String, width: Int, height: Int, environment: String = "") throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        // A test run that is killed leaves no terminal.
-        let watch =
-            "(while kill -0 \(getpid()) 2>/dev/null; do sleep 2; done; '\(Self.tmux ?? "tmux")' -S '\(folder)/socket' kill-server) &"
         try run([
             "-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
-            "\(watch) env XDG_CACHE_HOME=\(folder) XDG_STATE_HOME=\(folder) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
+            "env XDG_CACHE_HOME=\(folder) XDG_STATE_HOME=\(folder) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
         ])
+        // A test run that is killed leaves no terminal.
+        let end = "'\(Self.tmux ?? "tmux")' -S '\(folder)/socket' kill-server"
+        try run(["run-shell", "-b", "while kill -0 \(getpid()) 2>/dev/null; do sleep 2; done; \(end)"])
     }
 
     deinit {
