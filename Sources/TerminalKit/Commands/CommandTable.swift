@@ -63,21 +63,17 @@ public struct CommandTable<Target>: Sendable {
                 problems.append((name, "unknown command “\(name)”"))
                 continue
             }
-            let others = table.commands.filter { $0.name != name }
             let candidate = CommandTable(
-                others.map { command in command.bound(to: command.keys.filter { !keys.contains($0) }) }
-                    + [table.commands.first { $0.name == name }].compactMap { $0?.bound(to: keys) })
+                table.commands.map { command in
+                    command.bound(to: command.name == name ? keys : command.keys.filter { !keys.contains($0) })
+                })
             if let problem = candidate.problems.first {
                 problems.append((name, problem))
                 continue
             }
-            table = table.rebound { $0.name == name ? keys : $0.keys.filter { !keys.contains($0) } }
+            table = candidate
         }
         return (table, problems)
-    }
-
-    private func rebound(_ keys: (Command<Target>) -> [KeySequence]) -> CommandTable {
-        CommandTable(commands.map { $0.bound(to: keys($0)) })
     }
 
     /// Looks up a key sequence.
