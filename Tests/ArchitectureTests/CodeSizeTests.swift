@@ -15,7 +15,7 @@ import Testing
         "ModelFiles": 5_700,
         "PostgreSQLAccess": 850,
         "PredicateSyntax": 1_150,
-        "Roster": 13_410,
+        "Roster": 13_390,
         "RosterCommands": 6_140,
         "SQLiteAccess": 1_400,
         "ServerStores": 4_900,

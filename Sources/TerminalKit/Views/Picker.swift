@@ -82,6 +82,8 @@ public final class Picker: Layer {
     public let source: any PickerSource
     /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
+    /// `true`: keys are text.
+    public var acceptsText: Bool { true }
     private var editor = LineEditor()
     private var cursor = 0
     private var top = 0

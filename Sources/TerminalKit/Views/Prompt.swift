@@ -36,6 +36,8 @@ public final class Prompt: Layer {
     public var editor: LineEditor
     /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
+    /// `true`: keys are text.
+    public var acceptsText: Bool { true }
     /// The error in the input, shown below it.
     public var problem: Problem?
     /// A hint shown while there is no error.

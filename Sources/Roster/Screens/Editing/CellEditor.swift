@@ -18,6 +18,7 @@ final class CellEditor: Layer {
     private var isNothing: Bool
     private(set) var problem: String?
     private(set) var isFinished = false
+    var acceptsText: Bool { true }
 
     /// Edits the value under the cursor in the focused column. Relationships open the form, choices their picker.
     static func open(in list: ListScreen) {

@@ -49,10 +49,7 @@ extension Browser {
     }
 
     /// True if the user is typing text. The next keys would answer a question that appears now.
-    var isTyping: Bool {
-        guard let top = layers.top, !top.isFinished else { return false }
-        return top is CellEditor || top is Form || top is Prompt || top is Picker
-    }
+    var isTyping: Bool { layers.top.map { !$0.isFinished && $0.acceptsText } ?? false }
 
     /// Postpones the question to the next save.
     private func keep(_ lost: [LostEdit]) {

@@ -5,17 +5,9 @@ import Translation
 protocol KeyHelping: Layer {
     /// The title of the list, and the keys with their descriptions, in English.
     var keyHelp: (title: String, keys: [(keys: String, help: String)]) { get }
-    /// True if `?` is a character to type in the layer.
-    var takesText: Bool { get }
-}
-
-extension KeyHelping {
-    var takesText: Bool { false }
 }
 
 extension Form: KeyHelping {
-    var takesText: Bool { true }
-
     var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
         (
             "Keys of the form",
@@ -40,9 +32,9 @@ extension Browser {
                 }
                     ?? sentence("\(key.label) means nothing here"))
         }
-        let isHelpKey = key == Key(.function(1)) || !layer.takesText && key == Key(.character("?"))
+        let isHelpKey = key == Key(.function(1)) || !layer.acceptsText && key == Key(.character("?"))
         guard isHelpKey else {
-            let help = layer.takesText ? "F1" : "?"
+            let help = layer.acceptsText ? "F1" : "?"
             return say(sentence("\(key.label) means nothing here; \(help) lists the keys"))
         }
         let help = layer.keyHelp
