@@ -1,11 +1,12 @@
-/// `Bundle(for: Note.self)` → `Bundle.module`: the bundle of every class is the program's here, which has no resources of packages.
+/// `Bundle(for: Note.self)` → `Bundle.module`. On Linux, `Bundle(for:)` returns the main bundle for every class. The
+/// main bundle does not contain the resources of packages.
 enum BundleRule {
-    /// Members of a bundle that `Bundle.module` answers as well. Its property list is the program's.
+    /// Members of `Bundle` that also work on `Bundle.module`. Its property list is that of the program.
     fileprivate static let lookups: Set<String> = [
         "url", "urls", "path", "paths", "resourceURL", "resourcePath", "localizedString",
     ]
 
-    /// The member by which a class gives other targets the bundle of its own.
+    /// Name of the member that gives other targets access to the bundle of a class's target.
     private static let export = "resourceBundle"
 
     static func apply(to work: inout PortingWork) {
@@ -24,7 +25,7 @@ enum BundleRule {
         exportBundles(&work)
     }
 
-    /// The classes of other files whose bundles a file looks into.
+    /// Classes of other files that this file passes to `Bundle(for:)`.
     static func foreignClasses(in source: SwiftSource, _ items: ItemReader) -> Set<String> {
         let uses = source.tokens.indices.lazy.filter { !source.isExcluded[$0] }
             .compactMap { BundleUse(at: $0, source, items) }
@@ -38,8 +39,8 @@ enum BundleRule {
     }
 
     /// - Parameters:
-    ///   - own: the types of the file. Others may be of another target, which has other resources.
-    ///   - isTest: whether the file is a test, whose resources are often the program's.
+    ///   - own: Types of the file. Types of other files may belong to another target, with other resources.
+    ///   - isTest: True if the file is a test. Tests often use resources of the program.
     private static func replace(_ use: BundleUse, _ own: Set<String>, isTest: Bool, _ work: inout PortingWork) {
         let isOwn = use.type.map(own.contains) ?? false
         guard let type = use.type, use.canBeReplaced, isOwn || work.facts.exportsBundle(type) else {
@@ -61,7 +62,7 @@ enum BundleRule {
                 + "export its bundle", isLeft: isTest)
     }
 
-    /// Adds `extension Note { public static var resourceBundle: Bundle { .module } }` for other files.
+    /// Adds `extension Note { public static var resourceBundle: Bundle { .module } }` for use in other files.
     private static func exportBundles(_ work: inout PortingWork) {
         let source = work.source
         for item in work.items.items(in: nil) where item.kind == .type && work.isLive(item.keyword) {
@@ -83,7 +84,8 @@ enum BundleRule {
         }
     }
 
-    /// `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, of another bundle than that of the module or of a class.
+    /// True for a lookup such as `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, except in
+    /// `Bundle.module` and `Bundle(for:)`.
     private static func isModelLookup(_ index: Int, _ source: SwiftSource) -> Bool {
         guard source.isToken(index - 1, "."), !source.isToken(index - 2, "module"),
             source.partner(index - 2).map({ source.isToken($0 + 1, "for") }) != true,
@@ -95,17 +97,17 @@ enum BundleRule {
     }
 }
 
-/// `Bundle(for: Note.self)`, or `.init(for: Note.self)` in the place of a bundle.
+/// A use of `Bundle(for: Note.self)`, or of `.init(for: Note.self)` where a bundle is expected.
 private struct BundleUse {
     let tokens: Range<Int>
-    /// The class, if it is named.
+    /// The class; nil if it is not named.
     let type: String?
     /// True for `.init(for:)`.
     let isImplicit: Bool
-    /// True if what is asked of it another bundle of the class's target answers as well.
+    /// True if the bundle of the class's target can replace it.
     let canBeReplaced: Bool
 
-    /// - Parameter opening: the parenthesis.
+    /// - Parameter opening: Index of the opening parenthesis.
     init?(at opening: Int, _ source: SwiftSource, _ items: ItemReader) {
         guard source.areTokens(from: opening, ["(", "for", ":"]), let end = source.partner(opening) else { return nil }
         isImplicit = source.areTokens(from: opening - 2, [".", "init"]) && source.beginsExpression(opening - 2)
@@ -121,7 +123,7 @@ private struct BundleUse {
         tokens = first..<end + 1
     }
 
-    /// `Note` of `Note.self`; the type around it of `Self.self` and `type(of: self)`.
+    /// `Note` for `Note.self`; the enclosing type for `Self.self` and `type(of: self)`.
     private static func type(_ tokens: Range<Int>, _ source: SwiftSource, _ items: ItemReader) -> String? {
         let text = tokens.map(source.text).joined()
         if ["Self.self", "type(of:self)"].contains(text) {

@@ -1,4 +1,4 @@
-/// Names of classes as texts, which begin with the module here: `@objc(name)` has no effect.
+/// Strings that contain class names. Here, they begin with the module's name, and `@objc(name)` has no effect.
 enum ClassNameRule {
     static func apply(to work: inout PortingWork) {
         for index in work.live where work.isName(index) && work.source.isToken(index + 1, "(") {
@@ -10,11 +10,11 @@ enum ClassNameRule {
         }
     }
 
-    /// `NSStringFromClass(Note.self)` → `"Note"`, where that is the class's name in Objective-C.
+    /// `NSStringFromClass(Note.self)` → `"Note"`, if that is the class's name in Objective-C.
     private static func write(_ index: Int, _ work: inout PortingWork) {
         let source = work.source
         guard let end = source.partner(index + 1) else { return }
-        // These take names with a module.
+        // These expect a name with a module.
         if source.areTokens(from: index - 2, ["managedObjectClassName", "="])
             || source.areTokens(from: index - 2, ["NSClassFromString", "("])
         {
@@ -28,12 +28,12 @@ enum ClassNameRule {
         else { return work.note(at: index, advice) }
         let type = source.text(end - 3)
         if let name = work.facts.objectiveCName(of: type) {
-            // Elsewhere the text may be compared with the class's name, or a class looked for by it.
+            // Other code may compare the string with a class's name or look up a class by it.
             let isEntity = ["entityName", "forEntityName"].contains { source.areTokens(from: index - 2, [$0, ":"]) }
             guard isEntity else { return work.note(at: index, advice) }
             work.replace(index, through: end, by: "\"\(name)\"", otherwise: "NSStringFromClass: write \"\(name)\"")
         } else if !work.facts.declares(type) {
-            // A class of the program without such a name has its module's name in Objective-C too.
+            // Without `@objc(name)`, a class of the program has the module in its name in Objective-C too.
             work.note(at: index, advice)
         }
     }

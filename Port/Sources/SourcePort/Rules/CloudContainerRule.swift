@@ -1,4 +1,4 @@
-/// `NSPersistentCloudKitContainer` → `NSPersistentContainer`, which keeps the store and leaves out the cloud.
+/// `NSPersistentCloudKitContainer` → `NSPersistentContainer`: the same store without iCloud.
 enum CloudContainerRule {
     static func apply(to work: inout PortingWork) {
         for index in work.live where work.isName(index) && work.source.isToken(index, "NSPersistentCloudKitContainer") {
@@ -28,7 +28,8 @@ enum CloudContainerRule {
         }
     }
 
-    /// True if `as` or `as?` ends there: with the renamed class each would always succeed, and what follows needs the cloud.
+    /// True if the token ends `as` or `as?`. A cast to the renamed class would always succeed, but the code after it
+    /// needs iCloud.
     private static func isCast(endingAt index: Int, _ source: SwiftSource) -> Bool {
         source.isToken(source.isToken(index, "?") && source.touches(index - 1, index) ? index - 1 : index, "as")
     }

@@ -1,6 +1,6 @@
-/// Tells of files in which a condition for Apple's systems excludes everything: nothing in them is ported.
+/// Reports files that a condition for Apple's systems excludes completely. They are not ported.
 enum ExcludedFileRule {
-    /// Conditions that are false on Linux only for its name or for lack of Objective-C, not for lack of a framework.
+    /// Conditions that are false on Linux because of the system or missing Objective-C, not a missing framework.
     private static let conditions = [
         ["!", "os", "(", "Linux", ")"], ["canImport", "(", "ObjectiveC", ")"], ["canImport", "(", "Darwin", ")"],
         ["_runtime", "(", "_ObjC", ")"],

@@ -1,5 +1,5 @@
-/// Calls of Foundation and XCTest that lack a method, an argument or a type here: `urls(forResourcesWithExtension:subdirectory:)`,
-/// values of user defaults by key, and waits without a time limit.
+/// Calls of Foundation and XCTest whose method, argument or type differs here:
+/// `urls(forResourcesWithExtension:subdirectory:)`, key-value access to user defaults, and waits without a timeout.
 enum FoundationCallRule {
     static func apply(to work: inout PortingWork) {
         let defaults = defaults(of: work)
@@ -18,7 +18,7 @@ enum FoundationCallRule {
 
     // MARK: URLs
 
-    /// The URLs of a bundle are of the class `NSURL` here.
+    /// Converts the URLs that a bundle returns. They are `NSURL` objects here.
     private static func convertURLs(_ index: Int, _ work: inout PortingWork) {
         let source = work.source
         guard source.isToken(index - 1, "."), source.isToken(index + 2, "forResourcesWithExtension"),
@@ -34,7 +34,7 @@ enum FoundationCallRule {
 
     // MARK: User defaults
 
-    /// The variables of the file that are user defaults, whatever they belong to.
+    /// Names of variables in the file that are of type `UserDefaults`, in any scope.
     private static func defaults(of work: PortingWork) -> Set<String> {
         let source = work.source
         var found: Set<String> = [], others: Set<String> = []
@@ -83,7 +83,7 @@ enum FoundationCallRule {
         work.insert(", timeout: .infinity", at: source.tokens[(comma ?? end) - 1].range.upperBound)
     }
 
-    /// The label of an argument, of the call whose parenthesis opens there.
+    /// Index of an argument's label in the call whose parenthesis is at `opening`; nil if there is no such argument.
     private static func argument(_ label: String, of opening: Int, _ source: SwiftSource) -> Int? {
         guard let end = source.partner(opening) else { return nil }
         return (opening + 1..<end).first {

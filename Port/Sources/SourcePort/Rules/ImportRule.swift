@@ -1,6 +1,6 @@
-/// Sees to it that a file imports what the names in it need here.
+/// Adds the imports that the names in a file need here.
 enum ImportRule {
-    /// What a file has to import `CoreData` for: Foundation only names these classes here.
+    /// Classes that need `import CoreData`. Foundation declares them here, but they do not work.
     private static let expressionNames: Set<String> = ["NSExpression", "NSComparisonPredicate"]
     private static let networkNames: Set<String> = [
         "URLSession", "URLRequest", "URLSessionConfiguration", "URLSessionDataTask", "URLSessionTask",
@@ -40,7 +40,7 @@ enum ImportRule {
         add(additions, imports, live, &work)
     }
 
-    /// `import class CoreData.NSManagedObject` → `import CoreData`, which brings the macros too, and has no submodules here.
+    /// `import class CoreData.NSManagedObject` → `import CoreData`: macros need it, and there are no submodules here.
     private static func widen(_ imports: [SourceItem], _ work: inout PortingWork) {
         var last: SourceItem?
         for item in imports where ImportedModule(item, work.source).name == "CoreData" {
@@ -56,7 +56,8 @@ enum ImportRule {
         }
     }
 
-    /// Adds lines beside the imports: before the first of those that count here, else behind them all.
+    /// Adds import lines. `import CoreData` is inserted before the first import that is active on Linux, other lines
+    /// after the last import.
     private static func add(
         _ lines: [String], _ imports: [SourceItem], _ live: [SourceItem], _ work: inout PortingWork
     ) {

@@ -1,13 +1,14 @@
-/// Initialisers that the framework calls are `required` here: of managed objects, stores, coordinators and migration managers.
+/// Makes initialisers that the framework calls `required`: of managed objects, stores, coordinators and migration
+/// managers.
 enum InitializerRule {
-    /// Initialisers that the framework calls on subclasses of a class.
+    /// The initialiser that the framework calls on subclasses of a class.
     private struct Requirement {
-        /// The labels of the initialiser that every subclass has.
+        /// Labels of the initialiser that every subclass must have.
         let labels: [String]
-        /// Its parameters and its call of the superclass's, by lines.
+        /// Lines of its parameter list.
         let parameters: [String]
         let arguments: String
-        /// Who calls it, and for what.
+        /// End of a message: the objects that call it.
         let use: String
     }
 
@@ -57,7 +58,7 @@ enum InitializerRule {
         for initializer in initializers {
             let labels = labels(of: initializer, work.source)
             if labels == required.labels { isComplete = true }
-            // Objects have a convenience initialiser that is required too.
+            // `init(context:)` of managed objects is a convenience initialiser and also required.
             if labels == required.labels || labels == ["context"] && required.labels[0] == "entity" {
                 require(initializer, header, &work)
             } else if !initializer.prefix.contains(where: { work.source.isToken($0, "convenience") }) {
@@ -88,7 +89,7 @@ enum InitializerRule {
         }
     }
 
-    /// A required initialiser is as accessible as its class.
+    /// Makes a required initialiser as accessible as its class, as Swift demands.
     private static func widenAccess(of item: SourceItem, _ header: TypeHeader, _ work: inout PortingWork) {
         guard let access = header.access, ["public", "open", "package"].contains(access) else { return }
         let wanted = access == "open" ? "public" : access
@@ -105,7 +106,7 @@ enum InitializerRule {
         }
     }
 
-    /// The first token after attributes.
+    /// The first modifier of a declaration, or its keyword.
     private static func firstModifier(_ item: SourceItem, _ source: SwiftSource) -> Int {
         item.prefix.first { index in
             source.isWord(index) && ItemReader.modifiers.contains(source.text(index))
@@ -150,7 +151,7 @@ enum InitializerRule {
         }
     }
 
-    /// The labels of an initialiser's parameters.
+    /// Labels of an initialiser's parameters.
     private static func labels(of item: SourceItem, _ source: SwiftSource) -> [String] {
         var index = item.keyword + 1
         while index < item.tokens.upperBound, !source.isToken(index, "(") { index += 1 }

@@ -12,18 +12,20 @@ enum KeyPathRule {
         }
     }
 
-    /// Replaces an expression, which begins with `name`, by the text that is its value.
+    /// Replaces an expression by a string literal with its value.
+    ///
+    /// - Parameter name: The expression's first word, for messages.
     static func write(_ keys: String, _ index: Int, _ end: Int, _ name: String, _ work: inout PortingWork) {
         let message = "\(name): write \"\(keys)\""
         if let (first, last) = interpolation(around: index, end, work.source) {
-            // The text needs no interpolation any more.
+            // Inside a string literal, `\(#keyPath(…))` becomes plain text.
             work.replace(first, through: last, by: keys, otherwise: message)
         } else {
             work.replace(index, through: end, by: "\"\(keys)\"", otherwise: message)
         }
     }
 
-    /// The path without the types with which it begins.
+    /// The key path without its leading types; nil if the tokens are not names and dots.
     private static func keys(_ tokens: Range<Int>, _ source: SwiftSource) -> String? {
         var words: [String] = []
         for (place, index) in tokens.enumerated() {
@@ -43,7 +45,7 @@ enum KeyPathRule {
         return keys.joined(separator: ".")
     }
 
-    /// The interpolation of which the tokens are all.
+    /// First and last token of the string interpolation that contains only these tokens; nil if there is none.
     private static func interpolation(around first: Int, _ last: Int, _ source: SwiftSource) -> (Int, Int)? {
         guard source.kind(first - 1) == .interpolationOpening, source.kind(last + 1) == .interpolationClosing else {
             return nil

@@ -13,7 +13,7 @@ enum ManagedAttributeRule {
         }
     }
 
-    /// The word that says what an attribute belongs to.
+    /// The keyword of the declaration that an attribute belongs to, such as `var`.
     private static func keyword(after index: Int, _ work: PortingWork) -> String {
         var place = index + 1
         while work.source.isToken(place, "@") || ItemReader.modifiers.contains(work.source.text(place)) {

@@ -1,4 +1,5 @@
-/// `mutableSetValue(forKey: "tags") as? Set<Tag>` → a cast of its copy: the set that follows its relationship is empty after a cast.
+/// `mutableSetValue(forKey: "tags") as? Set<Tag>` → a cast of a copy. A direct cast of the live set returns an empty
+/// set here.
 enum MutableSetRule {
     static func apply(to work: inout PortingWork) {
         for index in work.live where work.source.isToken(index, "mutableSetValue") {

@@ -1,4 +1,4 @@
-/// Takes away `@objc`, `@objc(name)`, `@objcMembers` and `dynamic`.
+/// Removes `@objc`, `@objc(name)`, `@objcMembers` and `dynamic`.
 enum ObjectiveCRule {
     static func apply(to work: inout PortingWork) {
         for index in work.live {
@@ -47,7 +47,7 @@ enum ObjectiveCRule {
         return false
     }
 
-    // MARK: What the attribute did
+    // MARK: Effects of the attribute
 
     private static func remark(
         _ item: SourceItem, _ owner: SourceItem?, _ index: Int, _ last: Int, _ work: inout PortingWork
@@ -93,7 +93,7 @@ enum ObjectiveCRule {
         }
     }
 
-    /// Methods that Apple's framework finds by their names.
+    /// Reports methods that Apple's framework finds by name.
     private static func remarkOnHook(_ name: String, _ index: Int, _ work: inout PortingWork) {
         if name.hasPrefix("validate"), name.count > 8 {
             work.note(

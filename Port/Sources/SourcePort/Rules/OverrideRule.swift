@@ -1,12 +1,12 @@
-/// Moves overrides from extensions into the class, where the same file has it: extensions cannot override here.
+/// Moves overrides from extensions into the class if it is in the same file. Extensions cannot override here.
 enum OverrideRule {
     private static let accesses: Set<String> = ["public", "open", "package", "internal", "fileprivate", "private"]
 
-    /// The classes that a file declares.
+    /// Classes that a file declares.
     private struct Classes {
-        /// The classes of the file that are in no other type, by name.
+        /// Classes of the file that are not nested in another type, by name.
         let byName: [String: [SourceItem]]
-        /// For each token, true inside a branch of an `#if`.
+        /// For each token, true if it is inside an `#if` block.
         let isConditional: [Bool]
 
         init(_ work: PortingWork) {
@@ -51,7 +51,7 @@ enum OverrideRule {
         }
     }
 
-    /// The token that opens the body of the class an extension belongs to.
+    /// The brace that opens the body of an extension's class; nil if members cannot be moved there.
     private static func home(of item: SourceItem, _ classes: Classes, _ work: PortingWork) -> Int? {
         let source = work.source
         let words = words(before: item, source)
@@ -64,13 +64,13 @@ enum OverrideRule {
         return found[0].body
     }
 
-    /// The modifiers and attributes of an extension, without those that ObjectiveCRule takes away.
+    /// Modifiers and attributes of an extension, without those that ObjectiveCRule removes.
     private static func words(before item: SourceItem, _ source: SwiftSource) -> [String] {
         item.prefix.map(source.text).filter { !["@", "objc"].contains($0) }
     }
 
-    /// - Parameter isFirst: whether nothing was moved into the class so far.
-    /// - Returns: whether it was done.
+    /// - Parameter isFirst: True if nothing has been moved into the class yet.
+    /// - Returns: True if the member was moved.
     private static func move(
         _ member: SourceItem, of item: SourceItem, to home: Int, isFirst: Bool, _ work: inout PortingWork
     ) -> Bool {
@@ -80,7 +80,7 @@ enum OverrideRule {
         else { return false }
         let first = member.tokens.lowerBound
         let start = source.lineStart(ofCommentsAbove: first)
-        // A comment of several lines would stay behind.
+        // A block comment above the member would not be moved with it.
         guard source.tokens[first].range.lowerBound > start, !source.gap(after: first - 1).contains(UInt8(ascii: "*"))
         else { return false }
         let access = words(before: item, source).first { $0 != "internal" }

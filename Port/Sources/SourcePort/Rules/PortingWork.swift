@@ -1,4 +1,4 @@
-/// One file while rules change it.
+/// A file that is being ported: its source, and the edits and notes so far.
 struct PortingWork {
     let source: SwiftSource
     let items: ItemReader
@@ -6,11 +6,11 @@ struct PortingWork {
     private(set) var edits = EditList()
     private(set) var notes: [PortNote] = []
     private var told: Set<PortNote> = []
-    /// The kind of the notes of the rule that is at work.
+    /// Kind of the notes that the current rule adds.
     var kind = PortKind.framework
-    /// Tokens that rules do not look at: what conditions exclude, and what a rule has moved behind one.
+    /// For each token, true if rules skip it: a condition excludes it, or a rule has put it inside a condition.
     private var isAside: [Bool]
-    /// Whether the file names something that Foundation has at Apple's, and `CoreData` here.
+    /// True if the file uses a name that `CoreData` declares here, such as one that Foundation has on Apple's systems.
     var needsCoreData = false
 
     init(_ source: SwiftSource, _ facts: PortFacts) {
@@ -20,20 +20,20 @@ struct PortingWork {
         isAside = source.isExcluded
     }
 
-    /// The tokens that rules look at, in their order.
+    /// Indexes of the tokens that rules do not skip, in order.
     var live: [Int] { source.tokens.indices.filter { !isAside[$0] } }
 
     func isLive(_ index: Int) -> Bool { isAside.indices.contains(index) && !isAside[index] }
 
     mutating func putAside(_ tokens: Range<Int>) { for index in tokens { isAside[index] = true } }
 
-    /// Whether a token is a word that stands for itself: no member of something, and no label.
+    /// True if a token is a word that is not accessed as a member.
     func isName(_ index: Int) -> Bool { source.isWord(index) && !source.isToken(index - 1, ".") }
 
     // MARK: Changes
 
-    /// Replaces the tokens from `first` to `last`, unless something else stands between them, such as a comment.
-    /// - Returns: whether it was done. Where not, `otherwise` becomes a note.
+    /// Replaces the tokens from `first` to `last`, unless there is a comment between them.
+    /// - Returns: False if they were not replaced; `otherwise` is then added as a note.
     @discardableResult
     mutating func replace(_ first: Int, through last: Int, by text: String, otherwise: String) -> Bool {
         let range = source.tokens[first].range.lowerBound..<source.tokens[last].range.upperBound
@@ -44,7 +44,8 @@ struct PortingWork {
         return true
     }
 
-    /// Takes away some tokens and the blanks after them; with their line, where nothing else stands on it.
+    /// Removes tokens and the blanks after them, or the whole line if it contains nothing else.
+    /// - Returns: False if they were not removed; `otherwise` is then added as a note.
     @discardableResult
     mutating func remove(_ first: Int, through last: Int, otherwise: String) -> Bool {
         let start = source.tokens[first].range.lowerBound
@@ -61,7 +62,7 @@ struct PortingWork {
         if isOnlyOfLine {
             range = lineStart..<source.nextLineStart(at: end)
         } else if following?.isLineBreak ?? true {
-            // At the end of a line, the blanks before it go.
+            // At the end of a line, the blanks before the tokens are removed instead.
             end = source.tokens[last].range.upperBound
             let before = source.bytes[..<start].reversed().prefix { $0.isBlank }.count
             range = start - before..<end
@@ -73,18 +74,18 @@ struct PortingWork {
         return true
     }
 
-    /// Replaces some bytes.
+    /// Replaces bytes, or adds `note` if another edit overlaps them.
     mutating func replace(bytes range: Range<Int>, by text: String, note: String, at token: Int) {
         if !edits.add(range, text) { self.note(at: token, note) }
     }
 
-    /// Adds text before or behind a byte.
+    /// Inserts text at an offset. Returns false if an edit replaces the bytes around it.
     @discardableResult
     mutating func insert(_ text: String, at offset: Int) -> Bool { edits.add(offset..<offset, text) }
 
-    /// Moves whole lines, with the changes in them, and takes away an empty line after them.
-    /// - Parameter separator: what comes before the lines at their new place.
-    /// - Returns: whether it was done.
+    /// Moves whole lines with the edits in them, and removes an empty line after or before them.
+    /// - Parameter separator: Text to insert before the lines at their new place.
+    /// - Returns: True if they were moved.
     mutating func move(_ lines: Range<Int>, to offset: Int, after separator: String) -> Bool {
         guard let inner = edits.take(lines) else { return false }
         let changes = inner.map {
@@ -93,7 +94,6 @@ struct PortingWork {
                 replacement: $0.replacement)
         }
         let text = String(decoding: EditList.apply(changes, to: Array(source.bytes[lines])), as: UTF8.self)
-        // One of the empty lines around them goes too.
         var gone = lines
         let next = source.nextLineStart(at: lines.upperBound),
             previous = source.lineStart(at: max(lines.lowerBound, 1) - 1)
@@ -110,16 +110,18 @@ struct PortingWork {
         source.bytes[range].allSatisfy { $0.isBlank || $0.isLineBreak }
     }
 
-    /// True if the file imports one of the modules.
+    /// True if the file imports any of the modules.
     func imports(_ modules: Set<String>) -> Bool {
         items.items(in: nil).contains { item in
             item.kind == .importing && modules.contains(ImportedModule(item, source).name)
         }
     }
 
+    /// Adds a note, once for each line and message.
+    ///
     /// - Parameters:
-    ///   - subject: the name with which the message begins, where it is another one at each place.
-    ///   - isLeft: whether a person has to do something.
+    ///   - subject: Name at the beginning of the message, if it differs from place to place.
+    ///   - isLeft: True if a person has to do something.
     mutating func note(at token: Int, about subject: String = "", _ sentence: String, isLeft: Bool = true) {
         let note = PortNote(
             line: source.line(at: source.tokens[token].range.lowerBound), kind: kind, subject: subject,

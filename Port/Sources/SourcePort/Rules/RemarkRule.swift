@@ -1,6 +1,6 @@
-/// Tells what compiles no more and has to be written by a person.
+/// Reports code that no longer compiles and that a person has to rewrite.
 enum RemarkRule {
-    /// What is called, and what to do instead.
+    /// Names of called members, and what to use instead.
     private static let calls: [String: String] = [
         "containerURL": "there are no containers of app groups here: give both programs the same path",
         "observe":

@@ -31,7 +31,7 @@ enum RequestCastRule {
         }
         let member = isErasing ? ".erased" : ".typed(as: \(cast.argument).self)"
         if operand.isOptional {
-            // `fetchRequestTemplate(forName:)` has no value for names that the model does not have.
+            // `fetchRequestTemplate(forName:)` returns nil if the model has no such template.
             let mark = cast.sign == "?" ? "?" : "!"
             work.replace(
                 cast.index - 1, through: cast.end, by: source.text(cast.index - 1) + mark + member, otherwise: other)
@@ -45,11 +45,11 @@ enum RequestCastRule {
         }
     }
 
-    /// What the file says of its variables.
+    /// Variables of a file that are, or may be, fetch requests.
     private struct Variables {
-        /// Those that are fetch requests, whatever they find.
+        /// Names of fetch requests of any result type.
         private var requests: Set<String> = []
-        /// Those of which only the program knows, while it runs, whether they are.
+        /// Names of variables whose type is only known at run time.
         private var opaque: Set<String> = []
 
         private static let anyTypes: Set<String> = ["Any", "AnyObject", "NSPersistentStoreRequest"]
@@ -70,7 +70,7 @@ enum RequestCastRule {
             }
         }
 
-        /// Looks at the value that a variable begins with, to the end of the line.
+        /// Classifies a variable by the rest of the line that sets its initial value.
         private mutating func note(_ name: String, valueAt start: Int, _ source: SwiftSource) {
             var index = start
             while index < source.tokens.count, !source.startsLine(index) {
@@ -89,7 +89,7 @@ enum RequestCastRule {
         }
     }
 
-    /// `as! NSFetchRequest<Note>`; `as` alone chooses among overloads, and stays.
+    /// A cast such as `as! NSFetchRequest<Note>`. A plain `as` selects an overload and is kept.
     private struct Cast {
         let index: Int
         let sign: String
@@ -114,14 +114,14 @@ enum RequestCastRule {
         }
     }
 
-    /// What is cast, as far as its last words tell.
+    /// The operand of a cast, as far as its last tokens show.
     private struct Operand {
-        /// The variable, where it is one.
+        /// The variable; nil if the operand is not one.
         var variable: String?
-        /// The method that is called last, where one is.
+        /// The last method called; nil if there is none.
         var method: String?
 
-        /// `nil` where something else than a variable, a call or parentheses stands there.
+        /// Returns nil if the operand is not a variable, a call or an expression in parentheses.
         init?(endingAt index: Int, _ source: SwiftSource) {
             if source.isWord(index), !["try", "await", "in", "return"].contains(source.text(index)) {
                 if !source.isToken(index - 1, ".") { variable = source.text(index) }
@@ -141,7 +141,7 @@ enum RequestCastRule {
             }
         }
 
-        /// Whether the result is of any type.
+        /// True if the result's type is only known at run time.
         var isOpaque: Bool { ["copy", "mutableCopy", "value", "object"].contains(method ?? "") }
         var isOptional: Bool { ["fetchRequestTemplate", "fetchRequestFromTemplate"].contains(method ?? "") }
     }

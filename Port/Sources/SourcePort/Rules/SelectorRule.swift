@@ -1,4 +1,4 @@
-/// The selectors that sort descriptors have → `SortSelector`. There are no others here.
+/// Selectors of sort descriptors → `SortSelector`. Other selectors do not exist here.
 enum SelectorRule {
     private static let names: Set<String> = [
         "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
@@ -36,7 +36,7 @@ enum SelectorRule {
         }
     }
 
-    /// The last token of `NSStringFromSelector(#selector(getter: Note.title))`.
+    /// The last token of `NSStringFromSelector(#selector(getter: Note.title))`; nil if `index` does not begin one.
     private static func getter(at index: Int, _ work: PortingWork) -> Int? {
         let source = work.source
         guard work.isName(index),
@@ -76,7 +76,7 @@ enum SelectorRule {
         return (String(text.dropLast()), end)
     }
 
-    /// Whether a variable has this type and one of the selectors as its value.
+    /// True if the token is the type of a variable whose initial value is one of the selectors.
     private static func isType(_ index: Int, of work: inout PortingWork) -> Bool {
         let source = work.source
         guard source.isToken(index - 1, ":") else { return false }

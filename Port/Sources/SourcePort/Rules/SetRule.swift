@@ -1,7 +1,7 @@
-/// An array literal where an `NSSet` is wanted → `NSSet(array: […])`: sets of Foundation have no literals here.
+/// An array literal where an `NSSet` is expected → `NSSet(array: […])`. Foundation's sets have no literals here.
 enum SetRule {
     private static let sets: Set<String> = ["NSSet", "NSMutableSet"]
-    /// Types that have array literals here.
+    /// Types with array literals here.
     private static let others: Set<String> = ["[", "Array", "Set", "NSOrderedSet", "NSArray", "NSMutableArray"]
 
     static func apply(to work: inout PortingWork) {
@@ -23,14 +23,14 @@ enum SetRule {
         return set(assignedAt: opening - 1, work) ?? set(passedAt: opening - 1, work)
     }
 
-    /// True if a literal that ends there is a whole expression.
+    /// True if a literal that ends at `end` is a complete expression.
     private static func isWhole(_ end: Int, _ source: SwiftSource) -> Bool {
         [")", "}", ",", ";", ""].contains(source.text(end + 1))
             || source.startsLine(end + 1) && !["as", "is", "."].contains(source.text(end + 1))
                 && source.kind(end + 1) != .sign
     }
 
-    /// The type of `let tags: NSSet? =`, or of `note.tags =` where every `tags` of the program has it.
+    /// The set type in `let tags: NSSet? =`, or of `note.tags =` if every `tags` of the program has it; otherwise nil.
     private static func set(assignedAt index: Int, _ work: PortingWork) -> String? {
         let source = work.source
         guard source.isToken(index, "="), !source.touches(index - 1, index),
@@ -44,7 +44,7 @@ enum SetRule {
         return types.count == 1 ? types.first.flatMap { sets.contains($0) ? $0 : nil } : nil
     }
 
-    /// The type of the parameter of `note.addToTags(`, where no method of that name takes another list.
+    /// The type of the parameter of `note.addToTags(`; nil if another method of that name takes a type with literals.
     private static func set(passedAt index: Int, _ work: PortingWork) -> String? {
         let source = work.source
         guard source.isToken(index, "("), source.isWord(index - 1), source.isToken(index - 2, ".") else { return nil }

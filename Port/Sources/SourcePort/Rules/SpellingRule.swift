@@ -1,7 +1,7 @@
-/// Names that other modules have on Apple's systems only → what has the same meaning here.
+/// Names that exist only on Apple's systems → names with the same meaning here.
 enum SpellingRule {
     private struct Spelling {
-        /// Tokens that follow one another; the first is no member of anything.
+        /// Consecutive tokens. The first is not accessed as a member.
         let tokens: [String]
         let replacement: String
         /// Note for the person who ports.
@@ -22,12 +22,12 @@ enum SpellingRule {
             ),
         ].map { ($0.tokens[0], $0) })
 
-    /// Names that Foundation declares on Apple's systems, and `CoreData` here.
+    /// Names that Foundation declares on Apple's systems and `CoreData` declares here.
     private static let moved: Set<String> = [
         "ValueTransformer", "NSValueTransformerName", "UndoManager", "NSExpression", "NSComparisonPredicate",
     ]
 
-    /// Words behind which a name is the program's own.
+    /// Words after which a name is declared by the program.
     private static let declaring: Set<String> = ["let", "var", "func", "case", "typealias", "class", "struct", "enum"]
 
     static func apply(to work: inout PortingWork) {
@@ -45,7 +45,7 @@ enum SpellingRule {
         }
     }
 
-    /// `Foundation.ValueTransformer` → `ValueTransformer`, unless the program has one of its own.
+    /// `Foundation.ValueTransformer` → `ValueTransformer`, or `CoreData.ValueTransformer` if the program has its own.
     private static func unqualify(_ index: Int, _ work: inout PortingWork) {
         let name = work.source.text(index + 2)
         let wanted = work.facts.declares(name) ? "CoreData.\(name)" : name
