@@ -1,20 +1,20 @@
-/// A framework that is on Apple's systems only, with the names by which its use is seen.
+/// A framework that exists only on Apple's systems, with the names that identify its use.
 struct AbsentModule: Sendable {
-    /// What `import` says.
+    /// Name of the module.
     let name: String
-    /// Beginnings of names, which go on with a capital and a small letter: `UI` for `UIColor`.
+    /// Prefixes of names: `UI` matches `UIColor`, because a capital and a lowercase letter follow.
     var prefixes: [String] = []
     var names: Set<String> = []
-    /// What to do instead, where a declaration that uses it is not to disappear behind a condition.
+    /// Advice for declarations that use it; nil if they are put inside a condition instead.
     var advice: String?
-    /// Whether `import` of it brings Foundation too.
+    /// True if importing it also imports Foundation.
     var bringsFoundation = true
 
     static func named(_ name: String) -> AbsentModule? { byName[name] }
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// Whether a name is one of this framework's.
+    /// True if a name belongs to this framework.
     func has(_ word: String) -> Bool {
         if names.contains(word) { return true }
         return prefixes.contains { prefix in

@@ -1,10 +1,10 @@
-/// Tells which names of a file come from a framework that is only on Apple's systems.
+/// Finds names of a file that belong to a framework of Apple's systems.
 struct FrameworkNames {
     private let source: SwiftSource
     private let modules: [AbsentModule]
     private let facts: PortFacts
 
-    /// What Apple's Core Data itself has for CloudKit and nothing else. It needs no other import.
+    /// Names for CloudKit in Apple's Core Data. They need no other import.
     private static let cloudNames: Set<String> = [
         "NSPersistentCloudKitContainerOptions", "NSPersistentCloudKitContainerEvent",
         "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult",
@@ -12,13 +12,13 @@ struct FrameworkNames {
     ]
     private static let cloudMembers: Set<String> = ["cloudKitContainerOptions", "initializeCloudKitSchema"]
 
-    /// Names that other imports bring at Apple's: XCTest's, and those of the header in an app that is for Objective-C.
+    /// Names that other modules import on Apple's systems, such as XCTest and an app's bridging header.
     private static let namesWithoutImport = [
         "UIApplication": "UIKit", "UIDevice": "UIKit", "UIScreen": "UIKit", "NSApplication": "AppKit",
         "NSWorkspace": "AppKit",
     ]
 
-    /// - Parameter facts: what the program declares itself.
+    /// - Parameter facts: Facts about the program's own declarations.
     init(_ source: SwiftSource, _ items: ItemReader, facts: PortFacts) {
         self.source = source
         self.facts = facts
@@ -29,12 +29,12 @@ struct FrameworkNames {
         self.modules = modules
     }
 
-    /// The framework of the name that a token is; `nil` for all other tokens.
+    /// The framework that a token's name belongs to; nil if there is none.
     func module(at index: Int) -> String? {
         owner(of: index)?.name
     }
 
-    /// What to do where the name is used, if that is not to go behind a condition.
+    /// Advice for code that uses the name; nil if the code is to be put inside a condition.
     func advice(at index: Int) -> String? { owner(of: index)?.advice }
 
     private func owner(of index: Int) -> AbsentModule? {
@@ -43,7 +43,7 @@ struct FrameworkNames {
         if Self.cloudNames.contains(word) || Self.cloudMembers.contains(word) && source.isToken(index - 1, ".") {
             return AbsentModule.named("CloudKit")
         }
-        // Protection of files is no object here.
+        // Here, `FileProtectionType` is not an object.
         if word == "FileProtectionType", source.isToken(index + 3, "as") { return AbsentModule(name: "Darwin") }
         if source.isToken(index, "#Preview") { return modules.first { $0.name == "SwiftUI" } }
         guard !source.isToken(index - 1, "."), !isLabel(index) else { return nil }
@@ -55,17 +55,17 @@ struct FrameworkNames {
         return modules.first { $0.has(word) } ?? Self.namesWithoutImport[word].flatMap(AbsentModule.named)
     }
 
-    /// Whether the word is a label of an argument or a key of a dictionary: `Text: 1`. A type after a colon is none.
+    /// True if the word is an argument label or the key of a dictionary, as in `(Text: 1)`.
     private func isLabel(_ index: Int) -> Bool {
         source.isToken(index + 1, ":") && (source.isToken(index - 1, "(") || source.isToken(index - 1, ","))
     }
 }
 
-/// What an `import` names.
+/// The module of an `import`.
 struct ImportedModule {
     private static let kinds: Set<String> = ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"]
 
-    /// `UIKit` of `import class UIKit.UIImage`.
+    /// `UIKit` in `import class UIKit.UIImage`.
     let name: String
     /// True if it names a declaration or a submodule of the module.
     let isPart: Bool

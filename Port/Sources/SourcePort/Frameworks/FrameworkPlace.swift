@@ -1,16 +1,16 @@
-/// The smallest part of a file that can go behind a condition when one of its tokens has to.
+/// Finds the smallest part of a file that contains a token and can be put inside a condition.
 enum FrameworkPlace {
     private static let control: Set<String> = [
         "if", "for", "while", "do", "repeat", "switch", "guard", "return", "throw", "defer", "break", "continue",
         "case", "default", "else", "catch", "fallthrough",
     ]
 
-    /// - Returns: `nil` where there is none that has its lines for itself.
+    /// - Returns: nil if every such part shares a line with other code.
     static func tokens(around token: Int, in work: PortingWork) -> Range<Int>? {
         let path = work.items.path(to: token)
         guard let found = smallest(around: token, path, work) else { return nil }
         if hasLines(found, work.source) { return found }
-        // A type of one line may go as a whole.
+        // A declaration on one line can be put inside a condition as a whole.
         return path.last { item in
             item.tokens.contains(found.lowerBound) && isOneLine(item.tokens, work.source)
                 && hasLines(item.tokens, work.source)
@@ -22,7 +22,7 @@ enum FrameworkPlace {
         return source.line(at: source.tokens[tokens.lowerBound].range.lowerBound) == source.line(at: last)
     }
 
-    /// Whether tokens have their lines for themselves.
+    /// True if there are no other tokens on the lines of these tokens.
     static func hasLines(_ tokens: Range<Int>, _ source: SwiftSource) -> Bool {
         source.startsLine(tokens.lowerBound) && source.startsLine(tokens.upperBound)
     }
@@ -31,7 +31,7 @@ enum FrameworkPlace {
         for (depth, item) in path.enumerated() {
             switch item.kind {
             case .type:
-                // In its body, its members are next.
+                // Inside the body, look for a member.
                 guard let body = item.body, token > body, depth < path.count - 1 else { return item.tokens }
             case .function, .initializer:
                 guard let body = item.body, token > body else { return item.tokens }
@@ -43,18 +43,18 @@ enum FrameworkPlace {
         return nil
     }
 
-    /// The outermost statement that may be missing: a call or an assignment.
+    /// The outermost statement that can be left out: a call or an assignment.
     private static func statement(from depth: Int, in path: [SourceItem], _ source: SwiftSource) -> Range<Int>? {
         for (place, item) in path.enumerated().dropFirst(depth) {
             guard item.kind == .statement else { return nil }
-            // The body of a condition or a loop may go, but not the condition.
+            // Only statements in the body of an `if` or a loop can be left out, not the condition.
             if control.contains(source.text(item.keyword)) { continue }
             return mayGo(Array(path[...place]), source) ? item.tokens : nil
         }
         return nil
     }
 
-    /// Whether the code around the last statement of a path compiles without it.
+    /// True if the code around the last statement of a path compiles without it.
     static func mayGo(_ path: [SourceItem], _ source: SwiftSource) -> Bool {
         guard let item = path.last else { return false }
         guard source.startsLine(item.tokens.lowerBound), source.startsLine(item.tokens.upperBound) else { return false }

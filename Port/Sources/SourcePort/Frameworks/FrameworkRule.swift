@@ -1,5 +1,5 @@
-/// Puts imports of frameworks that are only on Apple's systems, and what needs them, behind `#if canImport(…)`: a type whose header
-/// names one, a member, or a statement.
+/// Puts imports of frameworks of Apple's systems inside `#if canImport(…)`, with the code that needs them: a type whose
+/// header names a framework's type, a member, or a statement.
 enum FrameworkRule {
     static func apply(to work: inout PortingWork) {
         let source = work.source
@@ -39,7 +39,7 @@ enum FrameworkRule {
         for region in merged(regions, source) { wrap(region, &work) }
     }
 
-    /// A declaration that is not there any more is missed by others.
+    /// Adds a note about a declaration that is now inside a condition, because other code may need it.
     private static func tell(_ tokens: Range<Int>, _ module: String, _ work: inout PortingWork) {
         guard let item = work.items.path(to: tokens.lowerBound).last(where: { $0.tokens == tokens }),
             item.kind != .statement
@@ -58,7 +58,7 @@ enum FrameworkRule {
         var tokens: Range<Int>
     }
 
-    /// The regions in the order of the file, those that follow one another and need the same put together.
+    /// Sorts regions in file order, and joins regions that overlap or that are adjacent and need the same module.
     private static func merged(_ regions: [Region], _ source: SwiftSource) -> [Region] {
         var result: [Region] = []
         for region in regions.sorted(by: { $0.tokens.lowerBound < $1.tokens.lowerBound }) {
@@ -88,7 +88,7 @@ enum FrameworkRule {
         }
         let end = source.nextLineStart(at: source.tokens[last].range.upperBound - 1)
         let indentation = source.indentation(at: offset)
-        // The comment above an import is about the file.
+        // A comment above an import describes the file and is not included.
         let isImport = work.items.path(to: first).first?.kind == .importing
         let start = isImport ? source.lineStart(at: offset) : source.lineStart(ofCommentsAbove: first)
         work.insert("\(indentation)#if canImport(\(region.module))\(source.lineBreak)", at: start)

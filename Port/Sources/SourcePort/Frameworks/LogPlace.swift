@@ -1,9 +1,9 @@
-/// Finds what can go behind a condition where a file writes to the system's log: loggers, and statements that do nothing but log. A
-/// program does without them.
+/// Finds code for the system's log that can be put inside a condition: loggers, and statements that only write to the
+/// log. A program works without them.
 enum LogPlace {
     private static let modules: Set<String> = ["os", "OSLog"]
 
-    /// - Returns: the statements and declarations that have to go along with that of the token; `nil` where something else needs them.
+    /// - Returns: The statement or declaration of the token, and all statements that use it; nil if other code uses it.
     static func regions(around token: Int, of module: String, in work: PortingWork) -> [Range<Int>]? {
         guard modules.contains(module) else { return nil }
         let path = work.items.path(to: token)
@@ -27,7 +27,8 @@ enum LogPlace {
         }
     }
 
-    /// The statement that begins with a logger and calls a method of it: `logger.info(…)`, `self.logger.info(…)`.
+    /// The statement that calls a method of a logger, as in `logger.info(…)` and `self.logger.info(…)`, or passes it to
+    /// `os_log`; nil for other uses of the logger.
     private static func statement(loggingBy use: Int, _ work: PortingWork) -> Range<Int>? {
         let source = work.source
         let path = work.items.path(to: use)
