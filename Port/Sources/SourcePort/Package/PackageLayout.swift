@@ -1,45 +1,45 @@
-/// The targets of a program that Xcode builds, found in the paths of its files and in their source.
+/// Targets of a package for a program that Xcode builds, derived from the paths and the source of its files.
 public struct PackageLayout {
-    /// Libraries and programs first, then tests; each part by path.
+    /// Libraries and programs, then tests, each sorted by path.
     private(set) var targets: [PackageTarget] = []
-    /// Things left out and renamed, a line each.
+    /// Messages about files left out and modules renamed.
     public private(set) var remarks: [String] = []
-    /// Packages with modules that the source imports. A product is taken for a module of its name.
+    /// Packages with modules that the source imports. Each product is assumed to be a module of the same name.
     private(set) var packages: [XcodePackage] = []
-    /// Folders of packages among them.
+    /// Paths of the packages that are folders.
     public var localPackages: Set<String> {
         Set(packages.compactMap { if case .folder(let path) = $0.place { path } else { nil } })
     }
-    /// Modules that the source imports, and neither a package nor the toolchain nor roster has.
+    /// Modules that the source imports and that are not in a target, a package, the toolchain or roster, sorted.
     public var missingModules: [String] {
         let known = Self.present.union(targets.map(\.module)).union(packages.flatMap(\.products))
         return Set(targets.flatMap(\.evidence.imports)).subtracting(known).sorted()
     }
-    /// True if no folder has Swift files.
+    /// True if there are no targets.
     public var isEmpty: Bool { targets.isEmpty }
 
-    /// True if a folder of that path counts as one thing, such as a model.
+    /// True if a folder of that name is treated like a file, such as a model.
     public static func isWholeFolder(_ path: String) -> Bool {
         PackageTarget.wholeFolders.contains(PackageTarget.suffix(of: path))
     }
 
-    /// Modules of the toolchain, and those of roster that a program may import.
+    /// Modules of the toolchain, and modules of roster that a program can import.
     private static let present: Set<String> = [
         "Swift", "Foundation", "FoundationNetworking", "FoundationXML", "FoundationEssentials",
         "FoundationInternationalization", "Dispatch", "XCTest", "Testing", "Glibc", "Synchronization", "Observation",
         "RegexBuilder", "Distributed", "CxxStdlib", "Cxx", "_Concurrency", "_StringProcessing", "CoreData",
     ]
-    /// The other modules of a program that uses CoreData: a package cannot have two of one name.
+    /// Other modules that a program with CoreData contains. Two modules of a program cannot have the same name.
     private static let taken: Set<String> = [
         "SQLiteAccess", "PredicateSyntax", "CoreDataPredicates", "ModelFiles", "ModelCompiler", "ManagedExpansion",
         "ManagedMacros", "CSQLite3", "CZlib", "CPrefetch",
     ]
 
     /// - Parameters:
-    ///   - name: of the program, for a target whose folder has none.
-    ///   - paths: of all its files and of those folders that count as one thing, relative to it. Folders end in a slash.
-    ///   - packages: those of the Xcode project.
-    ///   - source: The contents of each Swift file, ported.
+    ///   - name: Name of the program, for targets that cannot be named after their folders.
+    ///   - paths: Relative paths of all files, and of folders that are treated like files. Folders end with a slash.
+    ///   - packages: Packages that the Xcode project depends on.
+    ///   - source: Returns the contents of a Swift file after porting.
     public init(
         name: String, paths: [String], packages: [XcodePackage] = [], source: (String) throws -> [UInt8]
     ) rethrows {
@@ -74,7 +74,7 @@ public struct PackageLayout {
         }
     }
 
-    /// The module's name as Xcode makes it of a target's: `_` for what an identifier cannot have.
+    /// The module name that Xcode derives from a target's name: invalid characters become `_`.
     private static func module(_ place: String, in program: String) -> String {
         let isUnnamed = [".", "Sources", "Tests"].contains(place)
         let name = isUnnamed ? program + (place == "Tests" ? "Tests" : "") : String(PackageTarget.name(of: place))
@@ -83,7 +83,8 @@ public struct PackageLayout {
         return word.first?.isNumber == true ? "_" + word.dropFirst() : word
     }
 
-    /// A module that tests import with `@testable`, and that no folder is named after, is that of the only folder that nobody imports.
+    /// Names a target after the module that tests import with `@testable`, if no folder has the module's name and
+    /// exactly one target is not imported.
     private mutating func nameTested() {
         let modules = Set(targets.map(\.module))
         let unknown = Set(targets.flatMap(\.evidence.tested)).subtracting(modules)
@@ -114,19 +115,19 @@ public struct PackageLayout {
     }
 }
 
-/// The folders of a program that become targets, each with its files.
+/// Folders of a program that become targets, with their files.
 private struct PackageGrouping {
     private let files: [String: [String]]
     private let evidence: [String: TargetEvidence]
-    /// The folders with Swift files, by path.
+    /// Folders with Swift files, sorted by path.
     let places: [String]
-    /// Files that belong to none of them.
+    /// Files that do not belong to any of them.
     var stray: [String] { files.keys.filter { !places.contains($0) }.sorted().flatMap { files[$0] ?? [] } }
 
     init(paths: [String], swift: [String], evidence: [String: TargetEvidence]) {
         self.evidence = evidence
         var files: [String: [String]] = [:]
-        // `Sources/App.swift` makes Sources a target, `Sources/App/main.swift` makes Sources/App one.
+        // With `Sources/App.swift`, Sources is a target. With only `Sources/App/main.swift`, Sources/App is one.
         let whole = Set(swift.map { $0.split(separator: "/") }.filter { $0.count == 2 }.map { $0[0] })
         for path in paths {
             let parts = path.split(separator: "/")
@@ -136,7 +137,7 @@ private struct PackageGrouping {
         }
         var places = files.filter { $0.value.contains { evidence[$0] != nil } }.map(\.key).sorted()
         if places.contains(".") {
-            // A program whose source is in the folder itself has the other folders too, as far as they are not modules of their own.
+            // If there is source in the folder itself, its target includes all folders that are not modules or tests.
             let all = evidence.values.reduce(into: TargetEvidence()) { $0.formUnion($1) }
             let own = places.filter { place in
                 place == "." || all.imports.contains(String(PackageTarget.name(of: place)))

@@ -1,17 +1,17 @@
-/// The text of a `Package.swift`.
+/// Writes the text of a `Package.swift`.
 public struct PackageManifest {
     private let name: String
     private let roster: String
     private let layout: PackageLayout
 
     /// - Parameters:
-    ///   - name: of the package.
+    ///   - name: Name of the package.
     ///   - roster: Path or address of the package with `CoreData`.
     public init(name: String, roster: String, layout: PackageLayout) {
         (self.name, self.roster, self.layout) = (name, roster, layout)
     }
 
-    /// The whole file.
+    /// The contents of the file.
     public var text: String {
         """
         // swift-tools-version: 6.3
@@ -43,7 +43,7 @@ public struct PackageManifest {
         return all.count == 1 ? own : "\n" + all.map { "        \($0),\n" }.joined() + "    "
     }
 
-    /// What the products of the package with `CoreData` are named by.
+    /// Identity of the package with `CoreData`, as a string literal.
     private var package: String { quoted(isAddress ? source.identity : "roster") }
 
     private func target(_ target: PackageTarget) -> String {

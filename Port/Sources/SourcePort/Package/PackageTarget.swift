@@ -1,31 +1,31 @@
 /// A folder that becomes a target of a package.
 struct PackageTarget {
-    /// Relative to the package; `.` for its own folder.
+    /// Path relative to the package; `.` for the package's folder.
     let path: String
     /// Name of the module.
     var module: String
-    /// Its files and those of its folders that count as one thing, relative to it. Folders end in a slash.
+    /// Relative paths of its files, and of folders that are treated like files. Folders end with a slash.
     let files: [String]
     let evidence: TargetEvidence
 
     private enum Role { case source, model, resource, none }
 
-    /// What is compiled with the sources: models, by the package's plugin.
+    /// True if the target has a model, which roster's plugin compiles.
     var hasModel: Bool { files.contains { Self.role(of: $0) == .model } }
 
-    /// Files that are copied into the target's bundle. A bundle has one file of a name.
+    /// Files to copy into the target's bundle. The bundle is flat: only the first file of a name is copied.
     var resources: [String] {
         var names: Set<Substring> = []
         return files.filter { Self.role(of: $0) == .resource && names.insert(Self.name(of: $0)).inserted }
     }
 
-    /// Resources that have the name of another one.
+    /// Resources that are not copied because another one has the same name.
     var repeatedResources: [String] {
         let kept = Set(resources)
         return files.filter { Self.role(of: $0) == .resource && !kept.contains($0) }
     }
 
-    /// Files that belong to nothing that is built here.
+    /// Files that the target does not use, sorted.
     var excluded: [String] { (files.filter { Self.role(of: $0) == .none } + repeatedResources).sorted() }
 
     static func isModel(_ file: String) -> Bool { role(of: file) == .model }
@@ -41,7 +41,7 @@ struct PackageTarget {
         return unused.contains(suffix) || suffix.isEmpty || name(of: file) == "Info.plist" ? .none : .resource
     }
 
-    /// The suffix of a name in small letters; empty if it has none.
+    /// The suffix of a file name in lowercase; empty if there is none.
     static func suffix(of file: String) -> String {
         let name = name(of: file)
         return name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
@@ -56,7 +56,7 @@ struct PackageTarget {
         "playground", "yml", "yaml", "rb", "sh", "pbxproj", "resolved",
     ]
 
-    /// Suffixes of folders that count as one thing.
+    /// Suffixes of folders that are treated like files.
     static let wholeFolders: Set<String> = models.union(resourceFolders).union([
         "xcassets", "docc", "xcodeproj", "xcworkspace", "playground", "framework", "xcframework", "app", "imageset",
     ])

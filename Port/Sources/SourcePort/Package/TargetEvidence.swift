@@ -1,4 +1,4 @@
-/// What Swift source says of the target that it belongs to.
+/// Properties of a target, derived from its Swift source.
 struct TargetEvidence {
     /// Modules imported on Linux.
     private(set) var imports: Set<String> = []
@@ -8,13 +8,13 @@ struct TargetEvidence {
     private(set) var hasEntry = false
     /// True if there is a test of XCTest or Swift Testing.
     private(set) var hasTests = false
-    /// True if it drives an app's screen, which only Apple's XCTest does.
+    /// True if it uses `XCUIApplication`, which exists only on Apple's systems.
     private(set) var drivesScreen = false
 
-    /// Of no file.
+    /// Creates evidence without files.
     init() {}
 
-    /// - Parameter bytes: the file, ported. A file that is no Swift says nothing.
+    /// - Parameter bytes: Contents of the file after porting. Files that are not Swift are ignored.
     init(_ bytes: [UInt8], name: String) {
         hasEntry = name == "main.swift"
         guard case .source(let source) = SourceReading(bytes) else { return }

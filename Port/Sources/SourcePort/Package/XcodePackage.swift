@@ -1,13 +1,13 @@
 /// A package that an Xcode project depends on.
 public struct XcodePackage: Sendable {
-    /// Where it is.
+    /// The location of a package.
     public enum Place: Sendable {
-        /// Relative to the folder of the project.
+        /// A path relative to the project's folder.
         case folder(String)
         case address(String, Version)
     }
 
-    /// Which of its versions are taken.
+    /// The versions that are accepted.
     public enum Version: Sendable {
         case nextMajor(from: String)
         case nextMinor(from: String)
@@ -20,10 +20,10 @@ public struct XcodePackage: Sendable {
     let place: Place
     let products: Set<String>
 
-    /// - Parameter products: those that the project's targets use.
+    /// - Parameter products: Products that the project's targets use.
     public init(place: Place, products: Set<String>) { (self.place, self.products) = (place, products) }
 
-    /// What its products are named by: the last part of its path or address.
+    /// The package's identity in a manifest: the last component of its path or address, without `.git`.
     var identity: String {
         let text =
             switch place {
@@ -34,7 +34,7 @@ public struct XcodePackage: Sendable {
         return String(last.hasSuffix(".git") ? last.dropLast(4) : last)
     }
 
-    /// Its dependency in a manifest.
+    /// Its entry in the dependencies of a manifest.
     var dependency: String {
         switch place {
         case .folder(let path): ".package(path: \(path.quotedForSwift))"
@@ -57,7 +57,7 @@ extension XcodePackage.Version {
 }
 
 extension String {
-    /// A string literal of Swift.
+    /// The string as a Swift literal.
     var quotedForSwift: String {
         let escaped = unicodeScalars.map { scalar in
             switch scalar {
