@@ -1,38 +1,38 @@
-/// What has to be known of all files of a program before one of them can be ported: its classes, and which types need a framework
-/// that is only on Apple's systems.
+/// Facts about all files of a program that porting one of them needs: its classes, and the types that need a framework
+/// of Apple's systems.
 public struct PortFacts: Sendable {
     private struct Declaration {
         let superclass: String?
-        /// `Note` of `@objc(Note)`.
+        /// `Note` in `@objc(Note)`; nil if there is none.
         let objectiveCName: String?
-        /// Names of its header that a framework of Apple's has, each with the framework.
+        /// Names in its header that belong to a framework of Apple's, with the framework.
         let candidates: [String: String]
-        /// The types that its header names.
+        /// Types that its header names.
         let inherited: [String]
-        /// True for a class that other files can name without a type around it.
+        /// True for a class that is not nested and that other files can use.
         let isVisibleClass: Bool
     }
 
     private var declarations: [String: [Declaration]] = [:]
-    /// The types of the program that need a framework of Apple's, with its name.
+    /// Types of the program that need a framework of Apple's, with its name.
     private(set) var typesOfFrameworks: [String: String] = [:]
-    /// The types of the variables in the program's types, by name, and those of first parameters, by `method(`.
+    /// Types of the members of the program's types: of variables by name, and of first parameters by `method(`.
     private(set) var memberTypes: [String: Set<String>] = [:]
-    /// Classes whose bundles other files look into.
+    /// Classes that other files pass to `Bundle(for:)`.
     private var bundleClasses: Set<String> = []
-    /// String literals of the program that could be the name of a class.
+    /// String literals of the program that may be names of classes.
     private(set) var texts: Set<String> = []
 
-    /// Of no program.
+    /// Creates facts without files.
     private init() {}
 
-    /// - Parameter files: the source of a program. A file that is no Swift declares nothing.
+    /// - Parameter files: Source files of a program. Files that are not Swift are ignored.
     public init(of files: some Sequence<[UInt8]>) {
         for file in files { add(file) }
         findTypesOfFrameworks()
     }
 
-    /// Whether the program declares a type of that name.
+    /// True if the program declares a type of that name.
     func declares(_ type: String) -> Bool { declarations[type] != nil }
 
     private mutating func add(_ bytes: [UInt8]) {
@@ -91,27 +91,28 @@ public struct PortFacts: Sendable {
             .map { source.text($0 + 3) }
     }
 
-    /// The name in Objective-C of the only type of that name, if it has one.
+    /// The Objective-C name of a type; nil if it has none, or if several types have its Swift name.
     func objectiveCName(of type: String) -> String? {
         guard let found = declarations[type], found.count == 1 else { return nil }
         return found[0].objectiveCName
     }
 
-    /// True if a class gives the bundle of its target to other files, one of which asks for it. One name must be one class.
+    /// True if porting makes a class export the bundle of its target, because another file passes it to `Bundle(for:)`.
+    /// False if several types have the name.
     func exportsBundle(_ type: String) -> Bool {
         guard bundleClasses.contains(type), let found = declarations[type], found.count == 1 else { return false }
         return found[0].isVisibleClass && typesOfFrameworks[type] == nil && memberTypes["resourceBundle"] == nil
     }
 
-    /// The type with that name, in Swift or in Objective-C.
+    /// The type with that name in Swift or Objective-C; nil if there is none.
     func type(named name: String) -> String? {
         declares(name) ? name : declarations.first { $0.value.contains { $0.objectiveCName == name } }?.key
     }
 
-    /// Whether a class is one of managed objects, as far as the files say so.
+    /// True if a class inherits from `NSManagedObject`, directly or through classes of the program.
     func isManaged(_ name: String) -> Bool { base(of: name, among: ["NSManagedObject"]) != nil }
 
-    /// The class of `bases` from which a class inherits, as far as the files say so.
+    /// The class of `bases` that a class inherits from, directly or through classes of the program; otherwise nil.
     func base(of name: String, among bases: some Collection<String>) -> String? {
         var name = name
         for _ in 0..<50 {
@@ -135,19 +136,19 @@ public struct PortFacts: Sendable {
     }
 
     private func module(of declaration: Declaration) -> String? {
-        // A type of the program hides the framework's of the same name.
+        // A type of the program hides a framework's type of the same name.
         let own = declaration.candidates.filter { declarations[$0.key] == nil }.min { $0.key < $1.key }
         return own?.value ?? declaration.inherited.lazy.compactMap { typesOfFrameworks[$0] }.first
     }
 }
 
-/// The header of a type: `public final class Note: NSManagedObject, Identifiable`.
+/// The header of a type, such as `public final class Note: NSManagedObject, Identifiable`.
 struct TypeHeader {
     /// `class`, `struct`, `extension` …
     let keyword: String
-    /// Without the types around it.
+    /// The name without enclosing types.
     let name: String
-    /// Its superclass and protocols, each without the module or type around it.
+    /// Superclass and protocols, without module and enclosing types.
     let inherited: [String]
     let access: String?
 
@@ -169,7 +170,7 @@ struct TypeHeader {
             if source.isToken(index, ">") { depth -= 1 }
             if source.isToken(index, "where"), depth == 0 { break }
             if source.isToken(index, ":"), depth == 0 { isListed = true }
-            // The last word of a path counts.
+            // Of `Module.Type`, only the last word is added.
             if isListed, depth == 0, source.isWord(index), !source.isToken(index - 1, "@"),
                 !source.isToken(index + 1, ".")
             {

@@ -1,12 +1,12 @@
-/// Rewrites Swift source that was written for Apple's Core Data into what the same program needs here.
+/// Rewrites Swift source that was written for Apple's Core Data for use with this framework.
 ///
-/// Works on text alone, one file at a time; what is not understood stays byte for byte as it is, and is told in a note where a
-/// person has to do something. The result, ported again, is the same.
+/// Works on text, one file at a time. Text that is not understood is kept byte for byte; a note reports it if a person
+/// has to do something. Porting the result again changes nothing.
 public enum SourcePort {
-    /// The rules in their order, with the kinds of their notes.
+    /// Rules in the order in which they are applied, with the kinds of their notes.
     private static let rules: [(kind: PortKind, apply: @Sendable (inout PortingWork) -> Void)] = [
         (.excludedFile, { ExcludedFileRule.apply(to: &$0) }),
-        // Code behind such a condition is only for Apple's systems: no other rule looks at it.
+        // Code that this rule puts inside a condition is only for Apple's systems. The later rules skip it.
         (.framework, { FrameworkRule.apply(to: &$0) }),
         (.attribute, { ManagedAttributeRule.apply(to: &$0) }),
         (.objectiveC, { ObjectiveCRule.apply(to: &$0) }),
@@ -22,14 +22,14 @@ public enum SourcePort {
         (.call, { FoundationCallRule.apply(to: &$0) }),
         (.set, { SetRule.apply(to: &$0) }),
         (.observation, { RemarkRule.apply(to: &$0) }),
-        // Takes the changes of the others along.
+        // Moves code together with the edits of the rules above.
         (.override, { OverrideRule.apply(to: &$0) }),
         (.importing, { ImportRule.apply(to: &$0) }),
     ]
 
     /// Ports one file.
     ///
-    /// - Parameter facts: of all files of the program, this one among them.
+    /// - Parameter facts: Facts about all files of the program, including this one.
     public static func port(_ bytes: [UInt8], knowing facts: PortFacts) -> PortedFile {
         switch SourceReading(bytes) {
         case .problem(let note): return PortedFile(original: bytes, edits: [], notes: [note])
@@ -44,13 +44,13 @@ public enum SourcePort {
     }
 }
 
-/// A file with what porting it means.
+/// The result of porting a file.
 public struct PortedFile: Sendable {
-    /// The bytes of the file as it was.
+    /// The original bytes of the file.
     public let original: [UInt8]
-    /// In the order of the file; they do not overlap.
+    /// Edits in the order of the file. They do not overlap.
     public let edits: [SourceEdit]
-    /// What a person has to look at, by line; lines are those of the original.
+    /// Places for a person to look at, sorted by their lines in the original.
     public let notes: [PortNote]
 
     /// The file after the edits.
@@ -58,11 +58,11 @@ public struct PortedFile: Sendable {
 
     /// The edits as a diff.
     ///
-    /// - Parameter path: what the file is called in the header.
+    /// - Parameter path: Path of the file in the diff's header.
     public func diff(path: String) -> String { UnifiedDiff.text(of: edits, in: original, path: path) }
 }
 
-/// A file's bytes, looked at: Swift source, or why not.
+/// The result of reading a file: Swift source, or a note that explains why it is not.
 enum SourceReading {
     case source(SwiftSource)
     case problem(PortNote)

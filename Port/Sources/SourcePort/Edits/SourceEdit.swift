@@ -1,23 +1,24 @@
-/// One change of a file: some bytes, and what takes their place.
+/// One change of a file: a range of bytes and its replacement.
 public struct SourceEdit: Equatable, Sendable {
-    /// The bytes that go; empty where something is only added.
+    /// The bytes to replace; empty for an insertion.
     public let range: Range<Int>
-    /// What takes their place; empty where something is only removed.
+    /// The new text; empty for a deletion.
     public let replacement: String
 
-    /// A change of the bytes in `range`.
+    /// Creates a change of the bytes in `range`.
     public init(range: Range<Int>, replacement: String) {
         self.range = range
         self.replacement = replacement
     }
 }
 
-/// Changes of one file that do not overlap, in its order; at one place, in the order in which they were added.
+/// Changes of one file in file order, without overlaps. Insertions at the same offset keep the order in which they were
+/// added.
 struct EditList {
     private(set) var edits: [SourceEdit] = []
 
     /// Adds a change, unless it overlaps another one.
-    /// - Returns: whether it was added.
+    /// - Returns: True if it was added.
     mutating func add(_ range: Range<Int>, _ replacement: String) -> Bool {
         var (low, high) = (0, edits.count)
         while low < high {
@@ -26,14 +27,14 @@ struct EditList {
         }
         if low > 0, edits[low - 1].range.upperBound > range.lowerBound { return false }
         if low < edits.count, range.upperBound > edits[low].range.lowerBound { return false }
-        // Only one change can begin with a byte.
+        // Two changes cannot replace the same bytes.
         if low > 0, edits[low - 1].range == range, !range.isEmpty { return false }
         edits.insert(SourceEdit(range: range, replacement: replacement), at: low)
         return true
     }
 
-    /// Takes out the changes in `range`, without additions at its ends.
-    /// - Returns: `nil`, and takes out nothing, if a change crosses an end.
+    /// Removes and returns the changes in `range`, except for insertions at its ends.
+    /// - Returns: nil, without removing anything, if a change crosses an end of the range.
     mutating func take(_ range: Range<Int>) -> [SourceEdit]? {
         let inner = edits.filter {
             $0.range.overlaps(range) || range.contains($0.range.lowerBound) && $0.range.lowerBound > range.lowerBound
@@ -46,13 +47,13 @@ struct EditList {
         return inner
     }
 
-    /// Whether what is added comes before what is there: additions come before the change of the byte at which they stand.
+    /// True if a new change is sorted before an existing one. An insertion precedes a change of the byte at its offset.
     private static func isBefore(_ new: Range<Int>, _ old: Range<Int>) -> Bool {
         if new.lowerBound != old.lowerBound { return new.lowerBound < old.lowerBound }
         return new.isEmpty && !old.isEmpty
     }
 
-    /// `bytes` with `edits`, which are in the order of the file.
+    /// Returns `bytes` with `edits` applied, which must be in file order.
     static func apply(_ edits: [SourceEdit], to bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

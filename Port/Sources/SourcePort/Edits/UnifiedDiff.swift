@@ -1,8 +1,8 @@
-/// The changes of a file as `diff -u` prints them.
+/// The changes of a file in the format of `diff -u`.
 public enum UnifiedDiff {
     private static let context = 3
 
-    /// Some lines of the old text and what takes their place.
+    /// Lines of the old text and the lines that replace them.
     private struct Change {
         /// Line indexes, counted from 0.
         var old: Range<Int>
@@ -10,9 +10,9 @@ public enum UnifiedDiff {
     }
 
     /// - Parameters:
-    ///   - path: how the file is called in the header, after `a/` and `b/`.
-    ///   - edits: in the order of the file, not overlapping.
-    /// - Returns: nothing where there are no edits.
+    ///   - path: Path of the file in the header, after `a/` and `b/`.
+    ///   - edits: Edits in file order, without overlaps.
+    /// - Returns: The diff; empty if there are no edits.
     public static func text(of edits: [SourceEdit], in bytes: [UInt8], path: String) -> String {
         guard !edits.isEmpty else { return "" }
         let starts = lineStarts(of: bytes)
@@ -54,7 +54,7 @@ public enum UnifiedDiff {
         line.utf8.last == .newline ? mark + line : mark + line + "\n\\ No newline at end of file\n"
     }
 
-    /// The beginnings of the lines that there are: none after a last line break.
+    /// Offsets at which lines begin. A line break at the end of the file does not begin another line.
     private static func lineStarts(of bytes: [UInt8]) -> [Int] {
         SwiftSource.lineStarts(of: bytes).filter { $0 < bytes.count }
     }
@@ -84,7 +84,7 @@ public enum UnifiedDiff {
         }.filter { !$0.old.isEmpty || !$0.new.isEmpty }
     }
 
-    /// The lines that an edit changes: none where it adds whole lines between two.
+    /// The lines that an edit changes; an empty range if it inserts whole lines between two lines.
     private static func lines(of edit: SourceEdit, from first: Int, _ bytes: [UInt8], _ starts: [Int]) -> Range<Int> {
         guard !starts.isEmpty, edit.range.lowerBound < bytes.count else {
             let endsLine = bytes.last.map { $0 == .newline } ?? true
@@ -111,7 +111,7 @@ public enum UnifiedDiff {
         return result
     }
 
-    /// The change without the lines at its ends that stay as they are.
+    /// The change without unchanged lines at its ends.
     private static func trimmed(_ change: Change, _ bytes: [UInt8], _ starts: [Int]) -> Change {
         var change = change
         func old(_ line: Int) -> String {
@@ -130,7 +130,7 @@ public enum UnifiedDiff {
         return change
     }
 
-    /// Changes that are so near to one another that they are printed together.
+    /// Groups changes that are at most `2 * context` lines apart, which share a hunk.
     private static func hunks(_ changes: [Change]) -> [[Change]] {
         var result: [[Change]] = []
         for change in changes {

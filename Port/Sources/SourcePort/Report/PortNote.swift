@@ -4,18 +4,18 @@ public struct PortNote: Hashable, Sendable {
     public let line: Int
     /// The rule that found it.
     public let kind: PortKind
-    /// The name with which the message begins; empty if the message is the same at all places of its sort.
+    /// The name at the beginning of the message; empty if the message is the same at all its places.
     public let subject: String
     /// The rest of the message.
     public let sentence: String
-    /// True if a person has to do something; false if porting did it.
+    /// True if a person has to do something; false if porting did everything.
     public let isLeft: Bool
 
     /// The finding, and what to do.
     public var message: String { subject + sentence }
 }
 
-/// The sorts of notes, one for each rule.
+/// The kinds of notes, one for each rule.
 public enum PortKind: String, Codable, CaseIterable, Sendable {
     case unreadFile = "unread files"
     case excludedFile = "excluded files"

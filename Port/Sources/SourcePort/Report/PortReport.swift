@@ -1,4 +1,4 @@
-/// The result of porting a program: its notes with each sentence once, and numbers of files, edits and places.
+/// The result of porting a program: its notes grouped by sentence, and the numbers of files, edits and places.
 public struct PortReport: Encodable, Sendable {
     /// A place of a sentence.
     public struct Place: Encodable, Hashable, Sendable {
@@ -6,7 +6,7 @@ public struct PortReport: Encodable, Sendable {
         public let path: String
         /// Counted from 1.
         public let line: Int
-        /// The name with which the sentence goes on; empty if it has none.
+        /// The name that the sentence follows; empty if there is none.
         public let subject: String
     }
 
@@ -42,7 +42,7 @@ public struct PortReport: Encodable, Sendable {
     public private(set) var files = 0
     /// Edits of all files.
     public private(set) var edits = 0
-    /// Groups with something left to do first; each part in the order of kinds, then of first places.
+    /// Groups sorted by kind, then by first place. Groups with something left to do precede the others.
     public var groups: [Group] {
         found.enumerated().sorted { first, second in
             let order = (order(first.element), order(second.element))
@@ -52,7 +52,7 @@ public struct PortReport: Encodable, Sendable {
     private var found: [Group] = []
     private var indexes: [Key: Int] = [:]
 
-    /// Of no file.
+    /// Creates an empty report.
     public init() {}
 
     /// Adds the edits and notes of a file.
@@ -78,7 +78,7 @@ public struct PortReport: Encodable, Sendable {
         (group.isLeft ? 0 : PortKind.allCases.count) + (Self.order[group.kind] ?? 0)
     }
 
-    /// Numbers of places where something is left to do, without kinds that have none.
+    /// Numbers of places where something is left to do, for each kind that has any.
     public var left: [(kind: PortKind, places: Int)] {
         PortKind.allCases.compactMap { kind in
             let places = found.lazy.filter { $0.kind == kind && $0.isLeft }.map(\.places.count).reduce(0, +)

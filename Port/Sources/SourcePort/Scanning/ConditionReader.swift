@@ -1,19 +1,21 @@
-/// Finds which tokens the conditions of a file (`#if os(iOS)`) exclude on Linux, as far as that is certain.
+/// Finds the tokens that conditions such as `#if os(iOS)` certainly exclude on Linux.
 struct ConditionReader {
     let bytes: [UInt8]
     let tokens: [SourceToken]
 
-    /// One `#if` that is not ended yet.
+    /// An `#if` without its `#endif` so far.
     private struct Level {
-        /// Whether the code around it is excluded.
+        /// True if the code around it is excluded.
         let outer: Bool
-        /// Whether one of its branches is certain to be taken.
+        /// True if one of its branches so far is certain to be compiled.
         var isTaken = false
         var isExcluded = false
         let offset: Int
     }
 
-    /// For each token whether it is excluded, or a part of a condition itself.
+    /// For each token, true if it is excluded or belongs to a condition's line.
+    ///
+    /// - Throws: ``ScanProblem`` if an `#if` or its `#endif` is missing.
     func excluded() throws(ScanProblem) -> [Bool] {
         var result = [Bool](repeating: false, count: tokens.count)
         var levels: [Level] = []
@@ -60,14 +62,14 @@ struct ConditionReader {
     }
 }
 
-/// The condition of an `#if`, in tokens; its value is `nil` where it depends on more than the system.
+/// Evaluates the condition of an `#if`. The value is nil if it depends on more than the system.
 struct ConditionExpression {
     let tokens: [String]
     private var position = 0
 
     init(tokens: [String]) { self.tokens = tokens }
 
-    /// Deeper conditions are not certain of anything.
+    /// Maximum nesting. The value of a deeper condition is nil.
     private static let deepest = 50
 
     mutating func value() -> Bool? { either(0) }

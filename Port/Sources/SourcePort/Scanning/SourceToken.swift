@@ -1,30 +1,30 @@
-/// A piece of Swift source with a meaning of its own: the text between spaces and comments.
+/// A token of Swift source. Spaces and comments are not tokens.
 struct SourceToken {
     enum Kind {
-        /// A name or a keyword, with its backticks; `$0` too.
+        /// A name or a keyword, including backticks, or a name such as `$0`.
         case word
         case number
-        /// One character of an operator: operators are not put together.
+        /// One character of an operator. Operators of several characters are several tokens.
         case sign
         /// One of `( ) [ ] { } , ; : . @ \`.
         case mark
         /// `#` and a word: `#if`, `#keyPath`.
         case directive
-        /// A string literal is its opening quotes, then texts and interpolations in turn, then its closing quotes.
+        /// Parts of a string literal: the opening quotes, texts and interpolations, the closing quotes.
         case stringOpening, stringText, interpolationOpening, interpolationClosing, stringClosing
         case regex
     }
 
     let kind: Kind
-    /// Its bytes in the file.
+    /// Range of its bytes in the file.
     let range: Range<Int>
-    /// Whether nothing but spaces and comments stands before it on its line.
+    /// True if it is the first token of its line.
     let startsLine: Bool
 }
 
-/// Why a text is not taken for Swift.
+/// The reason why a text cannot be read as Swift.
 struct ScanProblem: Error, Equatable {
-    /// The byte at which what is wrong begins.
+    /// Offset of the first wrong byte.
     let offset: Int
     let message: String
 }

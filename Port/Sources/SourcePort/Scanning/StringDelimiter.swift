@@ -1,25 +1,25 @@
-/// How a string literal begins and ends.
+/// The kind of quotes around a string literal.
 struct StringDelimiter {
-    /// The number of `#` before and after it, and after each backslash that means something.
+    /// The number of `#` before and after the literal, and after each backslash of an escape sequence.
     let pounds: Int
     let isMultiline: Bool
 
     var quotes: Int { isMultiline ? 3 : 1 }
 
-    /// Whether the literal ends with the quote at `offset`.
+    /// True if the literal ends with the quote at `offset`.
     func closes(in bytes: [UInt8], at offset: Int) -> Bool {
         guard offset + quotes + pounds <= bytes.count else { return false }
         return (0..<quotes).allSatisfy { bytes[offset + $0] == .quote } && hasPounds(in: bytes, at: offset + quotes)
     }
 
-    /// Whether this delimiter's number of `#` stands at `offset`.
+    /// True if the delimiter's number of `#` is at `offset`.
     func hasPounds(in bytes: [UInt8], at offset: Int) -> Bool {
         guard offset + pounds <= bytes.count else { return pounds == 0 }
         return (0..<pounds).allSatisfy { bytes[offset + $0] == UInt8(ascii: "#") }
     }
 
-    /// True if the three quotes at `offset`, with pounds before them, open a literal of one line: `#"""#`, `#""a""#`. They do where
-    /// the literal is closed on its line.
+    /// True if three quotes at `offset`, preceded by `#`, open a literal of one line: `#"""#`, `#""a""#`. This is the
+    /// case if it ends on the same line.
     func isOneLine(in bytes: [UInt8], at offset: Int) -> Bool {
         let closing = StringDelimiter(pounds: pounds, isMultiline: false)
         return bytes[(offset + 2)...].prefix { !$0.isLineBreak }.indices.contains { closing.closes(in: bytes, at: $0) }
@@ -34,7 +34,7 @@ extension UInt8 {
 
     var isLineBreak: Bool { self == .newline || self == .carriageReturn }
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-    /// Whether it may be a part of a name. Every byte of a character beyond ASCII is taken for one.
+    /// True for bytes of names. Every byte of a character outside ASCII counts as one.
     var isWordByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),

@@ -1,18 +1,18 @@
-/// Takes Swift source apart into tokens. It knows comments in comments, string literals of every kind with what is interpolated in
-/// them, and regular expressions; it does not know the grammar.
+/// Divides Swift source into tokens. Reads nested comments, all kinds of string literals with interpolations, and
+/// regular expressions. It does not parse the grammar.
 ///
-/// Nothing recurses: a text may be nested as deeply as it likes.
+/// It does not recurse, so any depth of nesting can be read.
 struct TokenScanner {
     let bytes: [UInt8]
     var position = 0
     private(set) var tokens: [SourceToken] = []
-    /// For each token that is a bracket or a quote, the token that belongs to it; −1 for all others.
+    /// For each bracket or quote, the token that closes or opens it; −1 for other tokens.
     private(set) var partners: [Int] = []
-    /// For each token the bracket or quote in which it stands; −1 at the top.
+    /// For each token, the innermost bracket or quote that contains it; −1 at the top level.
     private(set) var parents: [Int] = []
     /// Brackets and quotes that are not closed yet.
     private var open: [Int] = []
-    /// The delimiters of the string literals that are not closed yet.
+    /// Delimiters of string literals that are not closed yet.
     private var literals: [StringDelimiter] = []
     private var isFirstOfLine = true
 
@@ -134,7 +134,7 @@ struct TokenScanner {
         try scanStringText()
     }
 
-    /// Goes on in the innermost literal, to its end or its next interpolation.
+    /// Scans the innermost literal up to its end or its next interpolation.
     private mutating func scanStringText() throws(ScanProblem) {
         guard let delimiter = literals.last else { return }
         var end = position
@@ -151,7 +151,7 @@ struct TokenScanner {
                     if end > position { add(.stringText, to: end) }
                     return openBracket(.interpolationOpening, to: next + 1)
                 }
-                // A line break after a backslash belongs to literals of several lines only.
+                // Only literals of several lines may contain a backslash followed by a line break.
                 let skipsNext = next < bytes.count && (delimiter.isMultiline || !bytes[next].isLineBreak)
                 end = skipsNext ? next + 1 : next
             default: end += 1
@@ -186,7 +186,7 @@ struct TokenScanner {
         "repeat",
     ]
 
-    /// Where the regular expression ends that begins with this slash; `nil` where it is an operator.
+    /// End of the regular expression that begins with the slash at `position`; nil if the slash is an operator.
     private func regexEnd() -> Int? {
         if let last = tokens.last, !isFirstOfLine {
             switch last.kind {
@@ -198,7 +198,7 @@ struct TokenScanner {
             }
         }
         var end = position + 1
-        // Neither a blank nor an operator that is an argument: `reduce(1, /)`.
+        // A regular expression does not begin with a blank, and `/` may be an argument: `reduce(1, /)`.
         guard end < bytes.count, !" \t/*,)".utf8.contains(bytes[end]) else { return nil }
         var depth = 0
         while end < bytes.count, !bytes[end].isLineBreak {
@@ -216,7 +216,7 @@ struct TokenScanner {
         return nil
     }
 
-    // MARK: What is passed over
+    // MARK: Comments
 
     private mutating func skipLine() {
         while position < bytes.count, !bytes[position].isLineBreak { position += 1 }

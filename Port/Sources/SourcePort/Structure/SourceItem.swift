@@ -1,4 +1,4 @@
-/// A declaration or a statement: one of the things that stand below one another between braces, or in a file.
+/// A declaration or a statement, of a file or of the code between two braces.
 struct SourceItem {
     enum Kind {
         case type, function, initializer, variable, importing, otherDeclaration
@@ -6,24 +6,24 @@ struct SourceItem {
     }
 
     let kind: Kind
-    /// All its tokens, attributes and modifiers first.
+    /// All its tokens, from attributes and modifiers on.
     let tokens: Range<Int>
-    /// The token after attributes and modifiers: `class`, `func`, `var` …, or the first of a statement.
+    /// The token after attributes and modifiers: `class`, `func`, `var` …, or the first token of a statement.
     let keyword: Int
-    /// The token that opens its body: of types, functions, and variables that are computed or observed.
+    /// The brace that opens the body of a type, a function, or a computed or observed variable; nil if there is none.
     let body: Int?
 
-    /// Its attributes and modifiers.
+    /// Attributes and modifiers.
     var prefix: Range<Int> { tokens.lowerBound..<keyword }
-    /// From its keyword to its body, or to its end.
+    /// The tokens from the keyword to the body, or to the end.
     var header: Range<Int> { keyword..<(body ?? tokens.upperBound) }
 }
 
-/// Finds the items of a file. What it takes for an item of several lines may be two; that matters only where an item is moved
-/// behind a condition, which is done line by line.
+/// Finds the items of a file. It may read two items on consecutive lines as one. This matters only when an item is put
+/// inside a condition, which is done line by line.
 final class ItemReader {
     let source: SwiftSource
-    /// What was found already, by the opening brace; −1 is the file.
+    /// Cached items, by their opening brace; −1 for the file.
     private var found: [Int: [SourceItem]] = [:]
 
     init(_ source: SwiftSource) { self.source = source }
@@ -41,23 +41,23 @@ final class ItemReader {
         "case": .otherDeclaration, "macro": .otherDeclaration, "operator": .otherDeclaration,
         "precedencegroup": .otherDeclaration,
     ]
-    /// Words after which an item goes on, on the next line too.
+    /// Words after which an item continues on the next line.
     private static let leadingOn: Set<String> = [
         "else", "in", "is", "as", "where", "try", "await", "throw", "let", "var", "func", "class", "struct", "enum",
         "extension",
         "protocol", "actor", "init", "throws", "rethrows", "async", "import", "if", "guard", "while", "for", "switch",
     ]
-    /// Words that go on with the item of the line before.
+    /// Words at the beginning of a line that continue the item of the previous line.
     private static let following: Set<String> = [
         "else", "catch", "where", "as", "is", "throws", "rethrows", "async", "in",
     ]
-    /// Signs with which a line goes on with the one before. `&`, `!`, `-` and the like may begin a statement.
+    /// Signs at the beginning of a line that continue the previous line. `&`, `!` and `-` may begin a statement.
     private static let followingSigns: Set<String> = ["=", "?", "+", "*", "|", "<", ">", "%", "^", "/"]
 
-    /// The tokens of an attribute's generic arguments.
+    /// Maximum number of tokens in an attribute's generic arguments.
     private static let longestArguments = 200
 
-    /// The items in the braces that `opening` opens, or of the file.
+    /// Items between the brace `opening` and its partner, or of the file if `opening` is nil.
     func items(in opening: Int?) -> [SourceItem] {
         if let items = found[opening ?? -1] { return items }
         let items = readItems(in: opening)
@@ -71,7 +71,7 @@ final class ItemReader {
         let end = opening.flatMap(source.partner) ?? source.tokens.count
         while index < end {
             if isCondition(index) {
-                // A line such as `#if` belongs to no item.
+                // Lines such as `#if` do not belong to an item.
                 index += 1
                 while index < end, !source.startsLine(index) { index += 1 }
             } else if source.isToken(index, ";") {
@@ -85,7 +85,7 @@ final class ItemReader {
         return result
     }
 
-    /// The types and extensions of the file, also those in other types, as deep as they are looked at.
+    /// Types and extensions of the file, including nested types up to `deepest` levels. Excluded code is skipped.
     func types() -> [SourceItem] {
         var result: [SourceItem] = []
         var groups: [(opening: Int?, depth: Int)] = [(nil, 0)]
@@ -98,10 +98,10 @@ final class ItemReader {
         return result
     }
 
-    /// Types in types are looked at so far.
+    /// Maximum nesting of types that is read.
     private static let deepest = 20
 
-    /// The innermost item of braces in which a token stands, and all around it, outermost first.
+    /// The items that contain a token, outermost first.
     func path(to token: Int) -> [SourceItem] {
         var openings: [Int] = []
         var place = source.parent(token)
@@ -153,7 +153,7 @@ final class ItemReader {
         return SourceItem(kind: kind, tokens: start..<last, keyword: min(keyword, last), body: body)
     }
 
-    /// The first token after attributes and modifiers.
+    /// Index of the first token after attributes and modifiers.
     private func endOfPrefix(from start: Int, before end: Int) -> Int {
         var index = start
         while index < end {
@@ -180,7 +180,7 @@ final class ItemReader {
         return source.isWord(next) || source.isToken(next, "(") || source.isToken(next, "@")
     }
 
-    /// The token after an attribute, its arguments included.
+    /// Index of the first token after an attribute and its arguments.
     func endOfAttribute(at index: Int) -> Int {
         var end = index + 2
         while source.isToken(end, "."), source.isWord(end + 1) { end += 2 }
@@ -192,7 +192,7 @@ final class ItemReader {
         return end
     }
 
-    /// Whether the token that begins a line goes on with the item of the line before.
+    /// True if the token at the beginning of a line continues the item of the previous line.
     private func goesOn(at index: Int, hasBody: Bool, _ kind: SourceItem.Kind) -> Bool {
         let isStatement = kind == .statement
         if source.isWord(index) {
@@ -206,7 +206,7 @@ final class ItemReader {
             if hasBody, !isStatement { return false }
             if Self.followingSigns.contains(source.text(index)) { return true }
             if source.isToken(index, "-"), source.isToken(index + 1, ">") { return true }
-            // A binary operator has a blank behind it: `&& other`, `- 1`.
+            // A binary operator is followed by a blank: `&& other`, `- 1`.
             var last = index
             while source.kind(last + 1) == .sign, source.touches(last, last + 1) { last += 1 }
             return !source.touches(last, last + 1)
@@ -226,7 +226,7 @@ final class ItemReader {
 
     private func isArgumentLabel(_ index: Int) -> Bool { source.isToken(index - 1, ".") }
 
-    /// Whether the colon before `index` ends a label of a switch.
+    /// True if the colon before `index` ends a label of a `switch`.
     private func isLabel(_ index: Int) -> Bool {
         var start = index - 1
         while start > 0, !source.startsLine(start) { start -= 1 }
@@ -235,7 +235,7 @@ final class ItemReader {
 }
 
 extension SwiftSource {
-    /// Whether nothing stands between two tokens that follow one another.
+    /// True if there is nothing between two consecutive tokens.
     func touches(_ first: Int, _ second: Int) -> Bool {
         guard tokens.indices.contains(first), tokens.indices.contains(second) else { return false }
         return tokens[first].range.upperBound == tokens[second].range.lowerBound
