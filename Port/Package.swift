@@ -3,14 +3,14 @@ import PackageDescription
 
 /// `roster port`: rewrites Swift source that was written for Apple's Core Data.
 ///
-/// A package of its own: it needs nothing of the framework, and few users of the framework need it.
+/// A separate package: it does not use the framework, and few users of the framework need it.
 let package = Package(
     name: "roster-port",
     products: [.executable(name: "roster-port", targets: ["RosterPort"])],
     targets: [
-        // Swift source for Apple's systems → source for here, text alone.
+        // The rules that rewrite source text.
         .target(name: "SourcePort"),
-        // The program: arguments and files.
+        // The command-line program: arguments and files.
         .executableTarget(name: "RosterPort", dependencies: ["SourcePort"]),
         .testTarget(name: "SourcePortTests", dependencies: ["SourcePort"], exclude: ["Pairs"]),
         .testTarget(name: "RosterPortTests", dependencies: ["RosterPort"]),

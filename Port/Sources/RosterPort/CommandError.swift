@@ -3,9 +3,9 @@ import Foundation
 /// An error as one line: what failed, why, and where.
 struct CommandError: Error {
     enum Kind {
-        /// What was asked makes no sense.
+        /// The arguments are invalid.
         case misuse
-        /// What was asked makes sense and could not be done.
+        /// The arguments are valid, but the work failed.
         case failure
     }
 

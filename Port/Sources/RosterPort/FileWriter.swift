@@ -2,24 +2,24 @@ import Foundation
 import Glibc
 
 enum FileWriter {
-    /// Puts a new file in the place of an existing one, whole or not at all, with its permissions and owner.
+    /// Replaces an existing file atomically, keeping its permissions and owner.
     ///
     /// - Throws: ``CommandError`` that names the file.
     static func replace(_ path: String, by contents: [UInt8]) throws {
         var replaced = stat()
-        // A rename would replace what may not be written.
+        // `rename` would also replace a file that is read-only.
         guard stat(path, &replaced) == 0, access(path, W_OK) == 0 else { throw failure(path) }
         let temporary = try written(contents, for: path, mode: replaced)
         guard rename(temporary, path) == 0 else { throw failure(path, removing: temporary) }
     }
 
-    /// Writes a file that must not exist yet, whole or not at all.
+    /// Creates a file atomically.
     ///
-    /// - Returns: false if something has that name already.
+    /// - Returns: False if the path exists already.
     /// - Throws: ``CommandError`` that names the file.
     static func create(_ path: String, _ contents: [UInt8]) throws -> Bool {
         let temporary = try written(contents, for: path, mode: nil)
-        // A link, unlike a rename, replaces nothing.
+        // Unlike `rename`, `link` does not replace an existing file.
         if link(temporary, path) == 0 {
             unlink(temporary)
             return true
@@ -29,11 +29,11 @@ enum FileWriter {
         return false
     }
 
-    /// Writes `contents` to a new file beside `path`, under a name that is the same in each run: the next run replaces what a killed
-    /// one left.
+    /// Writes `contents` to a temporary file in the folder of `path`. Its name is the same in each run: the next run
+    /// replaces the file of a killed run.
     ///
-    /// - Parameter mode: the file whose permissions and owner it gets; `nil` for those of a new file.
-    /// - Returns: its path.
+    /// - Parameter mode: Permissions and owner to set; nil for those of a new file.
+    /// - Returns: Path of the temporary file.
     private static func written(_ contents: [UInt8], for path: String, mode: stat?) throws -> String {
         let temporary = path + ".roster-port.part"
         unlink(temporary)
@@ -44,7 +44,7 @@ enum FileWriter {
         let number = write(contents, to: descriptor)
         guard number == 0 else { throw failure(path, number, removing: temporary) }
         if let mode {
-            // Only the superuser may give a file away; for others it is theirs already.
+            // Only root can change the owner.
             if mode.st_uid != geteuid() || mode.st_gid != getegid() { _ = fchown(descriptor, mode.st_uid, mode.st_gid) }
             guard fchmod(descriptor, mode.st_mode & 0o7777) == 0 else { throw failure(path, removing: temporary) }
         }
@@ -52,9 +52,9 @@ enum FileWriter {
         return temporary
     }
 
-    /// Writes all bytes to an open file, pipe or terminal, also where a signal interrupts.
+    /// Writes all bytes to an open file, pipe or terminal. Continues after an interruption by a signal.
     ///
-    /// - Returns: 0, or the error's number.
+    /// - Returns: 0, or the `errno` of the failure.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {

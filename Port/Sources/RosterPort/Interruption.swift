@@ -12,7 +12,7 @@ enum Interruption {
         // The flag is initialised before a signal arrives.
         _ = isRaised
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            // A store to an atomic flag, and `signal`, are safe in a handler.
+            // Storing an atomic flag and calling `signal` are safe in a handler.
             signal(number) { raised in
                 interruptionFlag.store(true, ordering: .relaxed)
                 signal(raised, SIG_DFL)

@@ -15,17 +15,17 @@ enum Output {
         }
     }
 
-    /// Writes one line to standard error; neutralised where a terminal would obey it.
+    /// Writes one line to standard error. On a terminal, control characters are made visible.
     static func tell(_ line: String) {
         let text = isatty(STDERR_FILENO) == 1 ? VisibleText.shown(line) : line
         _ = FileWriter.write(Array("\(text)\n".utf8), to: STDERR_FILENO)
     }
 }
 
-/// What a command needs of the process around it; tests have their own.
+/// The process services that a command uses. Tests replace them.
 struct Surroundings {
     var write: (String) throws -> Void = Output.write
-    /// A screen must not obey what is written.
+    /// True if the output is a terminal, where control characters must be made visible.
     var isOnScreen = Output.isTerminal
     var isStopped: () -> Bool = { Interruption.isRaised }
 }

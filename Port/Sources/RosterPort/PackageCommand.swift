@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import SourcePort
 
-/// `port --package`: writes the `Package.swift` that the folder of an Xcode project lacks.
+/// `port --package`: writes a `Package.swift` for the folder of an Xcode project.
 struct PackageCommand {
     /// The folder that becomes a package.
     let path: String
@@ -11,9 +11,9 @@ struct PackageCommand {
 
     /// Writes the manifest and prints its path. Nothing else is written.
     ///
-    /// - Parameter remark: Called for what a person has to know.
-    /// - Returns: Number of modules that the source imports and nothing here has.
-    /// - Throws: ``CommandError``; nothing is written then.
+    /// - Parameter remark: Receives messages about files left out, renamed modules and missing modules.
+    /// - Returns: Number of imported modules that no target, package or toolchain has.
+    /// - Throws: ``CommandError``. The manifest is then not written, unless only the output of its path failed.
     func run(in surroundings: Surroundings = Surroundings(), remark: (String) -> Void) throws -> Int {
         let folder = try SourceFolder(path)
         let manifest = folder.full("Package.swift")
@@ -48,7 +48,7 @@ struct PackageCommand {
         return missing.count
     }
 
-    /// The layout of the program as it is when it is ported.
+    /// The layout of the program's source after porting.
     private func layout(
         of folder: SourceFolder, _ paths: [String], _ surroundings: Surroundings, remark: (String) -> Void
     ) throws -> PackageLayout {
@@ -62,7 +62,7 @@ struct PackageCommand {
                 return []
             }
         }
-        // The name of the only project is that of the program.
+        // If there is exactly one project, the program has its name.
         let name = projects.count == 1 ? String(projects[0].dropLast(".xcodeproj/".count)) : folderName
         let swift = paths.filter { $0.hasSuffix(".swift") }
         let facts = PortFacts(of: try swift.map { try folder.read($0) })

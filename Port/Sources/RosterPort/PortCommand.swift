@@ -21,7 +21,7 @@ struct PortCommand {
         var problems: [CommandError] = []
         var report = PortReport()
         var progress = ProgressLine()
-        // Printed after the diff, where they are noticed.
+        // Printed after the diff, where users notice them.
         defer {
             if !printsReport { for line in Self.lines(of: report) { remark(line) } }
             for problem in problems.dropFirst() { remark(CommandError.line(for: problem)) }

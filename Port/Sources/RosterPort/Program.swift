@@ -22,9 +22,9 @@ enum Program {
         """
 
     static func run(_ words: [String]) -> Int32 {
-        // A reader that goes away, such as head, ends the program without a word.
+        // If a reader such as head exits, end the program without an error message.
         signal(SIGPIPE, SIG_DFL)
-        // A file that may not grow is an error as a full disk is.
+        // Report a file that exceeds the size limit as an error, like a full disk.
         signal(SIGXFSZ, SIG_IGN)
         do {
             guard let job = try Job(words) else {
@@ -45,13 +45,13 @@ enum Program {
     }
 }
 
-/// What the arguments ask for.
+/// The commands that the arguments ask for.
 struct Job {
     private(set) var command: PortCommand?
     private(set) var package: PackageCommand?
 
-    /// - Returns: nil for help.
-    /// - Throws: ``CommandError`` of misuse.
+    /// - Returns: nil if the arguments ask for help.
+    /// - Throws: ``CommandError`` of the kind `misuse`.
     init?(_ words: [String]) throws {
         var command = PortCommand(path: "")
         var operands: [String] = []
@@ -87,7 +87,7 @@ struct Job {
         if !makesPackage || command.isInPlace { self.command = command }
     }
 
-    /// The package with `CoreData`: as it was named, else the one that this program was built from.
+    /// Path or address of the package with `CoreData`. Default: the package that this program was built from.
     private static func package(_ named: String?) throws -> String {
         if let named, named.contains("://") { return named }
         let folder = URL(fileURLWithPath: named ?? #filePath + "/../../../..").standardizedFileURL.path

@@ -31,8 +31,8 @@ struct SourceFolder {
     ///
     /// - Parameters:
     ///   - problem: Called for folders that cannot be read.
-    ///   - isWhole: True for folders that count as one thing, by path and by the names in them: their paths are returned, with a
-    ///     slash at the end, in the place of their files. Those that tools make always do.
+    ///   - isWhole: Returns true for folders whose path, with a slash at the end, is returned instead of their files.
+    ///     Receives the path and the names in the folder. Folders that tools create are always returned this way.
     func files(problem: (CommandError) -> Void, isWhole: (_ path: String, _ names: [String]) -> Bool) -> [String] {
         var result: [String] = []
         var folders = [""]

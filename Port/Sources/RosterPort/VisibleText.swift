@@ -1,4 +1,4 @@
-/// Text made safe to show: what a terminal would obey is made visible.
+/// Makes control characters visible, which a terminal would obey.
 enum VisibleText {
     /// `text` with control characters as their pictures (`␛`, `␊`) and invisible direction marks as escapes.
     static func shown(_ text: String) -> String {

@@ -1,11 +1,11 @@
 import Foundation
 import SourcePort
 
-/// A project file of Xcode, as far as it names packages.
+/// The package dependencies in a project file of Xcode.
 struct XcodeProject {
     let packages: [XcodePackage]
 
-    /// - Throws: an error if it is no property list.
+    /// - Throws: An error if the file is not a property list.
     init(_ bytes: [UInt8]) throws {
         let list = try PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil)
         let objects = (list as? [String: Any])?["objects"] as? [String: [String: Any]] ?? [:]
