@@ -2,11 +2,11 @@ import Foundation
 
 @testable import RosterPort
 
-/// The text that a command writes.
+/// Collects the text that a command writes.
 final class Collected {
     private(set) var text = ""
     private var count = 0
-    /// The number of texts after which the command is asked to stop.
+    /// Number of writes after which the command is asked to stop.
     var stopsAfter = Int.max
 
     func surroundings(isOnScreen: Bool = false) -> Surroundings {
@@ -18,7 +18,7 @@ final class Collected {
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed with the object.
 final class TemporaryFolder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("port-\(UUID().uuidString)")
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RosterPort
 
-/// `port --package` over folders: what is written, and that nothing else is.
+/// `port --package` on folders: it writes the manifest and nothing else.
 @Suite struct PackageCommandTests {
     private let folder: TemporaryFolder
     /// The sources of roster.
@@ -28,7 +28,7 @@ import Testing
         return (collected.text, remarks, missing)
     }
 
-    /// Every file with its contents, and every link with where it leads.
+    /// The contents of every file and the destination of every link, by path.
     private func contents() throws -> [String: Data] {
         var result: [String: Data] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder.url.path) {
@@ -74,7 +74,7 @@ import Testing
         let text = String(decoding: manifest, as: UTF8.self)
         #expect(
             text.contains("name: \"App\",\n    dependencies: [.package(name: \"roster\", path: \"\(Self.roster)\")]"))
-        // Its entry is behind a condition when it is ported.
+        // Porting puts its `@main` type inside a condition.
         #expect(text.contains(".target(\n            name: \"My_App\",\n            dependencies: [\"Kit\", "))
         #expect(text.contains("name: \"My_AppTests\",\n            dependencies: [\"My_App\"],"))
         #expect(text.contains("exclude: [\"Lib\"]") && !text.contains("Pods") && !text.contains("Link"))
@@ -173,7 +173,7 @@ import Testing
         ] { #expect(throws: CommandError.self) { try Job(words) } }
     }
 
-    /// Where it is refused, the files are not ported either.
+    /// If the manifest cannot be written, the files are not ported either.
     @Test func aRefusalComesBeforeTheFirstChange() throws {
         try writeApp()
         try write("App/Package.swift", "mine")
@@ -184,7 +184,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    /// SwiftPM reads what is written, and finds the targets, their sources and resources.
+    /// SwiftPM reads the manifest and finds the targets with their sources and resources.
     @Test(.enabled(if: Topic.process.isChosen))
     func swiftPMTakesIt() throws {
         try writeApp()

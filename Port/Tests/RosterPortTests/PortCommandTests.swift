@@ -106,7 +106,7 @@ import Testing
         #expect(try elsewhere.contents("Away.swift") == Self.before)
         #expect(
             try manager.destinationOfSymbolicLink(atPath: folder.path("Link.swift")) == elsewhere.path("Away.swift"))
-        // A link may be the path of the folder itself.
+        // The path of the folder itself may be a link.
         try write("Real/Note.swift", Self.before)
         try manager.createSymbolicLink(atPath: folder.path("Named"), withDestinationPath: "Real")
         _ = try port("Named", inPlace: true)

@@ -11,27 +11,27 @@ enum PortProcess {
         var errorLines: [String] { errors.split(whereSeparator: \.isNewline).map(String.init) }
     }
 
-    /// The program beside the tests.
+    /// The program in the build folder of the tests.
     private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("roster-port")
 
     static func run(_ arguments: [String]) throws -> Outcome { try shell("exec \"$roster\" \"$@\"", arguments) }
 
-    /// Runs it as a user who may not write what its owner has made read-only: root may write everything.
+    /// Runs the program as an unprivileged user, because root can write read-only files.
     static func runUnprivileged(_ arguments: [String]) throws -> Outcome {
         try shell("exec \(unprivileged) \"$roster\" \"$@\"", arguments)
     }
 
     private static let unprivileged = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
 
-    /// False where the build folder is closed to other users.
+    /// False if other users cannot read the build folder.
     static let canDropPrivileges: Bool = {
         let folder = FileManager.default.temporaryDirectory.path
         let line = "\(unprivileged) test -x \"$roster\" && \(unprivileged) test -x \"$1\""
         return (try? shell(line, [folder]).status) == 0
     }()
 
-    /// Runs a line of the shell in which `$roster` is the program. Its output goes through files, which take any amount.
+    /// Runs a shell command in which `$roster` is the program. Output is collected in files: a pipe could fill up.
     static func shell(_ line: String, _ arguments: [String] = []) throws -> Outcome {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("port-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

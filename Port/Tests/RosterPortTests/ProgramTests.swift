@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `roster-port` as a shell runs it.
+/// `roster-port` as a process.
 @Suite struct ProgramTests {
     private let folder: URL
     private static let before =
@@ -54,7 +54,7 @@ import Testing
                 && help.output.contains("--in-place"))
     }
 
-    /// One file that cannot be written does not keep the others from being ported, and stays as it is.
+    /// If a file cannot be written, it is unchanged and the other files are ported.
     @Test(.enabled(if: PortProcess.canDropPrivileges))
     func aFileThatMayNotBeWrittenIsSaid() throws {
         defer { clear() }
@@ -73,7 +73,7 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["Note.swift", "Other.swift"])
     }
 
-    /// The programs of `Examples/Ported`, ported again from what they were.
+    /// Porting the originals in `Examples/Ported` gives the files there.
     @Test func theExamplesAreMadeByTheProgram() throws {
         defer { clear() }
         let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something that a test needs beyond its own process, as `Scripts/test` names it.
+/// A resource outside the test's process that a test needs, with its name in `Scripts/test`.
 enum Topic: String {
     case process
 

@@ -1,7 +1,7 @@
 import SourcePort
 import Testing
 
-/// `Bundle(for:)` of a class in another file, which may belong to another target.
+/// `Bundle(for:)` with a class of another file, which may belong to another target.
 @Suite struct BundleExportTests {
     private func port(_ files: [String]) -> [PortedFile] {
         let facts = PortFacts(of: files.map { Array($0.utf8) })
@@ -55,7 +55,7 @@ import Testing
         #expect(text.contains("class Stack {}\r\n\r\nextension Stack {\r\n") && !text.contains("}\n"))
     }
 
-    /// A class that nothing else can name so, a second one, a member of that name, a use that asks for something else.
+    /// Classes that other files cannot name or that are ambiguous, existing members of that name, and missing classes.
     @Test(arguments: [
         ["private class Stack {}"], ["struct Stack {}"], ["enum A { class Stack {} }"],
         ["class Stack {}", "class Stack {}"],

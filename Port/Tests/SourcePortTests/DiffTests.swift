@@ -2,9 +2,9 @@ import Foundation
 import SourcePort
 import Testing
 
-/// What is printed for `patch`.
+/// Diffs as input of `patch`.
 @Suite struct DiffTests {
-    /// `patch` makes of each file what porting makes of it.
+    /// Applying the diff to a file gives the ported file.
     @Test(arguments: Pair.all)
     func patchMakesTheSame(_ pair: Pair) throws {
         for before in [
@@ -25,7 +25,7 @@ import Testing
     }
 }
 
-/// Applies a diff strictly: a line that is not there is an error.
+/// Applies a diff strictly: a line that does not match is an error.
 enum Patch {
     struct Mismatch: Error { let line: String }
 

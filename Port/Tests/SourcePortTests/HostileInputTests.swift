@@ -2,7 +2,7 @@ import Foundation
 import SourcePort
 import Testing
 
-/// Text that is no Swift, or that no programmer would write.
+/// Text that is not Swift, or that no programmer would write.
 @Suite struct HostileInputTests {
     @Test(arguments: [
         "let a = \"not closed\n@NSManaged var b: Int\n", "/* @objc /* */ \n@objc class A {}", "let a = \"\"\"\n@objc",
@@ -67,7 +67,7 @@ import Testing
 
     @Test func aLineOfAMegabyteIsPorted() {
         let padding = String(repeating: "x", count: 500)
-        /// The processor time of this thread that such a line takes.
+        /// Processor time of this thread for porting a line of `count` calls.
         func time(_ count: Int) -> Double {
             let line = String(
                 repeating: "foo(#keyPath(A.b), \"@objc \(padding)\", /* x */ 1, bar as CVarArg); ", count: count)
@@ -79,7 +79,7 @@ import Testing
             return ended - began
         }
         let (short, long) = (min(time(125), time(125)), time(2_000))
-        // Sixteen times the length: work that grew with its square would take 256 times as long.
+        // The line is 16 times as long. Quadratic work would take 256 times as long.
         #expect(long < short * 16 * 5, "\(short), \(long)")
     }
 

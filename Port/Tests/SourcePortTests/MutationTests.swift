@@ -2,7 +2,7 @@ import Foundation
 import SourcePort
 import Testing
 
-/// Source that was damaged at random.
+/// Randomly damaged source.
 @Suite struct MutationTests {
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
@@ -22,11 +22,11 @@ import Testing
         "NSExpression", " as CVarArg", "#selector(", "var ", "func ", "=", "->",
     ].map { Array($0.utf8) }
 
-    /// For each seed; few where `Scripts/test` runs without its campaigns.
+    /// Number of mutations for each seed; fewer if `Scripts/test` runs without campaigns.
     private static let count =
         ProcessInfo.processInfo.environment["ROSTER_TESTS"]?.contains("campaign") ?? true ? 1_250 : 250
 
-    /// The seed is in the message of what fails.
+    /// Messages of failures contain the seed.
     @Test(arguments: [UInt64](0..<8))
     func nothingCrashesAndNothingElseChanges(_ part: UInt64) {
         let seed = part &* 7919 &+ 17
@@ -40,7 +40,7 @@ import Testing
             let isWhole = number % 10 == 0
             let file = SourcePort.port(bytes, knowing: isWhole ? PortFacts(of: [bytes]) : facts)
             #expect(file.changesOnlyWhatItSays, "seed \(seed), mutation \(number)")
-            // What stays as it is has no diff, and what has one is not the same.
+            // The diff is empty if and only if the text is unchanged.
             let diff = file.diff(path: "a.swift")
             #expect(diff.isEmpty == (file.text == bytes), "seed \(seed), mutation \(number)")
             if !file.edits.isEmpty { changed += 1 }
@@ -51,7 +51,7 @@ import Testing
                 "seed \(seed), mutation \(number): \(again.diff(path: "a.swift"))of:\n\(String(decoding: bytes, as: UTF8.self))"
             )
         }
-        // Not all of them are so damaged that nothing is done.
+        // Some mutated files can still be ported.
         #expect(changed > Self.count / 12)
     }
 

@@ -1,14 +1,14 @@
 import SourcePort
 import Testing
 
-/// The `Package.swift` of programs that Xcode builds, as their folders are.
+/// `Package.swift` files for folders of programs that Xcode builds.
 @Suite struct PackageTests {
     private struct Made {
         let text: String
         let remarks: [String]
         let missing: [String]
 
-        /// The lines of the target in that folder.
+        /// Lines of the target in a folder.
         func target(_ path: String) -> [Substring] {
             let targets = text.split(separator: "        .").filter { $0.contains("path: \"\(path)\"") }
             return targets.first?.split(separator: "\n").map { $0.drop { $0 == " " } } ?? []
@@ -17,7 +17,7 @@ import Testing
         var modules: [Substring] { text.matches(of: /\n            name: "([^"]*)"/).map(\.1) }
     }
 
-    /// - Parameter files: contents by path; folders that count as one thing end in a slash.
+    /// - Parameter files: Contents by path. Folders that are treated like files end with a slash.
     private func made(_ files: [String: String], name: String = "Notes", _ packages: [XcodePackage] = []) -> Made {
         let layout = PackageLayout(name: name, paths: files.keys.sorted(), packages: packages) {
             Array((files[$0] ?? "").utf8)
@@ -132,7 +132,7 @@ import Testing
         ])
         #expect(package.modules == ["Kit", "Notes", "NotesTests"] && package.missing == ["Nimble"])
         #expect(package.target("Tests").contains("dependencies: [\"Notes\"],"))
-        // Which of two has it, nothing says.
+        // With two candidates, the name is ambiguous.
         let unclear = made(["A/A.swift": "", "B/B.swift": "", "Tests/A.swift": "@testable import Notes\n" + Self.test])
         #expect(unclear.missing == ["Notes"])
     }

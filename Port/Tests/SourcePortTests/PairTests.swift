@@ -2,7 +2,7 @@ import Foundation
 import SourcePort
 import Testing
 
-/// What becomes of source for Apple's systems, one file of `Pairs` for each kind of change.
+/// Ports the files of `Pairs`, one for each kind of change.
 @Suite struct PairTests {
     @Test func thereAreSome() { #expect(Pair.all.count >= 18) }
 
@@ -20,7 +20,7 @@ import Testing
         #expect(again.edits.isEmpty, "\(again.diff(path: pair.name))")
     }
 
-    /// Windows' line breaks and the mark of the encoding stay.
+    /// Windows line breaks and a byte order mark are kept.
     @Test(arguments: Pair.all)
     func lineBreaksStay(_ pair: Pair) {
         func windows(_ text: String) -> String { "\u{FEFF}" + text.replacingOccurrences(of: "\n", with: "\r\n") }
@@ -36,7 +36,7 @@ import Testing
         #expect(ported(file.text).edits.isEmpty)
     }
 
-    /// A class of one file, its extension in another, and a list on a screen in a third.
+    /// Superclasses and extensions in other files are taken into account.
     @Test func filesOfAProgramKnowOneAnother() {
         let files = [
             "import CoreData\nclass Note: Record {}\n", "import CoreData\nclass Record: NSManagedObject {}\n",

@@ -1,12 +1,12 @@
 import Foundation
 import SourcePort
 
-/// The files of `Pairs`: source for Apple's systems, what it becomes, and what is told of it.
+/// A file of `Pairs`: source for Apple's systems, the ported source, and the expected notes.
 struct Pair: CustomStringConvertible {
     let name: String
     let before: String
     let after: String
-    /// `line: message`, one a line.
+    /// Lines of the form `line: message`.
     let notes: String
 
     var description: String { name }
@@ -27,7 +27,7 @@ struct Pair: CustomStringConvertible {
     }()
 }
 
-/// One file that is a whole program.
+/// Ports a program of one file.
 func ported(_ text: String) -> PortedFile { ported(Array(text.utf8)) }
 
 func ported(_ bytes: [UInt8]) -> PortedFile { SourcePort.port(bytes, knowing: PortFacts(of: [bytes])) }
@@ -36,7 +36,7 @@ extension PortedFile {
     var string: String { String(decoding: text, as: UTF8.self) }
     var noteLines: String { notes.map { "\($0.line): \($0.message)\n" }.joined() }
 
-    /// Whether the text differs from the original in nothing but the edits.
+    /// True if the text differs from the original only by the edits.
     var changesOnlyWhatItSays: Bool {
         let text = text
         var (old, new) = (0, 0)

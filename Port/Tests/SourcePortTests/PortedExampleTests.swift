@@ -2,15 +2,15 @@ import Foundation
 import SourcePort
 import Testing
 
-/// The programs of `Examples/Ported`: the files in `Apple` were written for Apple's systems, and porting it gives, to the byte,
-/// what is built beside it.
+/// The programs of `Examples/Ported`. The files in `Apple` were written for Apple's systems. Porting them gives exactly
+/// the files that are built.
 @Suite struct PortedExampleTests {
     private static let package = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
         .appendingPathComponent("Examples/Ported")
 
-    /// The paths of all Swift files in `Sources` and `Tests` of a folder.
+    /// Paths of all Swift files in `Sources` and `Tests` of a folder.
     private static func files(in folder: URL) -> [String] {
         ["Sources", "Tests"].flatMap { part -> [String] in
             let found = FileManager.default.enumerator(atPath: folder.appendingPathComponent(part).path)
@@ -31,7 +31,7 @@ import Testing
         return zip(paths, sources).map { ($0, SourcePort.port($1, knowing: facts)) }
     }
 
-    /// With `ROSTER_UPDATE_GOLDEN=1` the files are written instead.
+    /// With `ROSTER_UPDATE_GOLDEN=1`, writes the files before comparing them.
     @Test func p24_theSourceIsWhatPortingMakes() throws {
         let ported = try Self.ported.get()
         #expect(ported.count > 15)
@@ -50,7 +50,7 @@ import Testing
         for text in texts { #expect(SourcePort.port(text, knowing: facts).edits.isEmpty) }
     }
 
-    /// Three things in them a person should know, and none does harm.
+    /// Porting them gives three harmless notes.
     @Test func whatIsLeftToDoIsSaid() throws {
         let notes = try Self.ported.get().flatMap { path, file in file.notes.map { "\(path): \($0.message)" } }
         #expect(notes.count == 3)
@@ -59,7 +59,7 @@ import Testing
         #expect(notes.contains { $0.hasPrefix("Sources/SyncService/FeedImporter.swift: let logger needs os") })
     }
 
-    /// They have what foreign code is made of, and keep nothing of it.
+    /// They contain typical spellings of Apple's systems, and the ported files do not.
     @Test(arguments: [
         "@NSManaged public var", "@NSManaged public func", "#keyPath(", "as! NSFetchRequest<NSFetchRequestResult>",
         "as? NSFetchRequest<NSFetchRequestResult>", "@objcMembers", "#selector(NSString.", "dynamic var",

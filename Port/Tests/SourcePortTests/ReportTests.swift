@@ -2,7 +2,7 @@ import Foundation
 import SourcePort
 import Testing
 
-/// What is said of a whole program.
+/// Reports about whole programs.
 @Suite struct ReportTests {
     private func report(_ files: [String: String]) -> PortReport {
         let facts = PortFacts(of: files.values.map { Array($0.utf8) })
@@ -44,7 +44,7 @@ import Testing
         #expect(lines[1].hasPrefix("initial, short is computed: "))
         #expect(lines[1].hasSuffix(": Note.swift:3, Note.swift:4, Tag.swift:2"))
         #expect(lines[2].hasSuffix(": Tag.swift:3"))
-        // Porting did this.
+        // Porting made this change: nothing is left to do.
         #expect(!report.groups[3].isLeft && lines[3].hasSuffix(" from here: Note.swift:5"))
     }
 
