@@ -17,7 +17,7 @@ struct PackageCommand {
     func run(in surroundings: Surroundings = Surroundings(), remark: (String) -> Void) throws -> Int {
         let folder = try SourceFolder(path)
         let manifest = folder.full("Package.swift")
-        let exists = CommandError.failure("\(manifest) exists and was left as it is. Move it away and run this again")
+        let exists = CommandError.failure("cannot write \(manifest): the file exists. Move it away and run this again")
         var status = stat()
         guard lstat(manifest, &status) != 0 else { throw exists }
         var problem: CommandError?
@@ -30,20 +30,20 @@ struct PackageCommand {
         var notes: [String] = []
         let layout = try layout(of: folder, paths, surroundings) { notes.append($0) }
         guard !layout.isEmpty else {
-            throw CommandError.failure("\(path) has no Swift files. Name the folder that has the .xcodeproj")
+            throw CommandError.failure("\(path) has no Swift files. Pass the folder that contains the .xcodeproj")
         }
         let text = PackageManifest(name: folderName, roster: roster, layout: layout).text
         guard try FileWriter.create(manifest, Array(text.utf8)) else { throw exists }
         try surroundings.write("wrote \(VisibleText.shown(manifest))\n")
         let nested = Set(packages).subtracting(layout.localPackages).sorted().map {
-            "\($0): left out, since it is a package of its own. Add it as a dependency"
+            "\($0): left out because it is a separate package. Add it as a dependency"
         }
         for line in layout.remarks + nested + notes { remark(VisibleText.oneLine(line)) }
         let missing = layout.missingModules
         if !missing.isEmpty {
             remark(
-                "modules that no target and no package in \(VisibleText.oneLine(manifest)) has: \(missing.joined(separator: ", ")). "
-                    + "Add their packages, or take their imports away")
+                "no target or package in \(VisibleText.oneLine(manifest)) has these modules: \(missing.joined(separator: ", ")). "
+                    + "Add their packages or remove their imports")
         }
         return missing.count
     }
@@ -58,7 +58,7 @@ struct PackageCommand {
             do {
                 return try XcodeProject(try folder.read(file)).packages
             } catch {
-                remark("\(file): its packages are not known, since it cannot be read. \(CommandError.line(for: error))")
+                remark("\(file): cannot read the packages of the project: \(CommandError.line(for: error))")
                 return []
             }
         }
@@ -67,7 +67,7 @@ struct PackageCommand {
         let swift = paths.filter { $0.hasSuffix(".swift") }
         let facts = PortFacts(of: try swift.map { try folder.read($0) })
         return try PackageLayout(name: name, paths: paths, packages: packages) { file in
-            if surroundings.isStopped() { throw CommandError.failure("stopped, and nothing was written") }
+            if surroundings.isStopped() { throw CommandError.failure("stopped. Nothing was written") }
             return SourcePort.port(try folder.read(file), knowing: facts).text
         }
     }

@@ -69,20 +69,20 @@ enum SourceReading {
 
     init(_ bytes: [UInt8]) {
         if let offset = bytes.firstIndex(of: 0) {
-            self = .problem(Self.note(bytes, offset, "a zero byte: this is not Swift source and was left as it is"))
+            self = .problem(Self.note(bytes, offset, "zero byte: the file is not Swift source and was not changed"))
         } else if String(validating: bytes, as: UTF8.self) == nil {
-            self = .problem(Self.unread(1, "this is not UTF-8 text and was left as it is"))
+            self = .problem(Self.unread(1, "the file is not UTF-8 text and was not changed"))
         } else if let offset = Self.loneReturn(in: bytes) {
             self = .problem(
                 Self.note(
-                    bytes, offset, "a carriage return without a line feed: convert the line breaks, and port again"))
+                    bytes, offset, "carriage return without a line feed: convert the line breaks and port again"))
         } else {
             do {
                 self = .source(try SwiftSource(bytes))
             } catch {
                 self = .problem(
                     Self.note(
-                        bytes, error.offset, "\(error.message); the file is left alone: correct this, and port again"))
+                        bytes, error.offset, "\(error.message). The file was not changed. Correct it and port again"))
             }
         }
     }

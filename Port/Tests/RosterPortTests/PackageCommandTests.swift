@@ -67,7 +67,7 @@ import Testing
         let before = try contents()
         let printed = try package()
         #expect(printed.text == "wrote \(folder.path("App"))/Package.swift\n" && printed.missing == 0)
-        #expect(printed.remarks == ["Kit/Lib: left out, since it is a package of its own. Add it as a dependency"])
+        #expect(printed.remarks == ["Kit/Lib: left out because it is a separate package. Add it as a dependency"])
         var after = try contents()
         let manifest = after.removeValue(forKey: "App/Package.swift") ?? Data()
         #expect(after == before)
@@ -96,7 +96,7 @@ import Testing
                 _ = try package()
                 Issue.record("Package.swift was there")
             } catch let error as CommandError {
-                #expect(error.kind == .failure && error.message.contains("exists and was left as it is"))
+                #expect(error.kind == .failure && error.message.contains("Package.swift: the file exists. "))
             }
             #expect(try contents() == before)
             try manager.removeItem(atPath: manifest)

@@ -119,7 +119,7 @@ import Testing
         let printed = try port()
         #expect(printed.text.isEmpty && printed.remarks.count == 3 && printed.left == 2)
         #expect(
-            printed.remarks[0].contains("correct this, and port again: ") && printed.remarks[0].hasSuffix("Bad.swift:1")
+            printed.remarks[0].contains("Correct it and port again: ") && printed.remarks[0].hasSuffix("Bad.swift:1")
         )
         #expect(printed.remarks[1].hasPrefix("#selector: ") && printed.remarks[1].hasSuffix("Watch.swift:3"))
         #expect(printed.remarks[2] == "0 files, 0 edits, 2 places left: 1 unread files, 1 selectors")

@@ -72,7 +72,7 @@ import Testing
                 "My_App", "_Kit", "Größe", "Module", "a_b", "Notes_a_b", "Notes_CoreData", "Notes_Module",
             ])
         #expect(
-            package.remarks.count == 3 && package.remarks.contains("a.b: its module is Notes_a_b, since a_b is taken"))
+            package.remarks.count == 3 && package.remarks.contains("a.b: its module is Notes_a_b because a_b is taken"))
         #expect(made(["A.swift": ""], name: "1 Note").modules == ["__Note"])
     }
 
@@ -122,7 +122,7 @@ import Testing
         #expect(package.target("Checks").first == "testTarget(")
         #expect(package.target("TestSupport").first == "target(" && package.target("MyTests").first == "target(")
         #expect(package.target("AppUITests").isEmpty)
-        #expect(package.remarks == ["AppUITests: left out, since its tests drive a screen of Apple's systems"])
+        #expect(package.remarks == ["AppUITests: left out because its tests use XCUIApplication"])
     }
 
     @Test func aFolderTakesTheNameThatItsTestsImport() {
@@ -163,7 +163,7 @@ import Testing
             "App/A.swift": "", "App/A/seed.json": "", "App/B/seed.json": "", "App/Lib/": "", "App/old.c": "",
         ])
         #expect(package.target("App").contains("exclude: [\"B/seed.json\", \"Lib\", \"old.c\"],"))
-        #expect(package.remarks == ["App/B/seed.json: left out, since the target has a resource of that name"])
+        #expect(package.remarks == ["App/B/seed.json: left out because the target has another resource of this name"])
     }
 
     @Test func packagesOfTheProjectAreThoseOfImports() {

@@ -45,7 +45,7 @@ import Testing
         ].map { Array($0.utf8) }
         let facts = PortFacts(of: files)
         let last = SourcePort.port(files[3], knowing: facts)
-        #expect(last.notes.count == 2 && last.notes[0].message.hasPrefix("short is computed"))
+        #expect(last.notes.count == 2 && last.notes[0].message.hasPrefix("short: value(forKey:), "))
         #expect(
             last.string == """
                 import CoreData

@@ -41,11 +41,11 @@ import Testing
         let lines = report.groups.map(\.line)
         #expect(lines.count == 4)
         #expect(lines[0].hasSuffix(": Text.swift:1"))
-        #expect(lines[1].hasPrefix("initial, short is computed: "))
+        #expect(lines[1].hasPrefix("initial, short: value(forKey:), "))
         #expect(lines[1].hasSuffix(": Note.swift:3, Note.swift:4, Tag.swift:2"))
         #expect(lines[2].hasSuffix(": Tag.swift:3"))
         // Porting made this change: nothing is left to do.
-        #expect(!report.groups[3].isLeft && lines[3].hasSuffix(" from here: Note.swift:5"))
+        #expect(!report.groups[3].isLeft && lines[3].hasSuffix(" with iCloud: Note.swift:5"))
     }
 
     @Test func nothingIsLeftOfAProgramThatIsPorted() {

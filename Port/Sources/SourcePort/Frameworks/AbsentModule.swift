@@ -46,10 +46,9 @@ struct AbsentModule: Sendable {
     ]
 
     private static let combineAdvice =
-        "Combine is not here: wait for values with notifications(named:) or the streams of a results controller, and observe with "
-        + "@Observable"
+        "Combine is not available. Use notifications(named:), the streams of a results controller, or @Observable"
     private static let logAdvice =
-        "the system's log is not here: write to standard error, or put the logger and its calls behind #if canImport(os)"
+        "the system log is not available. Write to standard error, or put the logger and its calls inside #if canImport(os)"
 
     private static let all: [AbsentModule] = [
         AbsentModule(name: "UIKit", prefixes: ["UI"], names: ["NSLayoutConstraint", "NSTextAttachment"]),
@@ -129,6 +128,6 @@ struct AbsentModule: Sendable {
             name: "SwiftData", names: ["ModelContainer", "ModelContext", "PersistentModel", "ModelConfiguration"]),
         AbsentModule(
             name: "CryptoKit", names: ["SHA256", "SHA512", "Insecure", "SymmetricKey", "AES", "HMAC"],
-            advice: "CryptoKit is not here: the package swift-crypto has the same names"),
+            advice: "CryptoKit is not available. Use the package swift-crypto, which has the same names"),
     ]
 }

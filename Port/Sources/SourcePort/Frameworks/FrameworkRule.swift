@@ -28,7 +28,7 @@ enum FrameworkRule {
             guard let tokens = FrameworkPlace.tokens(around: index, in: work) else {
                 work.note(
                     at: index, about: source.text(index),
-                    " is of \(module), which is not here: put what needs it behind #if canImport(\(module))"
+                    ": \(module) is not available. Put the code that needs it inside #if canImport(\(module))"
                 )
                 continue
             }
@@ -49,7 +49,7 @@ enum FrameworkRule {
             item.kind == .type ? TypeHeader(item, work.source).name : work.source.text(item.keyword + 1)
         let name = work.source.isWord(item.keyword + 1) ? "\(keyword) \(declared)" : keyword
         work.note(
-            at: tokens.lowerBound, about: name, " needs \(module), and is behind #if canImport(\(module)) now",
+            at: tokens.lowerBound, about: name, ": needs \(module), now inside #if canImport(\(module))",
             isLeft: false)
     }
 
@@ -84,7 +84,7 @@ enum FrameworkRule {
         guard source.startsLine(first), source.startsLine(last + 1) else {
             return work.note(
                 at: first,
-                "this needs \(region.module), which is not here: put it behind #if canImport(\(region.module))")
+                "\(region.module) is not available. Put this code inside #if canImport(\(region.module))")
         }
         let end = source.nextLineStart(at: source.tokens[last].range.upperBound - 1)
         let indentation = source.indentation(at: offset)

@@ -52,7 +52,7 @@ public struct PackageLayout {
         for place in grouping.places {
             let target = grouping.target(at: place, module: Self.module(place, in: name))
             if target.evidence.drivesScreen {
-                remarks.append("\(place): left out, since its tests drive a screen of Apple's systems")
+                remarks.append("\(place): left out because its tests use XCUIApplication")
             } else {
                 targets.append(target)
             }
@@ -65,11 +65,11 @@ public struct PackageLayout {
             .filter { !$0.products.isEmpty }
         for path in grouping.stray where PackageTarget.isModel(path) {
             remarks.append(
-                "\(path.dropLast()): left out, since no Swift file is beside it. Move it into the folder of a target")
+                "\(path.dropLast()): left out because its folder has no Swift files. Move it to a target's folder")
         }
         for target in targets {
             for file in target.repeatedResources {
-                remarks.append("\(target.path)/\(file): left out, since the target has a resource of that name")
+                remarks.append("\(target.path)/\(file): left out because the target has another resource of this name")
             }
         }
     }
@@ -107,7 +107,7 @@ public struct PackageLayout {
                 number += 1
             }
             if name != first {
-                remarks.append("\(targets[index].path): its module is \(name), since \(first) is taken")
+                remarks.append("\(targets[index].path): its module is \(name) because \(first) is taken")
             }
             targets[index].module = name
             used.insert(name)

@@ -18,8 +18,8 @@ enum BundleRule {
             } else if ["url", "path"].contains(work.source.text(index)), isModelLookup(index, work.source) {
                 work.note(
                     at: index, about: work.source.text(index),
-                    ": a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
-                        + "NSPersistentContainer(name:) find it")
+                    ": a package's compiled model is in its resource bundle. Use Bundle.module or "
+                        + "NSPersistentContainer(name:)")
             }
         }
         exportBundles(&work)
@@ -46,8 +46,8 @@ enum BundleRule {
         guard let type = use.type, use.canBeReplaced, isOwn || work.facts.exportsBundle(type) else {
             return work.note(
                 at: use.tokens.lowerBound,
-                "Bundle(for:) is the program's bundle here, without resources: write Bundle.module in the target that has them, and "
-                    + "let it export its bundle where another target needs it")
+                "Bundle(for:) returns the main bundle, which has no package resources. Use Bundle.module in the target that has "
+                    + "them, and export it for other targets")
         }
         let name = isOwn ? (use.isImplicit ? ".module" : "Bundle.module") : "\(type).\(export)"
         guard
@@ -58,8 +58,8 @@ enum BundleRule {
         else { return }
         work.note(
             at: use.tokens.lowerBound,
-            "Bundle(for:) became Bundle.module, the bundle of this target's resources: where another target has them, let it "
-                + "export its bundle", isLeft: isTest)
+            "Bundle(for:) became Bundle.module, the resources of this target. If another target has them, let it export its "
+                + "bundle", isLeft: isTest)
     }
 
     /// Adds `extension Note { public static var resourceBundle: Bundle { .module } }` for use in other files.
@@ -78,7 +78,7 @@ enum BundleRule {
             work.insert(source.bytes.last == .newline ? text : source.lineBreak + text, at: source.bytes.count)
             work.note(
                 at: item.keyword, about: header.name,
-                " exports the bundle of this target's resources as \(export), in the place of Bundle(for:) elsewhere",
+                ": now exports its target's bundle as \(export), which replaces Bundle(for:) in other files",
                 isLeft: false)
             if !work.imports(["Foundation", "CoreData", "XCTest"]) { work.needsCoreData = true }
         }

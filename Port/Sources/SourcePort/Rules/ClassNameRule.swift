@@ -21,8 +21,8 @@ enum ClassNameRule {
             return
         }
         let advice =
-            "NSStringFromClass: the name begins with the module here, of classes with @objc(name) too: write the name as a text "
-            + "where no module is wanted"
+            "NSStringFromClass: the result begins with the module, even with @objc(name). Write the name as a string if the "
+            + "module is not wanted"
         guard source.areTokens(from: end - 2, [".", "self"]), source.isWord(end - 3),
             (index + 2..<end).allSatisfy({ source.isWord($0) || source.isToken($0, ".") })
         else { return work.note(at: index, advice) }
@@ -49,7 +49,7 @@ enum ClassNameRule {
         guard !name.contains("."), type != nil || !name.hasPrefix("NS") else { return }
         work.note(
             at: index,
-            "NSClassFromString: the name of a class begins with its module here: write "
-                + (type.map { "\($0).self, or " } ?? "") + "the name with the module")
+            "NSClassFromString: class names begin with the module. "
+                + (type.map { "Write \($0).self, or add" } ?? "Add") + " the module to the name")
     }
 }

@@ -5,13 +5,14 @@ enum CloudContainerRule {
             if work.source.isToken(index + 1, ".") {
                 work.note(
                     at: index,
-                    "a member of NSPersistentCloudKitContainer: put what needs it behind #if canImport(CloudKit)")
+                    "member of NSPersistentCloudKitContainer: put the code that needs it inside #if canImport(CloudKit)"
+                )
                 continue
             }
             if isCast(endingAt: index - 1, work.source) {
                 work.note(
                     at: index,
-                    "a check for NSPersistentCloudKitContainer: no container is one here, and every container is an NSPersistentContainer; put it behind #if canImport(CloudKit), or decide without it"
+                    "check for NSPersistentCloudKitContainer: this class is not available, and every container is an NSPersistentContainer. Put the check inside #if canImport(CloudKit), or remove it"
                 )
                 continue
             }
@@ -19,8 +20,8 @@ enum CloudContainerRule {
             work.note(
                 at: index,
                 isCheck
-                    ? "is NSPersistentCloudKitContainer became is NSPersistentContainer, which is always true: put it behind #if canImport(CloudKit) if other containers are to fail it"
-                    : "NSPersistentCloudKitContainer became NSPersistentContainer: nothing goes to iCloud from here",
+                    ? "is NSPersistentCloudKitContainer became is NSPersistentContainer, which is always true. Put it inside #if canImport(CloudKit) if it must fail for other containers"
+                    : "NSPersistentCloudKitContainer became NSPersistentContainer: data is not synchronised with iCloud",
                 isLeft: isCheck)
             work.replace(
                 index, through: index, by: "NSPersistentContainer",

@@ -16,7 +16,7 @@ enum ExcludedFileRule {
                 if let found = conditions.first(where: { source.areTokens(from: place, $0) }) {
                     return work.note(
                         at: index,
-                        "this condition excludes the whole file on Linux, so it was not ported: take \(found.joined()) away and port again, unless it is for Apple's systems only"
+                        "this condition excludes the whole file on Linux, so it was not ported. Remove \(found.joined()) and port again, unless the file is only for Apple's systems"
                     )
                 }
                 place += 1

@@ -46,7 +46,7 @@ enum ImportRule {
         for item in imports where ImportedModule(item, work.source).name == "CoreData" {
             defer { last = item }
             guard ImportedModule(item, work.source).isPart else { continue }
-            let message = "an import of a part of CoreData: write import CoreData"
+            let message = "import of a part of CoreData: write import CoreData"
             if item.prefix.isEmpty, last?.tokens.upperBound == item.tokens.lowerBound {
                 work.remove(item.keyword, through: item.tokens.upperBound - 1, otherwise: message)
             } else {

@@ -19,21 +19,21 @@ enum InitializerRule {
             "    persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,",
             "    options: [AnyHashable: Any]? = nil", "",
         ], arguments: "persistentStoreCoordinator: root, configurationName: name, at: url, options: options",
-        use: "coordinators make the stores")
+        use: "coordinators call to create stores")
     private static let requirements = [
         "NSManagedObject": Requirement(
             labels: ["entity", "insertInto"],
             parameters: ["entity: NSEntityDescription, insertInto context: NSManagedObjectContext?"],
-            arguments: "entity: entity, insertInto: context", use: "contexts make the objects"),
+            arguments: "entity: entity, insertInto: context", use: "contexts call to create objects"),
         "NSAtomicStore": store, "NSIncrementalStore": store,
         "NSMigrationManager": Requirement(
             labels: ["sourceModel", "destinationModel"],
             parameters: ["sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel"],
             arguments: "sourceModel: sourceModel, destinationModel: destinationModel",
-            use: "migrations make the managers"),
+            use: "migrations call to create managers"),
         "NSPersistentStoreCoordinator": Requirement(
             labels: ["managedObjectModel"], parameters: ["managedObjectModel model: NSManagedObjectModel"],
-            arguments: "managedObjectModel: model", use: "containers make the coordinators"),
+            arguments: "managedObjectModel: model", use: "containers call to create coordinators"),
     ]
 
     static func apply(to work: inout PortingWork) {
@@ -75,12 +75,12 @@ enum InitializerRule {
         let overriding = item.prefix.first { source.isToken($0, "override") }
         if item.prefix.contains(where: { source.isToken($0, "required") }) {
             if let overriding {
-                work.remove(overriding, through: overriding, otherwise: "override: take it away, required says it")
+                work.remove(overriding, through: overriding, otherwise: "override: remove it, required implies it")
             }
             return
         }
         widenAccess(of: item, header, &work)
-        let message = "an initialiser that the framework calls: it is required here"
+        let message = "initialiser that the framework calls: make it required"
         if let overriding {
             work.replace(overriding, through: overriding, by: "required", otherwise: message)
         } else {
@@ -99,7 +99,7 @@ enum InitializerRule {
         }
         if let found {
             if !["public", "open", wanted].contains(source.text(found)) {
-                work.replace(found, through: found, by: wanted, otherwise: "a required initialiser has to be \(wanted)")
+                work.replace(found, through: found, by: wanted, otherwise: "required initialiser: make it \(wanted)")
             }
         } else {
             work.insert(wanted + " ", at: source.tokens[firstModifier(item, source)].range.lowerBound)
@@ -122,7 +122,7 @@ enum InitializerRule {
         let last = item.tokens.upperBound - 1
         let name = "required init(\(required.labels.map { $0 + ":" }.joined()))"
         guard source.startsLine(item.tokens.lowerBound), source.startsLine(last + 1) else {
-            return work.note(at: item.keyword, "a designated initialiser: declare \(name) beside it")
+            return work.note(at: item.keyword, "designated initialiser: also declare \(name)")
         }
         let indentation = source.indentation(at: source.tokens[item.tokens.lowerBound].range.lowerBound)
         let access =
@@ -137,7 +137,7 @@ enum InitializerRule {
         work.insert(text, at: end)
         work.note(
             at: item.keyword,
-            "a designated initialiser: \(name) was added, by which \(required.use); set what the class stores there too"
+            "designated initialiser: added \(name), which \(required.use). Initialise stored properties there too"
         )
     }
 
@@ -146,7 +146,7 @@ enum InitializerRule {
         let source = work.source
         for member in work.items.items(in: body) where work.isLive(member.keyword) {
             if member.kind == .initializer, labels(of: member, source) == ["context"] {
-                work.note(at: member.keyword, "init(context:) is required here: move it into the class")
+                work.note(at: member.keyword, "init(context:) is required: move it into the class")
             }
         }
     }

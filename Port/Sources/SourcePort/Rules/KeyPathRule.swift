@@ -5,7 +5,7 @@ enum KeyPathRule {
             guard work.source.isToken(index + 1, "("), let end = work.source.partner(index + 1),
                 let keys = keys(index + 2..<end, work.source)
             else {
-                work.note(at: index, "#keyPath with more than names in it: write the key path as a text")
+                work.note(at: index, "#keyPath contains more than names: write the key path as a string")
                 continue
             }
             write(keys, index, end, "#keyPath", &work)

@@ -4,7 +4,7 @@ enum ManagedAttributeRule {
         for index in work.live where work.source.isToken(index, "NSManaged") && work.source.isToken(index - 1, "@") {
             let declared = keyword(after: index, work)
             guard let name = ["var": "Managed", "func": "ManagedMethod"][declared] else {
-                work.note(at: index, "@NSManaged of what is neither a variable nor a function: declare it by hand")
+                work.note(at: index, "@NSManaged on neither a variable nor a function: rewrite it by hand")
                 continue
             }
             if work.replace(index, through: index, by: name, otherwise: "@NSManaged: write @\(name)") {

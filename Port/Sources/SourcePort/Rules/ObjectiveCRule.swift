@@ -8,7 +8,7 @@ enum ObjectiveCRule {
             {
                 removeAttribute(at: index, &work)
             } else if source.isToken(index, "dynamic"), isModifier(index, source) {
-                work.remove(index, through: index, otherwise: "dynamic means nothing here: take it away")
+                work.remove(index, through: index, otherwise: "dynamic has no effect: remove it")
             }
         }
     }
@@ -31,11 +31,11 @@ enum ObjectiveCRule {
         if isOptionalRequirement(after: last, source) {
             return work.note(
                 at: index,
-                "an optional requirement: there are none here; give it a default in an extension of the protocol")
+                "optional requirement: not available. Give it a default implementation in an extension of the protocol")
         }
         let path = work.items.path(to: index)
         if let item = path.last, item.prefix.contains(index) { remark(item, path.dropLast().last, index, last, &work) }
-        work.remove(index, through: last, otherwise: "\(source.text(index + 1)): take it away, it is not here")
+        work.remove(index, through: last, otherwise: "@\(source.text(index + 1)): not available. Remove it")
     }
 
     private static func isOptionalRequirement(after last: Int, _ source: SwiftSource) -> Bool {
@@ -60,32 +60,32 @@ enum ObjectiveCRule {
         {
             work.note(
                 at: index, about: declared,
-                " is open in an extension: without @objc no subclass overrides it; move it into the class")
+                ": without @objc, subclasses cannot override an open member of an extension. Move it into the class")
         }
         switch item.kind {
         case .type where !name.isEmpty && name != declared:
             work.note(
                 at: index, about: "@objc(\(name))",
-                ": classes are found by their Swift name here; replace this name by it in models, archives and transformers"
+                ": classes are found by their Swift names. Use the Swift name in models, archives and transformers"
             )
         case .type where !name.isEmpty && work.facts.texts.contains(name) && !work.facts.isManaged(declared):
             work.note(
                 at: index, about: "@objc(\(name))",
-                ": a text of the program is this name, and the class's name begins with its module here: register the object under that name, or write the name with the module"
+                ": a string in the program has this name, but class names begin with the module. Register the object under this name, or add the module to the string"
             )
         case .variable where isOfManagedClass(owner, work):
             let isStored = item.prefix.contains { source.isToken($0, "NSManaged") }
             if isStored, !name.isEmpty, name != declared {
                 work.note(
                     at: index, about: "@objc(\(name))",
-                    ": the property has the name of the variable here; give both the same name"
+                    ": the model's property must have the name of the variable. Rename one of them"
                 )
             } else if !isStored, item.body != nil,
                 !item.prefix.contains(where: { ["class", "static"].contains(source.text($0)) })
             {
                 work.note(
                     at: index, about: declared,
-                    " is computed: value(forKey:), predicates and section key paths do not reach it here; make it a transient attribute of the model where they do"
+                    ": value(forKey:), predicates and section key paths do not find computed properties. Make it a transient attribute if they need it"
                 )
             }
         case .function where isOfManagedClass(owner, work): remarkOnHook(declared, index, &work)
@@ -98,10 +98,10 @@ enum ObjectiveCRule {
         if name.hasPrefix("validate"), name.count > 8 {
             work.note(
                 at: index, about: name,
-                " is not found by its name here: override validateValue(_:forKey:), and call it from there")
+                ": not called by name. Override validateValue(_:forKey:) and call it from there")
         } else if name.hasPrefix("keyPathsForValuesAffecting") {
             work.note(
-                at: index, about: name, " is not found by its name here: computed properties are not observed by key")
+                at: index, about: name, ": not called. Computed properties cannot be observed by key")
         }
     }
 

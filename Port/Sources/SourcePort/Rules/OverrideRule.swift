@@ -44,7 +44,7 @@ enum OverrideRule {
                 } else {
                     work.note(
                         at: overriding, about: work.source.text(member.keyword + 1),
-                        " overrides from an extension, which is not possible here: move it into the class"
+                        ": extensions cannot override. Move it into the class"
                     )
                 }
             }

@@ -2,18 +2,18 @@
 enum RemarkRule {
     /// Names of called members, and what to use instead.
     private static let calls: [String: String] = [
-        "containerURL": "there are no containers of app groups here: give both programs the same path",
+        "containerURL": "containers of app groups are not available. Give both programs the same path",
         "observe":
-            "there is no key-value observation here: observe with Swift's Observation, or a notification of the context",
+            "key-value observation is not available. Use Swift's Observation or a notification of the context",
         "publisher":
-            "there are no publishers here: wait for notifications(named:), or the streams of a results controller",
+            "publishers are not available. Use notifications(named:) or the streams of a results controller",
     ]
     private static let noObservation =
-        "nothing is observed by key here: take it away, and observe with Swift's Observation or a notification of the context"
+        "key-value observation is not available. Remove this, and use Swift's Observation or a notification of the context"
     private static let overrides: [String: String] = [
         "keyPathsForValuesAffectingValue": noObservation, "automaticallyNotifiesObservers": noObservation,
         "observeValue":
-            "there is no key-value observation here: observe with Swift's Observation, or a notification of the context",
+            "key-value observation is not available. Use Swift's Observation or a notification of the context",
     ]
 
     static func apply(to work: inout PortingWork) {
@@ -38,7 +38,7 @@ enum RemarkRule {
                 "automaticallyNotifiesObservers" where source.isToken(index - 1, "func"):
                 remark(overrides[word], word, index, &work)
             case "objectWillChange":
-                remark("objects do not publish here: observe them with Swift's Observation", word, index, &work)
+                remark("objects do not publish changes. Use Swift's Observation", word, index, &work)
             default: break
             }
         }

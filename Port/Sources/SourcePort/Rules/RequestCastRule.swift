@@ -9,8 +9,8 @@ enum RequestCastRule {
             guard cast.type == "NSFetchRequest" else {
                 work.note(
                     at: cast.index,
-                    "a cast to \(cast.type)<\(cast.argument)>: Swift stops the program at it here; methods that take it take "
-                        + "one of any result type")
+                    "cast to \(cast.type)<\(cast.argument)>: it fails at run time. Remove it: methods that take this type "
+                        + "accept any result type")
                 continue
             }
             rewrite(cast, variables, in: &work)
@@ -20,14 +20,14 @@ enum RequestCastRule {
     private static func rewrite(_ cast: Cast, _ variables: Variables, in work: inout PortingWork) {
         let source = work.source
         let other =
-            "a cast to NSFetchRequest<\(cast.argument)>: use erased or typed(as:) of a request, as Swift stops a program at the cast here"
+            "cast to NSFetchRequest<\(cast.argument)>: it fails at run time. Use erased or typed(as:) of the request"
         guard let operand = Operand(endingAt: cast.index - 1, source) else { return work.note(at: cast.index, other) }
         let isErasing = cast.argument == "NSFetchRequestResult"
         if operand.isOpaque || variables.areOpaque(operand) || !isErasing && !variables.areRequests(operand) {
             return work.note(
                 at: cast.index,
-                "a cast of a value of any type to NSFetchRequest<\(cast.argument)>, which only succeeds for exactly that type "
-                    + "here: keep the type of the request, and use erased or typed(as:)")
+                "cast of an unknown type to NSFetchRequest<\(cast.argument)>: it only succeeds for exactly this type. Keep "
+                    + "the static type of the request, and use erased or typed(as:)")
         }
         let member = isErasing ? ".erased" : ".typed(as: \(cast.argument).self)"
         if operand.isOptional {

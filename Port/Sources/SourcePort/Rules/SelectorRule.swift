@@ -17,7 +17,7 @@ enum SelectorRule {
                 guard let (name, end) = selector(at: index, source) else {
                     work.note(
                         at: index,
-                        "#selector: there are no selectors here; pass a closure, such as with "
+                        "#selector: selectors are not available. Pass a closure, for example to "
                             + "addObserver(forName:object:queue:using:) or Timer.scheduledTimer(withTimeInterval:repeats:block:)"
                     )
                     continue
@@ -30,7 +30,7 @@ enum SelectorRule {
                     work.replace(index, through: index, by: "SortSelector", otherwise: "Selector: write SortSelector")
                 } else {
                     work.note(
-                        at: index, about: source.text(index), ": there are no selectors here; pass a closure")
+                        at: index, about: source.text(index), ": selectors are not available. Pass a closure")
                 }
             }
         }
@@ -48,7 +48,7 @@ enum SelectorRule {
 
     private static func replace(_ first: Int, _ last: Int, _ name: String, in work: inout PortingWork) {
         let isDone = work.replace(
-            first, through: last, by: "SortSelector.\(name)", otherwise: "a selector: write SortSelector.\(name)")
+            first, through: last, by: "SortSelector.\(name)", otherwise: "selector: write SortSelector.\(name)")
         if isDone { work.needsCoreData = true }
     }
 

@@ -18,7 +18,7 @@ enum SpellingRule {
             Spelling(
                 tokens: ["NSPredicate", "(", ")"], replacement: "NSPredicate(value: true)",
                 note:
-                    "NSPredicate() became NSPredicate(value: true), which every object matches; Apple's empty predicate cannot be evaluated"
+                    "NSPredicate() became NSPredicate(value: true), which matches every object. Apple's empty predicate cannot be evaluated"
             ),
         ].map { ($0.tokens[0], $0) })
 

@@ -83,7 +83,7 @@ struct TokenScanner {
 
     private mutating func closeBracket(_ byte: UInt8) throws(ScanProblem) {
         guard let opening = open.last else {
-            throw problem("\(Character(Unicode.Scalar(byte))) closes nothing", at: position)
+            throw problem("unexpected \(Character(Unicode.Scalar(byte)))", at: position)
         }
         let token = tokens[opening]
         if token.kind == .interpolationOpening, byte == UInt8(ascii: ")") {
@@ -141,7 +141,7 @@ struct TokenScanner {
         scanning: while true {
             guard end < bytes.count, delimiter.isMultiline || !bytes[end].isLineBreak else {
                 let opening = open.last.map { tokens[$0].range.lowerBound } ?? position
-                throw problem("the text that begins here does not end", at: opening)
+                throw problem("this string is not closed", at: opening)
             }
             switch bytes[end] {
             case .quote where delimiter.closes(in: bytes, at: end): break scanning
@@ -178,7 +178,7 @@ struct TokenScanner {
                 end += 1
             }
         }
-        throw problem("the regular expression that begins here does not end", at: position)
+        throw problem("this regular expression is not closed", at: position)
     }
 
     private static let wordsBeforeValues: Set<String> = [
@@ -226,7 +226,7 @@ struct TokenScanner {
         let start = position
         var depth = 0
         repeat {
-            guard position < bytes.count else { throw problem("the comment that begins here does not end", at: start) }
+            guard position < bytes.count else { throw problem("this comment is not closed", at: start) }
             if at("/*") {
                 depth += 1
                 position += 2
