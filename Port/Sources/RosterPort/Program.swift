@@ -6,18 +6,18 @@ enum Program {
     static let usage = """
         Usage: roster port DIR [OPTIONS]
 
-        Rewrite Swift source that was written for Apple's Core Data for this package.
+        Port Swift source that was written for Apple's Core Data to this package.
 
         Options:
-          -i, --in-place     Change the files, and print their paths.
+          -i, --in-place     Change the files and print their paths.
               --json         Print the report as JSON instead of the diff or the paths.
-              --package      Write the Package.swift that DIR lacks; with --in-place
-                             change the files, too.
+              --package      Write a Package.swift for DIR; with --in-place, change
+                             the files too.
               --roster PATH  With --package: path or address of the package that has
-                             CoreData; without it, the sources of this program.
+                             CoreData. Default: the sources of this program.
               --help         Print this help.
 
-        roster port --help says more.
+        See roster port --help for details.
 
         """
 
@@ -68,9 +68,9 @@ struct Job {
             case "--json": command.printsReport = true
             case "--package": makesPackage = true
             case "--roster":
-                guard let value = rest.popFirst() else { throw CommandError.misuse("--roster wants a PATH") }
+                guard let value = rest.popFirst() else { throw CommandError.misuse("--roster needs a PATH") }
                 roster = value
-            case _ where word.hasPrefix("-") && word != "-": throw CommandError.misuse("there is no option \(word)")
+            case _ where word.hasPrefix("-") && word != "-": throw CommandError.misuse("unknown option \(word)")
             default: operands.append(word)
             }
         }
@@ -79,7 +79,7 @@ struct Job {
         }
         command.path = operands[0]
         if makesPackage {
-            if command.printsReport { throw CommandError.misuse("--json does not go with --package") }
+            if command.printsReport { throw CommandError.misuse("--json cannot be used with --package") }
             package = PackageCommand(path: command.path, roster: try Self.package(roster))
         } else if roster != nil {
             throw CommandError.misuse("--roster is only valid with --package")
@@ -93,7 +93,7 @@ struct Job {
         let folder = URL(fileURLWithPath: named ?? #filePath + "/../../../..").standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: folder + "/Package.swift") else {
             throw CommandError.misuse(
-                "\(folder) has no Package.swift: name the sources of roster, or their address, with --roster")
+                "\(folder) has no Package.swift. Pass the path or address of roster's sources with --roster")
         }
         return folder
     }

@@ -88,7 +88,7 @@ struct SourceFolder {
     func replace(_ relative: String, _ original: [UInt8], by contents: [UInt8]) throws {
         let path = full(relative)
         guard try read(relative) == original else {
-            throw CommandError.failure("\(path) was changed by another program and was left as it is. Run port again")
+            throw CommandError.failure("\(path) was changed by another program and was not replaced. Run port again")
         }
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.failure("write", path) }
