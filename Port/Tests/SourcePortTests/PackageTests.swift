@@ -56,7 +56,7 @@ import Testing
                             dependencies: ["Notes"],
                             path: "NotesTests"),
                     ],
-                    // The code is older than strict concurrency.
+                    // Swift 5 mode: the code was written before strict concurrency.
                     swiftLanguageModes: [.v5]
                 )
 
@@ -106,7 +106,7 @@ import Testing
             package.target("App") == [
                 "target(", "name: \"App\",", "dependencies: [.product(name: \"CoreData\", package: \"roster\")],",
                 "path: \"App\",", "plugins: [.plugin(name: \"GenerateModelClasses\", package: \"roster\")]),", "],",
-                "// The code is older than strict concurrency.", "swiftLanguageModes: [.v5]", ")",
+                "// Swift 5 mode: the code was written before strict concurrency.", "swiftLanguageModes: [.v5]", ")",
             ])
         #expect(package.remarks.map { $0.prefix { $0 != ":" } } == ["Loose.xcdatamodeld", "Models/More.xcdatamodeld"])
     }

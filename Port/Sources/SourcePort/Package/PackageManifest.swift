@@ -23,7 +23,7 @@ public struct PackageManifest {
             targets: [
         \(layout.targets.map(target).joined(separator: "\n"))
             ],
-            // The code is older than strict concurrency.
+            // Swift 5 mode: the code was written before strict concurrency.
             swiftLanguageModes: [.v5]
         )
 
