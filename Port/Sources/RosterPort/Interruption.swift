@@ -1,15 +1,16 @@
 import Glibc
 import Synchronization
 
-/// A global variable, since a signal handler captures nothing.
+/// A global variable, because a signal handler cannot capture values.
 private let interruptionFlag = Atomic(false)
 
-/// Ctrl-C, a closed terminal and `kill` as requests to stop after the current file. The second one ends the program at once.
+/// Requests to stop after the current file: Ctrl-C, a closed terminal, or `kill`. A second request ends the program at
+/// once.
 enum Interruption {
     static var isRaised: Bool { interruptionFlag.load(ordering: .relaxed) }
 
     static func install() {
-        // The flag is initialised before a signal arrives.
+        // Initialises the flag before a signal can arrive.
         _ = isRaised
         for number in [SIGINT, SIGTERM, SIGHUP] {
             // Storing an atomic flag and calling `signal` are safe in a handler.

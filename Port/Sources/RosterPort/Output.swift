@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 
-/// Standard output and standard error.
 enum Output {
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-    /// Writes to standard output at once.
+    /// Writes to standard output without buffering.
     ///
     /// - Throws: ``CommandError`` if it cannot be written, for example to a full disk.
     static func write(_ text: String) throws {
@@ -30,7 +29,7 @@ struct Surroundings {
     var isStopped: () -> Bool = { Interruption.isRaised }
 }
 
-/// The number of files done, on standard error if that is a terminal; drawn at most ten times a second.
+/// A progress bar on standard error, if it is a terminal. Redrawn at most ten times per second.
 struct ProgressLine {
     private let isShown = isatty(STDERR_FILENO) == 1
     private var lastDrawn = Date.distantPast

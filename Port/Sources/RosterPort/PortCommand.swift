@@ -1,7 +1,7 @@
 import Foundation
 import SourcePort
 
-/// `port`: rewrites Swift source for Apple's Core Data to use this package.
+/// `port`: ports Swift source that was written for Apple's Core Data to this package.
 struct PortCommand {
     /// The folder of a program's source.
     var path: String
@@ -12,9 +12,9 @@ struct PortCommand {
 
     /// Prints the changes of all files as one diff, or makes them and prints the paths of the files.
     ///
-    /// - Parameter remark: called after the diff: one line with places for each kind of change that a person has to
-    ///   make, and one with the totals.
-    /// - Returns: number of places that a person has to change.
+    /// - Parameter remark: Receives, after the diff, one line with places for each sentence of the notes, and one with
+    ///   the totals.
+    /// - Returns: Number of places that a person has to change.
     /// - Throws: ``CommandError`` if a file or folder cannot be read or written; all others are processed first.
     func run(in surroundings: Surroundings = Surroundings(), remark: (String) -> Void) throws -> Int {
         let folder = try SourceFolder(path)
@@ -35,7 +35,7 @@ struct PortCommand {
                 progress.end()
                 throw CommandError.failure("stopped after \(number) of \(files.count) files")
             }
-            // A diff on the screen shows the progress itself.
+            // Without --in-place, the printed diff shows the progress.
             if isInPlace {
                 progress.report(number, of: files.count)
             }
@@ -55,7 +55,7 @@ struct PortCommand {
         return report.placesLeft
     }
 
-    /// The report as lines of text; none if there is nothing to report.
+    /// Lines of the report; empty if there is nothing to report.
     private static func lines(of report: PortReport) -> [String] {
         func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
         var summary =
@@ -79,14 +79,13 @@ struct PortCommand {
             try surroundings.write("ported \(VisibleText.shown(folder.full(file)))\n")
         } else {
             let diff = ported.diff(path: VisibleText.oneLine(file))
-            // A screen must not obey control characters in a file. Elsewhere the diff is for `patch` and is written
-            // unchanged.
+            // A terminal would obey control characters in a file. Otherwise, the diff is for `patch` and is kept.
             try surroundings.write(surroundings.isOnScreen ? Self.shown(diff) : diff)
         }
         return ported
     }
 
-    /// Keeps lines and tabs and makes other control characters visible.
+    /// Makes control characters visible, except for line breaks and tabs.
     private static func shown(_ diff: String) -> String {
         diff.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             line.split(separator: 0x09, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The program from its arguments to its exit status: 0 done, 1 failed, 2 misuse, 3 something is left to do.
+/// The program. Exit statuses: 0 done, 1 failed, 2 invalid arguments, 3 something is left to do.
 enum Program {
     static let usage = """
         Usage: roster port DIR [OPTIONS]

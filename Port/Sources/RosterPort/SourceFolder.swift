@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// The files of a folder, as `port` reads and rewrites them.
+/// Reads and rewrites the files of a folder.
 ///
-/// Links are not followed and not replaced, so nothing outside the folder is changed. Hidden folders and those that
-/// tools create are left out.
+/// Links are neither followed nor replaced, so files outside the folder are never changed. Hidden folders and folders
+/// that tools create are skipped.
 struct SourceFolder {
     private static let leftOut: Set<String> = ["Pods", "DerivedData", "Carthage"]
     /// Bigger files are generated data and are not read.
@@ -12,7 +12,7 @@ struct SourceFolder {
 
     let path: String
 
-    /// - Throws: ``CommandError`` if there is no folder at `path`.
+    /// - Throws: ``CommandError`` if `path` is not a folder or cannot be read.
     init(_ path: String) throws {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -27,7 +27,7 @@ struct SourceFolder {
         files(problem: problem) { _, _ in false }.filter { $0.hasSuffix(".swift") }
     }
 
-    /// The paths of all its files, relative to it, in their order.
+    /// The relative paths of all its files, sorted.
     ///
     /// - Parameters:
     ///   - problem: Called for folders that cannot be read.
@@ -69,7 +69,7 @@ struct SourceFolder {
     /// - Throws: ``CommandError`` that names the file.
     func read(_ relative: String) throws -> [UInt8] {
         let path = full(relative)
-        // Does not follow a link that replaced the file, and does not wait for a pipe.
+        // Fails for a link that has replaced the file, and does not block on a pipe.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure("read", path) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -81,9 +81,9 @@ struct SourceFolder {
         return [UInt8](data)
     }
 
-    /// Replaces the contents of a file completely or not at all, keeping its permissions and owner.
+    /// Replaces the contents of a file atomically, keeping its permissions and owner.
     ///
-    /// - Parameter original: the bytes that were read. Nothing is written if the file contains something else now.
+    /// - Parameter original: The bytes that were read. If the file has changed since, it is not written.
     /// - Throws: ``CommandError`` that names the file.
     func replace(_ relative: String, _ original: [UInt8], by contents: [UInt8]) throws {
         let path = full(relative)

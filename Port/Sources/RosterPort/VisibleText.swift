@@ -1,6 +1,6 @@
 /// Makes control characters visible, which a terminal would obey.
 enum VisibleText {
-    /// `text` with control characters as their pictures (`␛`, `␊`) and invisible direction marks as escapes.
+    /// `text` with control characters as symbols (`␛`, `␊`) and invisible direction marks as escapes.
     static func shown(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = ""
@@ -15,7 +15,7 @@ enum VisibleText {
         return result
     }
 
-    /// `text` on one line: line breaks become spaces, other control characters visible.
+    /// `text` on one line: line breaks become spaces, and other control characters are made visible.
     static func oneLine(_ text: String) -> String {
         shown(text.split(whereSeparator: \.isNewline).joined(separator: " "))
     }

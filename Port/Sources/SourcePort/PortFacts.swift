@@ -3,7 +3,7 @@
 public struct PortFacts: Sendable {
     private struct Declaration {
         let superclass: String?
-        /// `Note` in `@objc(Note)`; nil if there is none.
+        /// `Note` in `@objc(Note)`, or nil.
         let objectiveCName: String?
         /// Names in its header that belong to a framework of Apple's, with the framework.
         let candidates: [String: String]
@@ -104,7 +104,7 @@ public struct PortFacts: Sendable {
         return found[0].isVisibleClass && typesOfFrameworks[type] == nil && memberTypes["resourceBundle"] == nil
     }
 
-    /// The type with that name in Swift or Objective-C; nil if there is none.
+    /// The type with that name in Swift or Objective-C, or nil.
     func type(named name: String) -> String? {
         declares(name) ? name : declarations.first { $0.value.contains { $0.objectiveCName == name } }?.key
     }

@@ -53,7 +53,7 @@ public struct PortedFile: Sendable {
     /// Places for a person to look at, sorted by their lines in the original.
     public let notes: [PortNote]
 
-    /// The file after the edits.
+    /// The file with the edits applied.
     public var text: [UInt8] { edits.isEmpty ? original : EditList.apply(edits, to: original) }
 
     /// The edits as a diff.

@@ -17,7 +17,7 @@ import Testing
         try Data(text.utf8).write(to: url)
     }
 
-    /// - Returns: the printed text, the remarks, and the number of remaining places.
+    /// - Returns: The printed text, the remarks, and the number of remaining places.
     private func port(
         _ path: String = "", inPlace: Bool = false
     ) throws -> (text: String, remarks: [String], left: Int) {
@@ -125,7 +125,7 @@ import Testing
         #expect(printed.remarks[2] == "0 files, 0 edits, 2 places left: 1 unread files, 1 selectors")
     }
 
-    /// Prints each sentence once, as text and as JSON.
+    /// Each sentence is printed once, as text and as JSON.
     @Test func placesOfOneSentenceAreOnOneLine() throws {
         for name in ["A", "B"] { try write("\(name).swift", "import CoreData\n\nlet s = #selector(A.b)\n") }
         let printed = try port()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs of the built program.
+/// Runs the built program.
 enum PortProcess {
     struct Outcome {
         let status: Int32

@@ -12,7 +12,7 @@ public enum UnifiedDiff {
     /// - Parameters:
     ///   - path: Path of the file in the header, after `a/` and `b/`.
     ///   - edits: Edits in file order, without overlaps.
-    /// - Returns: The diff; empty if there are no edits.
+    /// - Returns: The diff; empty without edits.
     public static func text(of edits: [SourceEdit], in bytes: [UInt8], path: String) -> String {
         guard !edits.isEmpty else { return "" }
         let starts = lineStarts(of: bytes)

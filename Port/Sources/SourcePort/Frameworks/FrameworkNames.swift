@@ -29,7 +29,7 @@ struct FrameworkNames {
         self.modules = modules
     }
 
-    /// The framework that a token's name belongs to; nil if there is none.
+    /// The framework that a token's name belongs to, or nil.
     func module(at index: Int) -> String? {
         owner(of: index)?.name
     }

@@ -22,7 +22,7 @@ enum FrameworkPlace {
         return source.line(at: source.tokens[tokens.lowerBound].range.lowerBound) == source.line(at: last)
     }
 
-    /// True if there are no other tokens on the lines of these tokens.
+    /// True if these tokens share no line with other tokens.
     static func hasLines(_ tokens: Range<Int>, _ source: SwiftSource) -> Bool {
         source.startsLine(tokens.lowerBound) && source.startsLine(tokens.upperBound)
     }
@@ -61,7 +61,7 @@ enum FrameworkPlace {
         guard let opening = source.parent(item.tokens.lowerBound) else { return true }
         guard path.count > 1 else { return false }
         let outer = path[path.count - 2]
-        // A case must not be left empty.
+        // A `case` must contain a statement.
         if source.isToken(outer.keyword, "switch") { return false }
         let isAlone = opening + 1 == item.tokens.lowerBound && source.partner(opening) == item.tokens.upperBound
         if !isAlone { return true }

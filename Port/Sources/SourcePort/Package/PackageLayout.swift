@@ -15,7 +15,7 @@ public struct PackageLayout {
         let known = Self.present.union(targets.map(\.module)).union(packages.flatMap(\.products))
         return Set(targets.flatMap(\.evidence.imports)).subtracting(known).sorted()
     }
-    /// True if there are no targets.
+    /// True if the program has no Swift files, and so no targets.
     public var isEmpty: Bool { targets.isEmpty }
 
     /// True if a folder of that name is treated like a file, such as a model.

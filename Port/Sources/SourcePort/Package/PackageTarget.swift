@@ -41,7 +41,7 @@ struct PackageTarget {
         return unused.contains(suffix) || suffix.isEmpty || name(of: file) == "Info.plist" ? .none : .resource
     }
 
-    /// The suffix of a file name in lowercase; empty if there is none.
+    /// The suffix of a file name in lowercase, or an empty string.
     static func suffix(of file: String) -> String {
         let name = name(of: file)
         return name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""

@@ -1,12 +1,12 @@
 /// The result of porting a program: its notes grouped by sentence, and the numbers of files, edits and places.
 public struct PortReport: Encodable, Sendable {
-    /// A place of a sentence.
+    /// A place that a sentence applies to.
     public struct Place: Encodable, Hashable, Sendable {
         /// The path with which the file was added.
         public let path: String
         /// Counted from 1.
         public let line: Int
-        /// The name that the sentence follows; empty if there is none.
+        /// The name at the beginning of the sentence, or an empty string.
         public let subject: String
     }
 
@@ -21,7 +21,7 @@ public struct PortReport: Encodable, Sendable {
         /// In the order in which files were added.
         public fileprivate(set) var places: [Place]
 
-        /// The sentence and its places on one line: `initial, short are computed …: Note.swift:6, Tag.swift:9`.
+        /// Subjects, sentence and places on one line: `initial, short: value(forKey:) …: Note.swift:6, Tag.swift:9`.
         public var line: String {
             var subjects: [String] = []
             for place in places where !place.subject.isEmpty && !subjects.contains(place.subject) {
@@ -38,9 +38,9 @@ public struct PortReport: Encodable, Sendable {
         let isLeft: Bool
     }
 
-    /// Files that porting changes.
+    /// Number of files that porting changes.
     public private(set) var files = 0
-    /// Edits of all files.
+    /// Number of edits in all files.
     public private(set) var edits = 0
     /// Groups sorted by kind, then by first place. Groups with something left to do precede the others.
     public var groups: [Group] {

@@ -1,4 +1,4 @@
-/// Strings that contain class names. Here, they begin with the module's name, and `@objc(name)` has no effect.
+/// Strings that contain class names. Here, class names begin with the module, and `@objc(name)` does not change them.
 enum ClassNameRule {
     static func apply(to work: inout PortingWork) {
         for index in work.live where work.isName(index) && work.source.isToken(index + 1, "(") {

@@ -45,7 +45,7 @@ enum KeyPathRule {
         return keys.joined(separator: ".")
     }
 
-    /// First and last token of the string interpolation that contains only these tokens; nil if there is none.
+    /// First and last token of the string interpolation that contains only these tokens, or nil.
     private static func interpolation(around first: Int, _ last: Int, _ source: SwiftSource) -> (Int, Int)? {
         guard source.kind(first - 1) == .interpolationOpening, source.kind(last + 1) == .interpolationClosing else {
             return nil

@@ -118,7 +118,7 @@ enum RequestCastRule {
     private struct Operand {
         /// The variable; nil if the operand is not one.
         var variable: String?
-        /// The last method called; nil if there is none.
+        /// The last method called, or nil.
         var method: String?
 
         /// Returns nil if the operand is not a variable, a call or an expression in parentheses.

@@ -4,7 +4,7 @@ enum SpellingRule {
         /// Consecutive tokens. The first is not accessed as a member.
         let tokens: [String]
         let replacement: String
-        /// Note for the person who ports.
+        /// Note to add when the name is replaced.
         var note: String?
     }
 

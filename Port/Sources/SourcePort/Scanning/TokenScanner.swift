@@ -19,6 +19,8 @@ struct TokenScanner {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Scans the whole text.
+    ///
+    /// - Throws: ``ScanProblem`` if a literal, a comment or a bracket is not closed.
     mutating func scan() throws(ScanProblem) {
         if bytes.starts(with: SwiftSource.encodingMark) { position = SwiftSource.encodingMark.count }
         if at("#!") { skipLine() }

@@ -10,7 +10,7 @@ struct SourceItem {
     let tokens: Range<Int>
     /// The token after attributes and modifiers: `class`, `func`, `var` …, or the first token of a statement.
     let keyword: Int
-    /// The brace that opens the body of a type, a function, or a computed or observed variable; nil if there is none.
+    /// The brace that opens the body of a type, a function, or a computed or observed variable; otherwise nil.
     let body: Int?
 
     /// Attributes and modifiers.
