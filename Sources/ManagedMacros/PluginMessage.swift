@@ -1,4 +1,4 @@
-/// What the compiler asks of a plugin. Each message is an object with one member, whose name says which it is.
+/// A request of the compiler to a plugin: a JSON object with one member, whose name is the kind of request.
 struct PluginRequest: Decodable {
     struct Empty: Decodable {}
 
@@ -20,7 +20,7 @@ struct PluginRequest: Decodable {
         let macro: MacroReference
         let declSyntax: Syntax
         let attributeSyntax: Syntax?
-        /// What the declaration stands in, from the inside out.
+        /// The declarations around it, innermost first.
         let lexicalContext: [Syntax]?
     }
 
@@ -28,7 +28,7 @@ struct PluginRequest: Decodable {
     let expandAttachedMacro: AttachedMacro?
 }
 
-/// What a plugin answers.
+/// The response of a plugin.
 enum PluginResponse: Encodable {
     struct Position: Encodable {
         let fileName: String

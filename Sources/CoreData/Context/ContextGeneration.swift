@@ -76,7 +76,7 @@ final class ContextGeneration {
             context.faults.ahead.forgetLists()
         }
         var kept: QueryGeneration?
-        // If this fails, the store reports no progress while it writes.
+        // If no state can be kept, `body` gets false; a save then writes without reporting progress.
         if let coordinator = context.persistentStoreCoordinator { kept = try? generation(of: coordinator) }
         if kept == nil, case .none = before { pin = .none }
         return try body(kept?.isWhole ?? false)

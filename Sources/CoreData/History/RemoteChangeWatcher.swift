@@ -300,7 +300,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         let foreign = transactions.filter { !$0.isOwn }
         guard !foreign.isEmpty else { return nil }
         var changes = HistoryChanges.parts(of: foreign, of: store)
-        // With several stores, none knows the others' unread history.
+        // Complete only with a single store: other stores may have history that was not read yet.
         if watched.count == 1, !changes.isEmpty { changes[changes.count - 1].completeSince = begin }
         return Finding(store: store, changes: changes, lastNumber: last.number)
     }

@@ -54,7 +54,7 @@ enum MappingFile {
         guard url.pathExtension != "xcmappingmodel" else {
             throw CoreDataError.make(
                 134060,
-                "Cannot write the mapping model \(url.path): a source mapping model holds both models; name them.")
+                "Cannot write the mapping model \(url.path): use writeSource, which takes both models.")
         }
         let documents = try documents(mappings, url)
         try ModelLoading.translatingErrors { try CompiledMappingWriter.write(documents, to: url) }

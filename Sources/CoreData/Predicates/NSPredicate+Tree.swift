@@ -94,8 +94,8 @@ final class LazyEvaluator: @unchecked Sendable {
     // SAFETY: the predicate is immutable, and the caller holds the value that a reference is taken from.
     private final class ForLayout: Sendable {
         let layout: EntityLayout
-        /// The static type of the first object, if it is a class of managed objects. All values of that type are then
-        /// objects.
+        /// The static type of the first object, if it is a managed-object class. A value declared so needs no
+        /// cast.
         let declared: DeclaredClass<NSManagedObject>
         nonisolated(unsafe) private let predicate: CompiledPredicate
         private let program: SlotProgram?

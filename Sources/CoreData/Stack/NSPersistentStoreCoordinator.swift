@@ -45,7 +45,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// The stores, in the order in which they were added.
     open var persistentStores: [NSPersistentStore] { withLock { stores } }
 
-    /// The stores, in a form that can supply rows.
+    /// The stores as `RowStore`s.
     final var rowStores: [any RowStore] { withLock { stores } }
 
     /// The stores in `named` that the coordinator has, in the coordinator's order.

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 import ModelFiles
 
-/// Reads objects from secure keyed archives, and writes them in reverse. Subclasses override
+/// Transforms secure keyed archives to objects; in reverse, objects to archives. Subclasses override
 /// ``allowedTopLevelClasses`` to allow other classes.
 // SAFETY: has no state.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
@@ -100,7 +100,7 @@ enum KeyedArchiveCoding {
         FormerArchiveNames.areKnown
         guard archive.isWhole,
             archive.classNames.allSatisfy({ isReadable($0, classes) }), ArchiveShapes(archive: archive).areSound,
-            // Foundation stops at lists that its own writer never makes, so the archive is rewritten.
+            // Foundation traps on property lists that its own writer never produces, so rewrite the archive first.
             let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: archive.rewritten)
         else { return nil }
         unarchiver.requiresSecureCoding = classes != nil

@@ -17,7 +17,7 @@ struct KeptArchive {
         }
     }
 
-    /// Sets the kept keys, including those that the writer set.
+    /// Sets all kept keys, overwriting values that the writer set.
     func replace(in fields: inout [String: PropertyListValue]) {
         for (key, value) in parts.fields { fields[key] = self.value(value) }
     }

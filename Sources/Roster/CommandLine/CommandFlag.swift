@@ -10,7 +10,7 @@ protocol CommandFlag: Sendable {
     var placeholder: String? { get }
     /// True if the value may be missing. A value then follows an equals sign.
     var mayLackValue: Bool { get }
-    /// What its value may be, for shells that complete it.
+    /// The completions for its value in a shell.
     var completion: WordCompletion { get }
     /// One sentence for help.
     var help: String { get }
@@ -46,9 +46,9 @@ struct Flag<Value>: CommandFlag {
 /// The flags of all verbs.
 enum Flags {}
 
-/// What may stand for a word of the command line.
+/// Possible completions of a word of the command line.
 enum WordCompletion: Equatable {
-    /// Nothing is known of it.
+    /// No completions.
     case none
     case files
     /// Files that look like stores, and folders on the way to them.
@@ -59,7 +59,7 @@ enum WordCompletion: Equatable {
     case keyPath
     /// Key paths with commas between them.
     case keyPaths
-    /// Key paths with commas between them, each with a direction behind a colon.
+    /// Key paths with commas between them, each followed by a colon and a direction.
     case sortKeys
     /// A key path, and behind a colon what is made of its value.
     case sections

@@ -28,7 +28,7 @@ protocol CommandVerb: Sendable {
     static var notes: String { get }
     /// Whether Ctrl-C asks the verb to stop at the next clean point, instead of ending the program.
     static var stopsCleanly: Bool { get }
-    /// Does it.
+    /// Runs the command.
     /// - Returns: the exit status.
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus
 }

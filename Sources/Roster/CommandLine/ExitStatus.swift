@@ -4,13 +4,13 @@ import RosterCommands
 struct ExitStatus: Equatable {
     let code: Int32
 
-    /// What was asked is done.
+    /// Success.
     static let done = ExitStatus(code: 0)
     /// It could not be done; standard error says why, in one line.
     static let failed = ExitStatus(code: 1)
     /// The command line makes no sense; standard error says why, in one line.
     static let misuse = ExitStatus(code: 2)
-    /// It is done as far as the program can do it; standard error says what is left to do.
+    /// Partly done; standard error lists the remaining work.
     static let incomplete = ExitStatus(code: 3)
 
     init(code: Int32) { self.code = code }

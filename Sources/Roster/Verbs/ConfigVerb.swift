@@ -8,7 +8,7 @@ enum ConfigVerb: CommandVerb {
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
     static let flags: [any CommandFlag] = [Flags.model]
     static let notes = """
-        The settings stand in $XDG_CONFIG_HOME/roster/config, else in ~/.config/roster/config.
+        Settings are read from $XDG_CONFIG_HOME/roster/config, else in ~/.config/roster/config.
         What is printed is such a file. With STORE what is said of its entities is checked too.
         Example: roster config > ~/.config/roster/config
         """
@@ -27,7 +27,7 @@ enum ConfigVerb: CommandVerb {
         return problems.isEmpty ? .done : .failed
     }
 
-    /// What is said of entities and does not fit a model.
+    /// Problems of entity settings that do not match a model.
     static func problems(of preferences: Preferences, for model: NSManagedObjectModel) -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         for (name, settings) in preferences.entities {

@@ -7,7 +7,7 @@ enum DemoVerb: CommandVerb {
     static let operands: [Operand] = []
     static let flags: [any CommandFlag] = [Flags.rate, Flags.seed]
     static let notes = """
-        The store is a new copy that goes when the program ends. A second coordinator writes
+        The store is a temporary copy, deleted when the program ends. A second coordinator writes
         into it, one transaction a match, as another program would.
         """
 

@@ -12,9 +12,9 @@ enum WatchVerb: CommandVerb {
         Flags.model, Flags.replay, Flags.since, Flags.filmRate,
     ]
     static let notes = """
-        Every callback of the list's controller is one line. Ctrl-C ends it. --replay plays what was
-        committed before, transaction by transaction: records come and go as they did, with the values
-        of today.
+        Prints one line per callback of the results controller. Ctrl-C stops it. --replay repeats past
+        transactions one by one: records appear and disappear as they did, with their current
+        values.
         """
     static let stopsCleanly = true
 

@@ -12,7 +12,7 @@ enum ModelGenerateVerb: CommandVerb {
     static let requiredFlags: [any CommandFlag] = [Flags.output]
     static let notes = """
         MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Into a folder go Xcode's files,
-        two for each class; where FILE ends in .swift all classes stand in it.
+        two for each class; if FILE ends in .swift, it gets all classes.
         In a package the plugin GenerateModelClasses does the same with every build.
         Example: roster model generate App.xcdatamodeld -o Sources/App/Classes
         """

@@ -24,7 +24,7 @@ enum PortVerb: CommandVerb {
         Flags.inPlace, Flags.portReport, Flags.package, Flags.rosterSources,
     ]
     static let notes = """
-        Prints what would change as a diff (for patch -p1 in DIR). Standard error lists what is left to do, each sentence
+        Prints what would change as a diff (for patch -p1 in DIR). Standard error lists the remaining work: each message
         once with its places, and the numbers of files, edits and places. Exit status 3: something is left to do.
 
         @NSManaged becomes @Managed and @ManagedMethod, #keyPath a text, a cast to an erased request .erased, a

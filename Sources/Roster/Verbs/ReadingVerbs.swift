@@ -79,7 +79,7 @@ enum ExportVerb: CommandVerb {
         Flags.where, Flags.sort, Flags.columns, Flags.format, Flags.model,
     ]
     static let notes = """
-        Without --format the end of FILE's name tells it (.json .csv .tsv); else it is json.
+        Without --format, FILE's extension selects the format (.json .csv .tsv); otherwise json.
         Status 1 also where all is written, but values are missing that the store has and that cannot be read: their files, classes or
         transformers are not here. Standard error names the first.
         """

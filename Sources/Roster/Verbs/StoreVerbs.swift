@@ -9,7 +9,7 @@ enum HistoryVerb: CommandVerb {
     ]
     static let notes = """
         T is the number of a transaction, or a date like 2026-07-01T12:00:00Z.
-        What is removed is gone for programs that have not seen it yet: they read the store anew.
+        Programs that have not read the removed transactions must read the whole store again.
         Example: roster history WorldCup.sqlite --since 12 --entity Team --format json
         """
 
@@ -56,7 +56,7 @@ enum CheckVerb: CommandVerb {
     static let notes = """
         Looks at the database's integrity, entities and references of rows, counters of keys, places in ordered
         relationships, files of external values, and the history beside the rows. The status is 1 when something
-        is wrong. --repair keeps a copy of the store beside it: STORE.before-repair.sqlite.
+        is wrong. --repair first copies the store to STORE.before-repair.sqlite.
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {

@@ -159,7 +159,7 @@ final class RecordFileReader {
     private func object(_ parser: JSONParser) throws -> (line: Int, fields: RecordFields) {
         _ = parser.nextMark()
         let line = bytes.line
-        guard case .object(let fields) = try parser.value() else { throw parser.error("a record is an object: { … }") }
+        guard case .object(let fields) = try parser.value() else { throw parser.error("a record must be an object") }
         return (line, fields)
     }
 

@@ -58,7 +58,7 @@ import Foundation
             signals = -1
         }
         while !program.isFinished {
-            // Before the frame: a program that has work to do at once returns the time of this call.
+            // Wake the program before drawing: its `nextWake` is now or earlier if it has work to do at once.
             if let wake = program.nextWake, wake <= .now { program.wake() }
             needsFrame = needsFrame || program.needsDisplay
             if needsFrame, .now >= nextFrame { showFrame(of: program) }

@@ -156,7 +156,7 @@ final class ObjectRegistry {
         known.snapshot = row
     }
 
-    /// Turns an object into a usual fault: others deleted its row, and the row exists again.
+    /// Turns an object whose row was deleted elsewhere and exists again into an ordinary fault.
     private func readmit(_ object: NSManagedObject) {
         let announced = object.announcingEverything()
         defer { announced?.end() }

@@ -6,7 +6,7 @@ import Foundation
 extension NSManagedObject {
     /// The property of that name as an enumeration or option set whose raw values the attribute stores.
     ///
-    /// - Precondition: The type has a case for the value. An unset value reads as that of 0 or the empty text.
+    /// - Precondition: The type has a case for the raw value; for an unset value, one for 0 or the empty text.
     public final subscript<Value: RawRepresentable>(managed name: StaticString) -> Value
     where Value.RawValue: ManagedPropertyValue {
         @inlinable get {

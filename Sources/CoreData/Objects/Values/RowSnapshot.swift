@@ -6,8 +6,8 @@ import Foundation
 /// Immutable, and shared by all objects of the row: an object copies the values on its first write. One block of memory
 /// in which the values follow the head, because a list has one per row; see ``PackedValues``.
 // SAFETY: immutable once `make` has filled its block.
-// SAFETY: only `make` creates instances, with the block's memory filled by a `Writer`. Code that reads it keeps the row
-// alive itself, or with `packed` promises to.
+// SAFETY: only `make` creates instances, with the block's memory filled by a `Writer`. Code that reads the block keeps
+// the row alive; callers of `packed` promise to do so.
 package final class RowSnapshot: @unchecked Sendable {
     private typealias Block = ManagedBufferPointer<Int64, UInt64>
 

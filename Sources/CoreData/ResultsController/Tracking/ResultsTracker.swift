@@ -28,7 +28,7 @@ final class ResultsTracker {
     let request: NSFetchRequest<NSFetchRequestResult>
     private var observers: [any NSObjectProtocol] = []
     var state: ResultsState?
-    /// The running change of request.
+    /// The change to a new request, while it is in progress.
     var refetch: Refetch?
     var related: RelatedObjects?
     var recent = RecentPlacements()

@@ -65,7 +65,7 @@ struct StoreFileReplacement {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var (mine, there) = (stat(), stat())
-        // A running process may have renamed its file, and another one may have created the next.
+        // Remove it only if no process has it locked and the path still refers to the opened file.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &mine) == 0, lstat(newPath, &there) == 0,
             there.st_ino == mine.st_ino, there.st_dev == mine.st_dev
         else { return }

@@ -44,7 +44,7 @@ enum QueueWatchdog {
 
     private enum Held {
         case lock(CallStack?)
-        /// Code that runs under the previous locks may wait.
+        /// Until this entry is removed, code may wait although the locks before it are held.
         case leave
     }
 

@@ -46,7 +46,7 @@ struct RecordRows {
         if lines.isAtEnd { line += 1 }
     }
 
-    /// The first row after `start` that satisfies `isWanted`, else the first of all. Computes only rows that it
+    /// The first row after `start` that satisfies `isWanted`, else the first up to `start`. Computes only rows it
     /// examines.
     ///
     /// - Parameter end: the row before which the search ends.

@@ -77,7 +77,7 @@ extension Browser {
         let problem = CommandError.line(for: problem).replacing(store.name, with: store.shortName)
         layers.push(
             Dialog(
-                title: isFile ? "The store’s file is not in its place" : "The store’s tables are others now",
+                title: isFile ? "The store’s file was moved, deleted or replaced" : "The store’s tables were replaced",
                 lines: [TextPane.Line(problem, role: .error)],
                 choices: choices))
         needsDisplay = true

@@ -13,8 +13,8 @@ extension Form: KeyHelping {
             "Keys of the form",
             [
                 ("Tab S-Tab", "next field, field before"), ("Enter", "take the values over, not saved yet"),
-                ("^S", "take the values over and save"), ("Esc ^C", "leave the record as it is"),
-                ("^N", "no value"), ("S-Up S-Down", "a day, or one, more or less"),
+                ("^S", "apply the values and save"), ("Esc ^C", "leave the record as it is"),
+                ("^N", "no value"), ("S-Up S-Down", "increase or decrease by one (dates: by a day)"),
                 ("^T", "calendar, in the field of a date"), ("^O", "the text in an editor of its own"),
                 ("Space Right", "choose, in a field of a choice or a record"),
             ]
@@ -23,7 +23,7 @@ extension Form: KeyHelping {
 }
 
 extension Browser {
-    /// What a key does that no command has: it lists the keys of the screen, or it means nothing.
+    /// Handles a key without a command: shows the keys of the screen, or reports that the key is unused.
     func explain(_ key: Key) {
         guard let layer = layers.top as? any KeyHelping else {
             return say(

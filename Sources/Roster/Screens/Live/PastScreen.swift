@@ -160,11 +160,11 @@ final class PastScreen: MovingScreen {
             Command("previous difference", keys: "N", category: category, help: "the one before") {
                 $0.goToDifference(forward: false)
             },
-            Command("earlier", keys: "(", category: category, help: "after the transaction before") { $0.go(-1) },
+            Command("earlier", keys: "(", category: category, help: "after the previous transaction") { $0.go(-1) },
             Command("later", keys: ")", category: category, help: "after the next transaction") { $0.go(1) },
             Command("open", keys: "<Enter>", category: category, help: "the record as it is now, or how it was deleted")
             { $0.open() },
-            Command("read again", keys: "R <F5>", category: category, help: "with the values of now") {
+            Command("read again", keys: "R <F5>", category: category, help: "read the list again with current values") {
                 $0.read($0.list.transaction)
             },
             Command("help", keys: "? <F1>", category: category, help: "this help") { screen in

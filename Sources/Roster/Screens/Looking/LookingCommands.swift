@@ -28,7 +28,7 @@ extension ListScreen {
     /// The focused column, if it can be counted. Otherwise shows the reason and returns `nil`.
     private var countedColumn: (keyPath: String, attribute: NSAttributeDescription)? {
         guard let keyPath = countedKeyPath(focusedKey), let attribute = entity.attribute(atKeyPath: keyPath) else {
-            browser.say("move to a column whose values can be counted: h l", role: .warning)
+            browser.say("This column cannot be counted. Press h or l to choose another.", role: .warning)
             return nil
         }
         return (keyPath, attribute)

@@ -18,7 +18,7 @@ enum DurableFile {
         guard number == 0 else { throw failure(number, path) }
     }
 
-    /// Syncs the commits of a store that SQLite made without syncing.
+    /// Syncs the commits that SQLite wrote to the store without syncing.
     ///
     /// Opening and closing the log here drops no lock, because SQLite holds none on it.
     ///

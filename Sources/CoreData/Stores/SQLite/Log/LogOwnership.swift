@@ -87,7 +87,7 @@ struct LogOwnership {
             }
             if let page = otherKind(contents) { throw foreign("-wal", "it has other tables (page \(page))") }
         }
-        // The index of this log must not change.
+        // An index that belongs to this log must not be changed, so the store is then opened read-only.
         let hasIndex = LogState(indexAt: path + "-shm")?.salts == LogContents.salts(ofLogAt: path + "-wal")
         guard let logged = try? Connection(path: path, access: hasIndex ? .readOnly : .recovering) else { return }
         defer { logged.close() }
