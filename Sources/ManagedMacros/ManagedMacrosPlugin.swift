@@ -2,8 +2,8 @@ import FoundationEssentials
 import ManagedExpansion
 import Glibc
 
-/// The compiler's plugin for `@Managed` and `@ManagedMethod`: answers the compiler's messages, each of which is JSON after its
-/// length in 8 bytes, the lowest first, on standard input, until that ends.
+/// The compiler plugin for `@Managed` and `@ManagedMethod`. Reads requests from standard input until its end and writes
+/// responses to standard output. Each message is JSON, preceded by its length as a little-endian 64-bit integer.
 @main
 enum ManagedMacrosPlugin {
     static func main() throws {
@@ -25,7 +25,7 @@ enum ManagedMacrosPlugin {
         let start = asked.declSyntax.location
         let surroundings = Surroundings((asked.lexicalContext ?? []).map(\.source))
         let text = asked.declSyntax.source
-        // What the compiler calls the place of an attribute is that of the white space before it.
+        // The compiler's location of an attribute is the start of the white space before it.
         let attributeOffset =
             (asked.attributeSyntax?.location?.offset ?? start?.offset ?? 0) - (start?.offset ?? 0)
             + (asked.attributeSyntax?.source.utf8.prefix { $0 != UInt8(ascii: "@") }.count ?? 0)
@@ -42,7 +42,7 @@ enum ManagedMacrosPlugin {
                     message: mistake.message,
                     position: .init(fileName: start?.fileName ?? "", offset: (start?.offset ?? 0) + mistake.offset))
             }
-            // Code that compiles wherever it may stand, so that the compiler has nothing to add.
+            // Code that is valid in place of the expansion, so that the compiler reports no further errors.
             return .expansion(isMethod ? "{ fatalError() }" : "get { fatalError() }", diagnostics)
         }
     }
@@ -55,7 +55,7 @@ enum ManagedMacrosPlugin {
         return Int(exactly: length).flatMap(bytes)
     }
 
-    // SAFETY: `read` writes at most `wanted` bytes, which is no more than the buffer has.
+    // SAFETY: `read` writes at most `wanted` bytes, and the buffer has at least that many.
     private static func bytes(_ count: Int) -> Data? {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: min(count, 1 << 16))
@@ -68,7 +68,7 @@ enum ManagedMacrosPlugin {
         return data
     }
 
-    // SAFETY: `write` reads the bytes during the call, while the array holds them.
+    // SAFETY: `write` reads the bytes only during the call, and the array is alive until it returns.
     private static func send(_ data: Data) {
         var rest = withUnsafeBytes(of: UInt64(data.count).littleEndian) { Array($0) } + Array(data)
         while !rest.isEmpty {

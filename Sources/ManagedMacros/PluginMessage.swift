@@ -1,4 +1,4 @@
-/// A request of the compiler to a plugin: a JSON object with one member, whose name is the kind of request.
+/// A request from the compiler. Each message is an object with one member; its name is the kind of request.
 struct PluginRequest: Decodable {
     struct Empty: Decodable {}
 
@@ -20,7 +20,7 @@ struct PluginRequest: Decodable {
         let macro: MacroReference
         let declSyntax: Syntax
         let attributeSyntax: Syntax?
-        /// The declarations around it, innermost first.
+        /// The declarations that enclose this one, innermost first.
         let lexicalContext: [Syntax]?
     }
 
@@ -28,7 +28,7 @@ struct PluginRequest: Decodable {
     let expandAttachedMacro: AttachedMacro?
 }
 
-/// The response of a plugin.
+/// A response to the compiler.
 enum PluginResponse: Encodable {
     struct Position: Encodable {
         let fileName: String
@@ -46,7 +46,7 @@ enum PluginResponse: Encodable {
 
     private struct Capability: Encodable {
         struct Values: Encodable {
-            /// The version of the messages that are written down here.
+            /// The version of the plugin protocol that these types implement.
             let protocolVersion = 7
         }
 

@@ -2,24 +2,26 @@ import CGetopt
 import Foundation
 import RosterCommands
 
-/// The arguments of one verb, taken apart.
+/// The parsed arguments of one verb.
 struct Arguments {
     let operands: [String]
     private let values: [String: String]
 
-    /// The value of a flag, or `nil` where it was not given.
+    /// Returns the value of a flag; `nil` if the flag was not given.
+    /// - Throws: ``CommandError`` of misuse for an invalid value.
     func value<Value>(_ flag: Flag<Value>) throws -> Value? { try values[flag.name].map(flag.read) }
 
-    /// The value of a flag that must be given.
+    /// Returns the value of a required flag.
+    /// - Throws: ``CommandError`` of misuse if the flag is missing or its value is invalid.
     func required<Value>(_ flag: Flag<Value>) throws -> Value {
         guard let value = try value(flag) else { throw CommandError.misuse("--\(flag.name) is missing") }
         return value
     }
 
-    /// Whether a flag without a value was given.
+    /// Returns true if a flag without a value was given.
     func has(_ flag: Flag<Bool>) -> Bool { values[flag.name] != nil }
 
-    /// The first of the paths that is not given from the root of the file system.
+    /// Returns the first path among the arguments that is not absolute; `nil` if there is none. URLs and `-` are not paths.
     func relativePath(for verb: any CommandVerb.Type) -> String? {
         let isPath = [WordCompletion.files, .stores]
         var paths = zip(verb.operands, operands).filter { isPath.contains($0.0.completion) }.map(\.1)
@@ -27,11 +29,12 @@ struct Arguments {
         return paths.first { !$0.hasPrefix("/") && $0 != "-" && !$0.contains("://") && !$0.hasPrefix("file:") }
     }
 
-    /// Takes `words` apart with `getopt_long`: GNU's conventions, flags and operands in any order, `--` ends the flags, a
-    /// long name may be shortened. Of a flag given twice, the last counts.
+    /// Parses `words` with `getopt_long`. Flags and operands may be in any order, `--` ends the flags, and a long name
+    /// may be abbreviated. If a flag is repeated, its last value is used.
     ///
-    /// Not for several threads at once: the C function keeps its place in global variables.
-    /// - Throws: ``CommandError`` of misuse for an unknown flag, a missing or superfluous value, and the wrong operands.
+    /// Not thread-safe: `getopt_long` keeps its position in global variables.
+    /// - Throws: ``CommandError`` of misuse for an unknown flag, a missing or superfluous value or operand, and a missing
+    ///   required flag.
     init(_ words: [String], of verb: any CommandVerb.Type) throws {
         let table = OptionTable(verb.allFlags)
         (operands, values) = try table.scan(words)
@@ -53,21 +56,21 @@ struct Arguments {
     }
 }
 
-/// The flags of a verb as `getopt_long` wants them.
+/// The flags of a verb, converted to the options of `getopt_long`.
 private struct OptionTable {
-    /// Codes of long options stand above all letters.
+    /// The code of the first long option; greater than the code of any letter.
     private static let firstCode: Int32 = 0x100
 
     private let flags: [any CommandFlag]
 
     init(_ flags: [any CommandFlag]) { self.flags = flags }
 
-    // SAFETY: the texts of `names` and `arguments` are freed after the last use of the options, in the `defer` above.
+    // SAFETY: the texts of `names` and `arguments` are freed after the last use of the options, in the `defer` below.
     func scan(_ words: [String]) throws -> (operands: [String], values: [String: String]) {
         let argumentCount = Int32(words.count + 1)
         var arguments = (["roster"] + words).map { strdup($0) } + [nil]
         let names = flags.map { strdup($0.name) }
-        // getopt_long reorders the array; the texts are freed by their own list.
+        // getopt_long reorders the array, so a copy keeps the pointers to free.
         let owned = arguments
         defer { (owned + names).forEach { free($0) } }
         var options = zip(flags, names).enumerated().map { index, flag in
@@ -98,7 +101,7 @@ private struct OptionTable {
         return flag.mayLackValue ? optional_argument : no_argument
     }
 
-    /// The colon in front makes getopt tell a missing value from an unknown flag.
+    /// The short options. The leading colon makes getopt return different codes for a missing value and an unknown flag.
     private var letters: String {
         ":" + flags.compactMap { flag in flag.letter.map { flag.placeholder == nil ? "\($0)" : "\($0):" } }.joined()
     }

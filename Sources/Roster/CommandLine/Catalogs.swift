@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where the program's translations are.
+/// Location of the program's translations.
 enum Catalogs {
-    /// `$ROSTER_LOCALE_DIR`, else `share/locale` beside the folder of the program.
+    /// The path `$ROSTER_LOCALE_DIR` if it is set, otherwise `../share/locale` relative to the program's folder.
     static var folder: String {
         if let path = ProcessInfo.processInfo.environment["ROSTER_LOCALE_DIR"], !path.isEmpty { return path }
         return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

@@ -1,18 +1,18 @@
 import RosterCommands
 
-/// An option of the command line, whatever its value is.
+/// A command-line option with a value of any type.
 protocol CommandFlag: Sendable {
     /// The long name, without dashes.
     var name: String { get }
-    /// The letter of the short form, if there is one.
+    /// The letter of the short form; `nil` if there is none.
     var letter: Character? { get }
-    /// The name of its value in help; `nil` for a flag without a value.
+    /// The placeholder for the value in help; `nil` for a flag without a value.
     var placeholder: String? { get }
-    /// True if the value may be missing. A value then follows an equals sign.
+    /// True if the value is optional. If given, it follows an equals sign: `--name=value`.
     var mayLackValue: Bool { get }
-    /// The completions for its value in a shell.
+    /// The kind of value, for shell completion.
     var completion: WordCompletion { get }
-    /// One sentence for help.
+    /// The description in help, one sentence.
     var help: String { get }
 }
 
@@ -21,7 +21,7 @@ extension CommandFlag {
     var takesNextWord: Bool { placeholder != nil && !mayLackValue }
 }
 
-/// An option of the command line with values of one type.
+/// A command-line option whose values have one type.
 struct Flag<Value>: CommandFlag {
     let name: String
     let letter: Character?
@@ -29,9 +29,9 @@ struct Flag<Value>: CommandFlag {
     let mayLackValue: Bool
     let completion: WordCompletion
     let help: String
-    /// Reads a value. The text is empty for a flag without a value.
+    /// Parses a value. The text is empty for a flag without a value.
     ///
-    /// - Throws: ``CommandError`` of misuse.
+    /// - Throws: ``CommandError`` of misuse for an invalid value.
     let read: @Sendable (String) throws -> Value
 
     init(
@@ -46,26 +46,26 @@ struct Flag<Value>: CommandFlag {
 /// The flags of all verbs.
 enum Flags {}
 
-/// Possible completions of a word of the command line.
+/// The kind of a command-line word, for shell completion.
 enum WordCompletion: Equatable {
-    /// No completions.
+    /// A word that cannot be completed.
     case none
     case files
-    /// Files that look like stores, and folders on the way to them.
+    /// SQLite files, and folders.
     case stores
     case words([String])
     case entities
     /// One key path of the entity.
     case keyPath
-    /// Key paths with commas between them.
+    /// Key paths, separated by commas.
     case keyPaths
-    /// Key paths with commas between them, each followed by a colon and a direction.
+    /// Key paths, separated by commas, each with an optional direction after a colon.
     case sortKeys
-    /// A key path, and behind a colon what is made of its value.
+    /// Section levels, separated by slashes: a key path, with an optional grouping such as `year` after a colon.
     case sections
-    /// Predicate text.
+    /// The text of a predicate.
     case predicate
-    /// `key=value`, with the key's values in the store.
+    /// `key=value`, where the values are completed from the store.
     case assignment
     /// A record as `Entity:KEY`.
     case object
@@ -125,7 +125,7 @@ extension Flag where Value == [String] {
     }
 }
 
-/// One of a few words, which the help lists.
+/// A flag whose value is the raw value of an enumeration's case; help lists all cases.
 extension Flag where Value: CaseIterable & RawRepresentable & SendableMetatype, Value.RawValue == String {
     init(_ name: String, letter: Character? = nil, help: String) {
         let words = Value.allCases.map(\.rawValue)

@@ -1,6 +1,6 @@
 import RosterCommands
 
-/// An argument of the command line without a dash.
+/// A positional command-line argument.
 struct Operand {
     let name: String
     var isOptional = false
@@ -13,23 +13,22 @@ struct Operand {
     }
 }
 
-/// A verb of the program: a type that holds its own help and makes a command of its arguments.
+/// A verb of the program: its help, its arguments and the code that runs it.
 protocol CommandVerb: Sendable {
-    /// Empty for the terminal program, which has no verb.
+    /// The verb as typed, one or two words; empty for the terminal program, which has no verb.
     static var name: String { get }
-    /// One sentence for help.
+    /// The description in help, one sentence.
     static var summary: String { get }
     static var operands: [Operand] { get }
-    /// Without help, and without those of every verb that opens a store.
+    /// The verb's own flags. ``allFlags`` adds `--help`, and `--sql` and `--plans` if the verb opens a store.
     static var flags: [any CommandFlag] { get }
-    /// Those of the flags that must be given.
+    /// The flags that must be given.
     static var requiredFlags: [any CommandFlag] { get }
-    /// More for `--help`: forms of arguments, examples.
+    /// Additional text for `--help`, such as argument syntax and examples.
     static var notes: String { get }
-    /// Whether Ctrl-C asks the verb to stop at the next clean point, instead of ending the program.
+    /// True if Ctrl-C makes the verb stop at the next safe point; false if it ends the program.
     static var stopsCleanly: Bool { get }
-    /// Runs the command.
-    /// - Returns: the exit status.
+    /// Runs the verb and returns the exit status.
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus
 }
 
@@ -40,6 +39,6 @@ extension CommandVerb {
     static var allFlags: [any CommandFlag] {
         flags + (opensStore ? [Flags.sql, Flags.plans] : []) + [Flags.help]
     }
-    /// Whether it may run statements.
+    /// True if an operand is a store, so that the verb may run SQL statements.
     private static var opensStore: Bool { operands.contains { $0.name.hasPrefix(Operand.store.name) } }
 }

@@ -1,4 +1,4 @@
-/// The scripts by which shells complete: they ask the program itself, so that they never grow old.
+/// Completion scripts for shells. They call `roster complete`, so they need no update when the verbs change.
 enum CompletionScript {
     static func text(for shell: Shell) -> String {
         switch shell {

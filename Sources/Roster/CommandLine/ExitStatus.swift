@@ -1,16 +1,16 @@
 import RosterCommands
 
-/// How the program ends. This is the only place where errors become exit statuses.
+/// Exit status of the program. Errors are converted to exit statuses only here.
 struct ExitStatus: Equatable {
     let code: Int32
 
-    /// Success.
+    /// The verb succeeded.
     static let done = ExitStatus(code: 0)
-    /// It could not be done; standard error says why, in one line.
+    /// The verb failed. One line on standard error gives the reason.
     static let failed = ExitStatus(code: 1)
-    /// The command line makes no sense; standard error says why, in one line.
+    /// The command line is invalid. One line on standard error gives the reason.
     static let misuse = ExitStatus(code: 2)
-    /// Partly done; standard error lists the remaining work.
+    /// The verb did what it could. Standard error lists the work left for the user.
     static let incomplete = ExitStatus(code: 3)
 
     init(code: Int32) { self.code = code }

@@ -1,11 +1,11 @@
 import TerminalKit
 import Translation
 
-/// Help, made from the verbs and flags themselves.
+/// Help text, generated from the verbs and flags.
 enum HelpText {
     private static let width = 80
 
-    /// What `roster --help` prints.
+    /// Returns the output of `roster --help`.
     static func overview() -> String {
         var lines = [
             tr("roster browses, edits and watches the records of a store, grouped in sections."), "", tr("Usage:"),
@@ -25,7 +25,7 @@ enum HelpText {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What `roster VERB --help` prints.
+    /// Returns the output of `roster VERB --help`.
     static func text(of verb: any CommandVerb.Type) -> String {
         if verb.name.isEmpty { return overview() }
         var lines = [tr("Usage: %s", usage(of: verb)), ""]
@@ -63,7 +63,7 @@ enum HelpText {
         }
     }
 
-    /// Lines that are broken between words, and within text that has no spaces where it has to be.
+    /// Returns `text` broken between words into indented lines. Words longer than a line are broken too.
     private static func wrapped(_ text: String, indent: Int) -> [String] {
         let space = String(repeating: " ", count: indent)
         let lines = measure.wrapped(text, to: max(1, width - indent))

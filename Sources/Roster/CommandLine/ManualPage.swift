@@ -1,6 +1,6 @@
 import Foundation
 
-/// The manual page, made from the verbs, the flags and the keys themselves.
+/// The manual page, generated from the verbs, flags and keys.
 enum ManualPage {
     static func text() -> String {
         var lines = [".TH ROSTER 1 \"\" \"roster \(Version.text)\" \"User Commands\""]
@@ -69,7 +69,7 @@ enum ManualPage {
         return lines + verb.flags.flatMap(flag)
     }
 
-    /// Text with what roff would take for a request or an escape made plain.
+    /// Returns `text` with roff requests and escapes quoted.
     private static func escaped(_ text: String) -> String {
         let plain = text.replacingOccurrences(of: "\\", with: "\\e").replacingOccurrences(of: "-", with: "\\-")
         let isRequest = plain.hasPrefix(".") || plain.hasPrefix("'")

@@ -3,13 +3,13 @@ import RosterCommands
 import Translation
 @preconcurrency import Glibc
 
-/// The program from its arguments to its exit status.
+/// Main entry of the program: parses the arguments, runs the verb and returns the exit status.
 enum Program {
-    /// Does what `words` ask, writes one line to standard error where that fails, and returns the exit status.
+    /// Runs the command line `words` and returns the exit status. On failure, writes one line to standard error.
     static func run(_ words: [String]) -> Int32 {
-        // A reader that goes away, such as head, ends the program without a word, whatever it inherited.
+        // When a reader such as head closes the pipe, the program ends silently, even if its parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
-        // A file that may not grow is an error as a full disk is.
+        // A write beyond the file size limit fails like one on a full disk, instead of killing the program.
         signal(SIGXFSZ, SIG_IGN)
         StandardError.occupyStandardStreams()
         Translation.start(catalogs: Catalogs.folder, environment: ProcessInfo.processInfo.environment)
@@ -33,7 +33,7 @@ enum Program {
         }
     }
 
-    /// A word whose bytes are no UTF-8 would name another file than the one it says: the runtime replaces such bytes.
+    /// Throws misuse if a word is not valid UTF-8. The runtime replaces invalid bytes, so the word would name another file.
     private static func refuseOtherEncodings(_ words: [String]) throws {
         guard words.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }),
             let bytes = FileManager.default.contents(atPath: "/proc/self/cmdline")
@@ -43,7 +43,7 @@ enum Program {
         }
     }
 
-    /// A word that is neither verb nor file and has words after it was meant as a verb.
+    /// Throws if the first word is neither a verb nor an existing file, and another operand follows it.
     private static func refuseUnknownVerb(_ words: [String]) throws {
         guard words.count > 1, let first = words.first, VerbTable.verb(named: first) == nil, !first.hasPrefix("-"),
             !words[1].hasPrefix("-"), !FileManager.default.fileExists(atPath: first)
@@ -61,7 +61,7 @@ enum Program {
         return .done
     }
 
-    /// In a folder that was deleted a relative path leads nowhere.
+    /// Throws if the working directory was deleted and an argument is a relative path.
     private static func checkWorkingDirectory(for verb: any CommandVerb.Type, _ arguments: Arguments) throws {
         if let folder = getcwd(nil, 0) { return free(folder) }
         guard let path = arguments.relativePath(for: verb) else { return }

@@ -1,6 +1,6 @@
 import RosterCommands
 
-// The flags that say which records, in which order and how printed.
+// Flags that select, sort and format records.
 
 extension Flags {
     static let section = Flag<String>(
@@ -19,7 +19,7 @@ extension Flags {
 }
 
 extension Arguments {
-    /// What is to be computed of each section.
+    /// The aggregates to compute for each section.
     var aggregates: AggregateQuery {
         get throws {
             AggregateQuery(

@@ -3,14 +3,14 @@ import Foundation
 import RosterCommands
 import Glibc
 
-/// What `--sql` asks for: the statements that the program runs, written down by the framework.
+/// The report of `--sql`: SQL statements that the program runs, as logged by the framework.
 struct StatementReport {
     private let file: String?
     private let hasPlans: Bool
 
-    /// - Parameter hasScreen: whether the terminal is taken, so that a file is needed.
-    /// - Returns: `nil` where nothing is asked for.
-    /// - Throws: ``CommandError`` of misuse.
+    /// Creates the report that the arguments request; `nil` if `--sql` was not given.
+    /// - Parameter hasScreen: true if the program uses the terminal's screen, so that `--sql` needs a file.
+    /// - Throws: ``CommandError`` of misuse if that file is missing, or for `--plans` without `--sql`.
     init?(_ arguments: Arguments, hasScreen: Bool) throws {
         hasPlans = arguments.has(Flags.plans)
         guard let value = try arguments.value(Flags.sql) else {
@@ -23,8 +23,8 @@ struct StatementReport {
         }
     }
 
-    /// Turns the framework's report on. Called before the first store is opened.
-    /// - Throws: ``CommandError`` where the file cannot be written, or holds something else.
+    /// Turns on the framework's statement log. Must be called before the first store is opened.
+    /// - Throws: ``CommandError`` if the file cannot be written or has content other than statements.
     func begin() throws {
         if let file { try Self.check(OutputPlace(file).path) }
         var defaults: [String: Any] = [Self.key: hasPlans ? 3 : 2]
@@ -32,7 +32,8 @@ struct StatementReport {
         UserDefaults.standard.register(defaults: defaults)
     }
 
-    /// - Throws: ``CommandError`` where not all statements could be written.
+    /// Checks that all statements were written.
+    /// - Throws: ``CommandError`` if some could not be written to the file.
     func end() throws {
         guard let file, let reason = StatementObservation.reportFailure else { return }
         throw CommandError.failure("cannot write \(file): \(reason); not all statements are in it")
@@ -41,7 +42,7 @@ struct StatementReport {
     private static let key = "com.apple.CoreData.SQLDebug"
     private static let beginning = "CoreData: "
 
-    /// A store must not get lines of text at its end because two names were confused.
+    /// Throws if the file is not empty and does not begin like a report. Otherwise a mistyped name could append text to a store.
     private static func check(_ file: String) throws {
         let descriptor = open(file, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {

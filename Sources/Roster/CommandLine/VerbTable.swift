@@ -1,4 +1,4 @@
-/// The verbs, in the order of help.
+/// All verbs, in the order in which help lists them.
 enum VerbTable {
     static let verbs: [any CommandVerb.Type] = [
         ListVerb.self, ShowVerb.self, CountVerb.self, InsertVerb.self, UpdateVerb.self, DeleteVerb.self,
@@ -7,13 +7,13 @@ enum VerbTable {
         PortVerb.self,
         ModelCompileVerb.self, ModelGenerateVerb.self, ConfigVerb.self, CompletionVerb.self, ManualVerb.self,
     ]
-    /// Verbs for programs, which help does not name.
+    /// Verbs for scripts. Help does not list them.
     private static let hidden: [any CommandVerb.Type] = [CompleteVerb.self]
 
     static func verb(named name: String) -> (any CommandVerb.Type)? { (verbs + hidden).first { $0.name == name } }
 
-    /// The verbs of one word that a mistyped one may have meant: those that begin with it, or differ in one letter that is
-    /// missing, too many or another, or in two that stand the other way round.
+    /// Returns suggestions for a mistyped verb: one-word verbs that begin with `word`. If there are none, returns those at
+    /// one edit from it: a missing, extra or different letter, or two adjacent letters swapped.
     static func verbs(like word: String) -> [String] {
         let names = verbs.map { $0.name }.filter { !$0.contains(" ") }
         let longer = names.filter { $0.hasPrefix(word) }
@@ -28,7 +28,7 @@ enum VerbTable {
         return a.dropFirst(a.count >= b.count ? 1 : 0) == b.dropFirst(b.count >= a.count ? 1 : 0)
     }
 
-    /// The verb with which `words` begin, which may be one of two words, and what follows it; `nil` where there is none.
+    /// Returns the verb of one or two words at the start of `words`, and the remaining words; `nil` if there is no verb.
     static func verb(of words: [String]) -> (verb: any CommandVerb.Type, rest: [String])? {
         for count in [2, 1] where words.count >= count {
             if let verb = verb(named: words.prefix(count).joined(separator: " ")) {

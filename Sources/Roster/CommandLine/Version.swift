@@ -1,4 +1,4 @@
-/// The version of the program and of the framework in it.
+/// Version of the program and of its framework.
 nonisolated enum Version {
     static let text = "0.9.0"
 }

@@ -1,12 +1,12 @@
 import Foundation
 import RosterCommands
 
-/// Completes a command line for a shell, from the table of verbs and from the store that it names.
+/// Completes a command line for a shell, using the table of verbs and the store that the line names.
 struct WordCompleter {
-    /// What may stand for the last word.
+    /// Candidates for the last word.
     enum Answer: Equatable {
         case words([String])
-        /// Any file: the shell knows them best.
+        /// Any file. The shell completes the path.
         case files
     }
 
@@ -15,7 +15,7 @@ struct WordCompleter {
     private let verb: any CommandVerb.Type
     private let rest: [String]
 
-    /// - Parameter words: what was typed behind the program's name; the last one is to be completed, and may be empty.
+    /// - Parameter words: the words typed after the program's name. The last one, which may be empty, is completed.
     init(_ words: [String]) {
         before = Array(words.dropLast())
         word = words.last ?? ""
@@ -48,7 +48,7 @@ struct WordCompleter {
 
     // MARK: Verbs and flags
 
-    /// The next words of verbs that go on as what was typed.
+    /// The next words of the verbs that begin with the typed words.
     private var verbNames: [String] {
         let names = VerbTable.verbs.map { $0.name.split(separator: " ").map(String.init) }
         let next = names.filter { $0.count > before.count && Array($0.prefix(before.count)) == before }
@@ -68,7 +68,7 @@ struct WordCompleter {
         verb.allFlags.first { word == "--\($0.name)" || $0.letter.map { word == "-\($0)" } ?? false }
     }
 
-    /// The words before the completed one that are neither a flag nor a flag's value.
+    /// The operands before the completed word: words that are neither a flag nor a flag's value.
     private var operandsBefore: [String] {
         var result: [String] = []
         var isValue = false
@@ -117,7 +117,7 @@ struct WordCompleter {
     }
 
     private var sections: Answer {
-        // A slash begins a level inside.
+        // A slash begins a nested section level.
         let level = word.lastIndex(of: "/").map { word[word.index(after: $0)...] } ?? word[...]
         let outer = word[..<level.startIndex]
         guard let colon = level.lastIndex(of: ":") else { return matching(keyPaths.map { outer + $0 }) }
@@ -129,7 +129,7 @@ struct WordCompleter {
 
     // MARK: Values and stores
 
-    /// Folders and files that begin with what SQLite files do; any file where there is neither.
+    /// Folders, and files with an SQLite header; any file if there are none.
     private var stores: Answer {
         let typed = word.lastIndex(of: "/").map { String(word[...$0]) } ?? ""
         let folder = typed.isEmpty ? "." : (typed as NSString).expandingTildeInPath
@@ -155,7 +155,7 @@ struct WordCompleter {
         return .words(store.assignableValues(ofKey: key, entity: entity, beginningWith: typed).map { "\(key)=\($0)" })
     }
 
-    /// Keys; and behind `key == "` the key's values.
+    /// Key paths; after `key == "`, the values of that key.
     private var predicateWords: Answer {
         guard let entity, let store, let match = word.firstMatch(of: /(?:^|\s)([\w.]+)\s*==\s*"([^"]*)$/) else {
             let start = word.lastIndex { $0 == " " || $0 == "(" }.map { String(word[...$0]) } ?? ""
@@ -167,7 +167,7 @@ struct WordCompleter {
         return .words(values.filter { !$0.contains("\"") }.map { "\(before)\($0)\"" })
     }
 
-    /// `Entity:` and behind it the values of the entity's unique key.
+    /// `Entity:`, followed by the values of the entity's unique key.
     private var objects: Answer {
         guard let store else { return .words([]) }
         guard let colon = word.firstIndex(of: ":") else { return matching(store.entities.map { $0 + ":" }) }

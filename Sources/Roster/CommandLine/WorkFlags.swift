@@ -1,7 +1,7 @@
 import Foundation
 import RosterCommands
 
-// The flags that say where, how long and how carefully to work.
+// Flags for the model, limits of time and size, dry runs and SQL reports.
 
 extension Flags {
     static let model = Flag<String>(
