@@ -1,7 +1,7 @@
 import Foundation
 import Translation
 
-/// A configuration file parsed into lines: `key = value` under `[headings]`. A line that begins with `#` is a comment.
+/// A parsed configuration file: `key = value` lines under `[headings]`. A line that begins with `#` is a comment.
 struct ConfigurationFile {
     struct Entry: Equatable {
         /// The words of the heading; empty before the first heading.
@@ -15,7 +15,7 @@ struct ConfigurationFile {
     private(set) var problems: [ConfigurationProblem] = []
 
     init(text: String) {
-        // Lines under a broken heading are not checked.
+        // The section is nil after an invalid heading. Settings under it are ignored.
         var section: [String]? = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let number = index + 1

@@ -4,16 +4,16 @@ import RosterCommands
 
 /// Settings of the configuration file for the lists of one entity.
 struct EntityPreferences: Equatable {
-    /// The columns from left to right; `nil` if the model decides.
+    /// Keys of the columns, from left to right; `nil` to derive them from the model.
     var columns: [String]?
-    /// The sort keys, in the syntax of the command line.
+    /// The sort keys, in the syntax of `--sort`.
     var sort: String?
-    /// The sections, in the syntax of the command line.
+    /// The section levels, in the syntax of `--section`.
     var section: String?
     /// The format of values, by property key.
     var formats: [String: ValueFormat] = [:]
 
-    /// Settings that are invalid for an entity, with their names.
+    /// Returns the names of the settings that are invalid for an entity, with the reasons.
     func problems(for entity: NSEntityDescription) -> [(key: String, text: String)] {
         var problems: [(String, String)] = []
         func check(_ setting: String, _ body: () throws -> Void) {
@@ -52,7 +52,7 @@ nonisolated enum ValueFormat: Equatable {
     /// A strftime pattern; the time is in UTC.
     case pattern(String)
 
-    /// The known formats, for messages.
+    /// List of the valid formats, for error messages.
     static let known = "grouped, decimals N, percent, bytes, hex, date, time, datetime, year, or a pattern as %d.%m.%Y"
 
     init?(_ text: String) {

@@ -12,11 +12,11 @@ struct Preferences {
     private(set) var barCoversLine = false
     /// Delay before the keys that may follow a prefix are shown; `nil` if they are never shown.
     private(set) var popupDelay: Duration? = .milliseconds(500)
-    /// Keys of commands in the order of the file, by the names of the screens.
+    /// Key bindings in the order of the file, by screen name.
     private(set) var keys: [String: [KeyBinding]] = [:]
-    /// What is said of entities, by name.
+    /// Settings of entities, by entity name.
     private(set) var entities: [String: EntityPreferences] = [:]
-    /// Lines that were ignored, and why.
+    /// Ignored lines, with the reasons.
     private(set) var problems: [ConfigurationProblem] = []
     /// The line number of each setting in the file.
     private(set) var lines: [String: Int] = [:]
@@ -125,7 +125,7 @@ struct Preferences {
         }
     }
 
-    /// The screen whose keys an entry sets. The list needs no name.
+    /// Returns the screen whose keys an entry sets; `nil` if the name is unknown. A heading without a name is the list.
     private func screen(of entry: ConfigurationFile.Entry) -> (any CommandScreen.Type)? {
         let name = entry.section.count == 1 ? ListScreen.keysName : entry.section[1]
         return CommandTables.screens.first { $0.keysName == name }

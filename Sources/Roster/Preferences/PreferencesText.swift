@@ -3,7 +3,7 @@ import Foundation
 import RosterCommands
 import TerminalKit
 
-/// The settings in effect as a configuration file. A comment at each setting describes it and names its origin.
+/// The settings in effect, as a configuration file. Comments describe each setting and its origin.
 struct PreferencesText {
     private let preferences: Preferences
     private let fileName: String

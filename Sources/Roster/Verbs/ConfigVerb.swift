@@ -27,7 +27,7 @@ enum ConfigVerb: CommandVerb {
         return problems.isEmpty ? .done : .failed
     }
 
-    /// Problems of entity settings that do not match a model.
+    /// Returns the entity settings that are invalid for a model, in the order of the file.
     static func problems(of preferences: Preferences, for model: NSManagedObjectModel) -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         for (name, settings) in preferences.entities {

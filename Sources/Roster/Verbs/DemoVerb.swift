@@ -11,7 +11,7 @@ enum DemoVerb: CommandVerb {
         into it, one transaction a match, as another program would.
         """
 
-    /// Matches in a second.
+    /// Matches per second.
     private static let rate = 2.0
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {

@@ -69,7 +69,7 @@ enum SimulateVerb: CommandVerb {
     }
 }
 
-/// The terminal program: what `roster` does without a verb.
+/// The terminal program, which `roster` runs without a verb.
 enum BrowseVerb: CommandVerb {
     static let name = ""
     static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
@@ -84,7 +84,7 @@ enum BrowseVerb: CommandVerb {
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        // Checked here, where a mistake is a line on standard error and not a message on a screen.
+        // Checked before the screen opens, so that an error is one line on standard error.
         let sort = try arguments.value(Flags.sort)
         let pipe = try pipedRecords(arguments, in: surroundings)
         defer { if let pipe { try? FileManager.default.removeItem(at: pipe.folder) } }
@@ -111,7 +111,9 @@ enum BrowseVerb: CommandVerb {
         return ExitStatus(code: try runTerminalProgram(options))
     }
 
-    /// The records of standard input where they are asked for, or where it is a pipe and no store is named.
+    /// Reads the records of standard input if the operand is `-`. Without operands, reads them if standard input is a pipe,
+    /// file or nonempty socket and the process has a terminal; otherwise returns `nil`.
+    /// - Throws: ``CommandError`` of failure if there are no records.
     private static func pipedRecords(
         _ arguments: Arguments, in surroundings: CommandSurroundings
     ) throws -> TemporaryStore? {
@@ -125,7 +127,7 @@ enum BrowseVerb: CommandVerb {
                 reading: "-", format: arguments.value(Flags.format), delimiter: arguments.value(Flags.delimiter),
                 below: FileManager.default.temporaryDirectory, in: surroundings)
         } catch is TemporaryStore.Empty {
-            // A socket from which nothing comes was not meant: some programs give one to all that they start.
+            // Some programs give each process they start a socket as standard input. An empty one is not the user's data.
             if !isNamed, status.st_mode & S_IFMT == S_IFSOCK { return nil }
             throw CommandError.failure("standard input: no records")
         }

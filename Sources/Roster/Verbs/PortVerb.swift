@@ -46,9 +46,9 @@ enum PortVerb: CommandVerb {
         throw become("roster-port", words + ["--"] + arguments.operands)
     }
 
-    /// Runs a program in this process: the one in this program's folder, or else the first in `PATH`.
+    /// Replaces this process with a program from this program's folder, or else the first of that name in `PATH`.
     ///
-    /// - Returns: the reason why the program cannot be run; otherwise the call does not return.
+    /// - Returns: the error if the program cannot be run; on success the call does not return.
     private static func become(_ name: String, _ words: [String]) -> CommandError {
         let beside = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         let arguments = ([name] + words).map { strdup($0) }

@@ -1,13 +1,13 @@
 import RosterCommands
 
-/// Operands that several verbs have.
+/// Operands shared by several verbs.
 extension Operand {
     static let store = Operand(name: "STORE", completion: .stores)
     static let entity = Operand(name: "ENTITY", completion: .entities)
 }
 
 extension Arguments {
-    /// The store of the first operand, with the model that `--model` names.
+    /// The store named by the first operand, with the model of `--model` if given.
     var store: StoreLocation {
         get throws { StoreLocation(store: operands[0], model: try value(Flags.model)) }
     }

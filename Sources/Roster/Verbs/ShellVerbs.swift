@@ -1,6 +1,6 @@
 import RosterCommands
 
-/// A shell for which completions can be printed.
+/// A shell with a completion script.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
 }
@@ -27,7 +27,7 @@ enum CompletionVerb: CommandVerb {
     }
 }
 
-/// What the scripts ask: the last word is to be completed.
+/// The hidden verb that completion scripts call to complete the last word.
 enum CompleteVerb: CommandVerb {
     static let name = "complete"
     static let summary = "Print completions of the last word, one a line; @files for any file."
