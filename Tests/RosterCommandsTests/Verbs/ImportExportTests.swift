@@ -102,7 +102,7 @@ import Testing
             "d.json", "[{\"teamName\":\"T\",\"qualifyingZone\":\"X\"}",
             "d.json:1: record 1: the text ends inside the array"
         ),
-        ("e.json", "[1]", "e.json:1: record 1: a record is an object"),
+        ("e.json", "[1]", "e.json:1: record 1: a record must be an object"),
         ("f.csv", "teamName,wins\nJapan,7\nBrazil\n", "f.csv:3: record 2: has 1 field, but the first line has 2"),
         ("g.csv", "teamName,winz\nJapan,7\n", "g.csv:2: record 1: winz: Team has no property “winz”"),
         ("h.csv", "teamName,homeVenue\nJapan,Nowhere\n", "homeVenue: “Nowhere” names no Venue"),
