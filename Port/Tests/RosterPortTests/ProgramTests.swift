@@ -42,6 +42,28 @@ import Testing
         #expect(again.status == 3 && again.output.isEmpty)
     }
 
+    /// Killed at any moment, a run leaves files that are old or new as a whole; a second run ports the rest and leaves nothing else.
+    @Test func aSecondRunFinishesAKilledOne() throws {
+        defer { clear() }
+        let names = (0..<20).map { "Note\($0).swift" }
+        for delay in stride(from: 0.0, through: 0.1, by: 0.02) {
+            clear()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            for name in names { try Data(Self.before.utf8).write(to: folder.appendingPathComponent(name)) }
+            _ = try PortProcess.shell("\"$roster\" -i \"$1\" & sleep \(delay); kill -9 $!; wait", [folder.path])
+            for name in names {
+                let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+                #expect(text == Self.before || text == Self.after)
+            }
+            #expect(try PortProcess.run(["-i", folder.path]).status == 3)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names.sorted())
+            for name in names {
+                #expect(
+                    try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8) == Self.after)
+            }
+        }
+    }
+
     @Test func exitStatusesAreThoseOfAllVerbs() throws {
         defer { clear() }
         let missing = try PortProcess.run(["/nowhere/at/all"])
