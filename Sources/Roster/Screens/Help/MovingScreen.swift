@@ -8,7 +8,7 @@ protocol MovingScreen: CommandScreen {
     func moveToEnd()
 }
 
-/// What `^D` and `^U` do: move by a page, by half a page, or something else.
+/// The step of `^D` and `^U`: a page, half a page, or none, because the keys have another command.
 enum HalfPageKeys { case page, half, unbound }
 
 extension Command where Target: MovingScreen {
@@ -44,5 +44,21 @@ extension Command where Target: MovingScreen {
             command(ends.first, start, first) { $0.moveToStart() },
             command(ends.last, "G <End>", last) { $0.moveToEnd() },
         ]
+    }
+}
+
+/// A screen that shows the list in another way, until a key goes back to the list.
+protocol LookingScreen: MovingScreen {
+    func close()
+}
+
+extension Command where Target: LookingScreen {
+    /// The commands of such a screen: its own, movement, and the end.
+    static func looking(_ own: [Command]) -> [Command] {
+        own
+            + moving(
+                "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
+                start: "g <Home>")
+            + [Command("close", keys: "<Esc> q <C-c>", category: "Look", help: "back to the list") { $0.close() }]
     }
 }

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// The number of records with each value of a column: counts, shares and bars. Enter shows the records of a value.
-final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
+final class HistogramScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
     unowned let list: ListScreen
     private let keyPath: String
     private let attribute: NSAttributeDescription
@@ -17,7 +17,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
     var rows = ScrolledRows()
     var rowCount: Int { buckets.count }
     var keys = KeySequenceReader()
-    private var firstLine = 0
+    private(set) var firstLine = 0
     /// True to sort by count instead of by value.
     private var isByCount: Bool
     private var seen: SeenChanges
@@ -106,33 +106,16 @@ final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
 
     // MARK: Keys
 
-    func handle(_ event: Event) -> Bool {
-        switch event {
-        case .key(let key): return run(key)
-        case .mouse(let mouse):
-            if rows.handle(mouse, count: rowCount, firstLine: firstLine) { narrow() }
-            return true
-        default: return false
-        }
-    }
-
     var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the histogram") }
 
     static let keysName = "histogram"
     static let keysRemark = "The keys of the histogram (gb)."
     static let table = CommandTable<HistogramScreen>(
-        [
-            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the line") { $0.narrow() },
+        Command.looking([
+            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the line") { $0.choose() },
             Command("sort", keys: "s", category: "Look", help: "by count, by value") { $0.turn() },
-        ]
-            + Command.moving(
-                "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
-                start: "g <Home>")
-            + [
-                Command("close", keys: "<Esc> q <C-c>", category: "Look", help: "back to the list") {
-                    $0.isFinished = true
-                }
-            ])
+        ]))
+    func close() { isFinished = true }
     var commands: CommandTable<HistogramScreen> { list.browser.tables[HistogramScreen.self] }
 
     private func turn() {
@@ -141,7 +124,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, KeyHelping {
     }
 
     /// Filters the list by the bucket under the cursor.
-    private func narrow() {
+    func choose() {
         guard buckets.indices.contains(rows.cursor) else { return }
         guard let predicate = buckets[rows.cursor].predicate else {
             return list.browser.say("too many values for a filter", role: .warning)

@@ -3,7 +3,7 @@ import TerminalKit
 import Translation
 
 /// The map of the model: all entities with their relationships. Enter opens an entity's list or follows a relationship.
-final class ModelMapScreen: MovingScreen, KeyHelping {
+final class ModelMapScreen: LookingScreen, KeyHelping {
     unowned let list: ListScreen
     private(set) var isFinished = false
     private let counts: [String: Int]
@@ -46,7 +46,7 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
     static let keysName = "map"
     static let keysRemark = "The keys of the map of the model (gm)."
     static let table = CommandTable<ModelMapScreen>(
-        [
+        Command.looking([
             Command(
                 "follow", keys: "<Enter>", category: "Look", help: "open the entity's list, or go to the other end"
             ) { $0.follow() },
@@ -55,15 +55,8 @@ final class ModelMapScreen: MovingScreen, KeyHelping {
             Command("previous entity", keys: "<S-Tab> [", category: "Look", help: "previous entity") {
                 $0.goToEntity(-1)
             },
-        ]
-            + Command.moving(
-                "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
-                start: "g <Home>")
-            + [
-                Command("close", keys: "<Esc> q <C-c>", category: "Look", help: "back to the list") {
-                    $0.isFinished = true
-                }
-            ])
+        ]))
+    func close() { isFinished = true }
     var commands: CommandTable<ModelMapScreen> { list.browser.tables[ModelMapScreen.self] }
 
     func move(by lines: Int) { cursor = max(0, min(cursor + lines, map.stops.count - 1)) }

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// A pivot table: the number of records for each pair of values of two columns, or a sum or average.
-final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
+final class PivotScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
     /// The contents of the cells.
     nonisolated enum Measure: Equatable {
         case count
@@ -55,7 +55,7 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
     var keys = KeySequenceReader()
     private var column = 0
     private var left = 0
-    private var firstLine = 0
+    private(set) var firstLine = 0
     private var counting: Job<Counted>?
     private var seen: SeenChanges
 
@@ -139,43 +139,26 @@ final class PivotScreen: WorkingLayer, RowScreen, KeyHelping {
 
     // MARK: Keys
 
-    func handle(_ event: Event) -> Bool {
-        switch event {
-        case .key(let key): return run(key)
-        case .mouse(let mouse):
-            if rows.handle(mouse, count: rowCount, firstLine: firstLine) { narrow() }
-            return true
-        default: return false
-        }
-    }
-
     var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the pivot") }
 
     static let keysName = "pivot"
     static let keysRemark = "The keys of the pivot (gp)."
     static let table = CommandTable<PivotScreen>(
-        [
-            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the cell") { $0.narrow() },
+        Command.looking([
+            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the cell") { $0.choose() },
             Command("measure", keys: "a", category: "Look", help: "count, sum, average") { $0.askForMeasure() },
             Command("column left", keys: "h <Left>", category: "Look", help: "previous column") {
                 $0.moveColumn(by: -1)
             },
             Command("column right", keys: "l <Right>", category: "Look", help: "next column") { $0.moveColumn(by: 1) },
-        ]
-            + Command.moving(
-                "Look", next: "next line", previous: "previous line", first: "first line", last: "last line",
-                start: "g <Home>")
-            + [
-                Command("close", keys: "<Esc> q <C-c>", category: "Look", help: "back to the list") {
-                    $0.isFinished = true
-                }
-            ])
+        ]))
+    func close() { isFinished = true }
     var commands: CommandTable<PivotScreen> { list.browser.tables[PivotScreen.self] }
 
     private func moveColumn(by step: Int) { column = max(0, min(columnCount - 1, column + step)) }
 
     /// Filters the list by the cell under the cursor.
-    private func narrow() {
+    func choose() {
         guard !heads.isEmpty else { return }
         let chosen = [(0, rows.cursor), (1, column)].compactMap { axis, index in
             heads[axis].buckets.indices.contains(index) ? heads[axis].buckets[index] : nil

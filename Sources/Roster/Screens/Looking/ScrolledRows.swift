@@ -38,9 +38,23 @@ struct ScrolledRows {
 protocol RowScreen: MovingScreen {
     var rows: ScrolledRows { get set }
     var rowCount: Int { get }
+    /// The line of the screen in which the first visible row is.
+    var firstLine: Int { get }
+    /// Acts on a double click on a row.
+    func choose()
 }
 
 extension RowScreen {
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key): return run(key)
+        case .mouse(let mouse):
+            if rows.handle(mouse, count: rowCount, firstLine: firstLine) { choose() }
+            return true
+        default: return false
+        }
+    }
+
     func move(by lines: Int) { rows.move(by: lines, of: rowCount) }
     func move(byPages pages: Double) { move(by: Int(pages) * rows.height) }
     func moveToStart() { rows.cursor = 0 }
