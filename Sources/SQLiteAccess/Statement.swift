@@ -37,10 +37,6 @@ package final class Statement {
     /// True if the statement cannot change the database.
     package var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
-    package func columnName(at column: Int) -> String {
-        sqlite3_column_name(handle, Int32(column)).map { String(cString: $0) } ?? ""
-    }
-
     // MARK: Running
 
     /// Advances to the next row. `false` at the end; the statement is then reset.

@@ -378,8 +378,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if ConcurrencyChecking.stops { preconditionFailure(message) }
     }
 
-    final func scheduleProcessing() { events.schedule() }
-
     /// The number of ancestors of this context.
     final var depth: Int { parent.map { $0.depth + 1 } ?? 0 }
 

@@ -1,7 +1,6 @@
 /// The columns of a query for whole rows, and the position of each slot's value in a result row.
 ///
-/// The first three columns are the primary key, the entity and the version. The columns of the table follow from
-/// ``firstValueColumn`` on, each once. A query for an entity with descendants selects the columns of all of them,
+/// The first three columns are the primary key, the entity and the version. The columns of the table follow, each once. A query for an entity with descendants selects the columns of all of them,
 /// because the result may have rows of each; each concrete entity maps its slots to columns.
 package struct RowColumns {
     /// The position of one slot's value; `-1` if it is not in the table.
@@ -23,7 +22,6 @@ package struct RowColumns {
     package static let primaryKeyColumn = 0
     package static let entityColumn = 1
     package static let versionColumn = 2
-    static let firstValueColumn = 3
 
     /// The unquoted names of the columns in the order of the result, the first three included.
     let names: [String]

@@ -8,7 +8,8 @@ import Glibc
 
 /// Reads the beginning of a store's file.
 package enum StoreHeader {
-    private static let mark = Array("SQLite format 3\0".utf8)
+    /// The first bytes of a database.
+    package static let mark = Array("SQLite format 3\0".utf8)
 
     /// - Throws: an ``SQLiteError`` if the file has a log or journal and is neither empty nor an SQLite database.
     static func check(_ path: String) throws {
@@ -40,7 +41,7 @@ package enum StoreHeader {
     static func usesLog(_ path: String) -> Bool { start(of: path, count: 20)?.suffix(2) == [2, 2] }
 
     /// The first bytes of a file; nil if it cannot be read. Does not drop the locks of an open store.
-    package static func start(of path: String, count: Int = 16) -> [UInt8]? {
+    package static func start(of path: String, count: Int = mark.count) -> [UInt8]? {
         var own = stat()
         guard stat(path, &own) == 0 else { return nil }
         let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
