@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    /// Another program's log without the first page, whose pages fit the backup: only the times of the two files are left to tell.
+    /// Another program's log without the first page, whose pages fit the backup: only the times of the two files differ.
     @Test func aLogThatOnlyTimesContradictIsRefused() throws {
         try makeBackup(.older)
         let wanted = try teams(in: backup)

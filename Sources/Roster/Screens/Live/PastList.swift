@@ -8,7 +8,7 @@ import Translation
 /// section and order, with the values of their tombstones. Other values are today's; a column lists the changes.
 ///
 /// Design note. A results controller in a context of its own, which is never saved, computes the list. In this context,
-/// new records stand in for deleted ones and the predicate excludes later ones. Sections, order and filter are
+/// new records replace deleted ones and the predicate excludes later ones. Sections, order and filter are
 /// therefore exactly those of the list. The list does not update.
 final class PastList: ListSource {
     /// The transaction after which the list was in this state.
@@ -16,7 +16,7 @@ final class PastList: ListSource {
     let past: PastRecords
     let records: RecordList
     private let context: NSManagedObjectContext
-    /// The IDs of deleted records, by the IDs of their stand-ins in this context.
+    /// The IDs of deleted records, by the IDs of the records that replace them in this context.
     private var standIns: [NSManagedObjectID: NSManagedObjectID] = [:]
     private var standInsByID: [NSManagedObjectID: NSManagedObject] = [:]
     /// The rows that differ from today's list, from top to bottom.
