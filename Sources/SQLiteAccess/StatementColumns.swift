@@ -18,15 +18,29 @@ extension Statement {
 
     package func isNull(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
-    package func isInteger(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_INTEGER }
+    // The next three look a value up once; asking for its type and then for the value would take a mutex twice.
 
-    /// True for whole numbers and fractions.
-    package func isNumber(at column: Int) -> Bool {
-        let type = sqlite3_column_type(handle, Int32(column))
-        return type == SQLITE_FLOAT || type == SQLITE_INTEGER
+    /// The value if it is stored as a whole number.
+    package func storedInteger(at column: Int) -> Int64? {
+        let value = sqlite3_column_value(handle, Int32(column))
+        return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
     }
 
-    package func isText(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_TEXT }
+    /// The value if it is stored as a whole number or a fraction.
+    package func storedNumber(at column: Int) -> Double? {
+        let value = sqlite3_column_value(handle, Int32(column))
+        let type = sqlite3_value_type(value)
+        return type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_value_double(value) : nil
+    }
+
+    /// The value if it is stored as text. Invalid UTF-8 is replaced.
+    // SAFETY: SQLite keeps the bytes until the statement's next step; they are copied before.
+    package func storedText(at column: Int) -> String? {
+        let value = sqlite3_column_value(handle, Int32(column))
+        guard sqlite3_value_type(value) == SQLITE_TEXT, let bytes = sqlite3_value_text(value) else { return nil }
+        let count = Int(sqlite3_value_bytes(value))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
 
     /// The value as a number; 0 for `NULL` and for text that is not a number.
     package func integer(at column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }

@@ -144,12 +144,12 @@ final class RowDecoder {
         let column = step.column
         guard column >= 0 else { return values.append(plan.absent[slot]) }
         switch step.coding {
-        case .integer where statement.isInteger(at: column): values.append(.integer(statement.integer(at: column)))
-        case .real where statement.isNumber(at: column), .date where statement.isNumber(at: column):
-            values.append(.real(statement.real(at: column)))
-        case .text where statement.isText(at: column): values.append(text: statement.textIfAny(at: column))
-        default: values.append(value(step, slot, plan, statement))
+        case .integer: if let number = statement.storedInteger(at: column) { return values.append(.integer(number)) }
+        case .real, .date: if let number = statement.storedNumber(at: column) { return values.append(.real(number)) }
+        case .text: if let text = statement.storedText(at: column) { return values.append(text: text) }
+        default: break
         }
+        values.append(value(step, slot, plan, statement))
     }
 
     private func value(_ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement) -> SlotValue {
