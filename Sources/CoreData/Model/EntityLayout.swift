@@ -16,6 +16,9 @@ package final class EntityLayout: @unchecked Sendable {
     }
 
     unowned let entity: NSEntityDescription
+    /// The entity without reference counting.
+    // SAFETY: used by those that retain the entity.
+    let entityReference: Unretained<NSEntityDescription>
     /// The entity's index in the model's entities sorted by name: a small number for compact keys.
     package let index: Int
     /// The property in each slot: an `NSAttributeDescription` or a to-one `NSRelationshipDescription`.
@@ -39,6 +42,7 @@ package final class EntityLayout: @unchecked Sendable {
 
     init(entity: NSEntityDescription, index: Int) {
         self.entity = entity
+        entityReference = Unretained(entity)
         self.index = index
         let inherited = entity.superentity?.layout
         var attributes = (inherited?.slots.prefix(inherited?.attributeCount ?? 0)).map(Array.init) ?? []

@@ -35,7 +35,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Required, because contexts create objects of the class that the entity names. Subclasses should override
     /// `awakeFromInsert()` and `awakeFromFetch()` instead.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        homeWord = Atomic(ObjectHome.Word(of: entity.layout).bits)
+        homeWord = Atomic(ObjectHome.Word(of: entity).bits)
         super.init()
         withTraits { ManagedObjectClasses.note(Self.self, of: entity, $0) }
         if let context { context.insert(self) }

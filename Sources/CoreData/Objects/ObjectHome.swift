@@ -2,7 +2,7 @@
 /// its context and the family of its ID. An object needs one word for it, which saves 16 MB in a list of a million.
 ///
 /// There are four kinds of homes:
-/// - one per layout, for objects that were never in a context; it keeps the layout and its entity alive;
+/// - one per layout, for objects that were never in a context, each of which keeps the entity and so the layout alive;
 /// - one per context and family of IDs;
 /// - one for each of these, for the objects that left the context;
 /// - homes of single objects whose ID was requested.
@@ -11,13 +11,13 @@
 /// in every other home. Any thread may request an object's ID and so give it a home of its own; therefore a home
 /// retains the one it replaced, which another thread may be reading.
 // SAFETY: immutable except `context` and `left`, which only the context's queue changes.
-// SAFETY: `kept`, or each object's share if the home is that of a layout, retains the layout. All objects leave a
+// SAFETY: `kept` retains the layout, or, if the home is that of a layout, each object retains the entity, which keeps
+// its layouts. All objects leave a
 // context before its handle is deallocated, so `context` is not dereferenced later. A `Word` refers to a home that the
 // context owns, or owns a share that is released once.
 final class ObjectHome: @unchecked Sendable {
     private let layoutReference: Unretained<EntityLayout>
-    /// The layout or the replaced home, which has to live as long as this one. `nil` for the home of a layout, whose
-    /// objects own shares in the layout.
+    /// The layout or the replaced home, which has to live as long as this one. `nil` for the home of a layout.
     private let kept: AnyObject?
     /// The places of the properties of the objects' class, as far as they are known.
     let places: KnownPlaces.Reader
@@ -73,6 +73,8 @@ final class ObjectHome: @unchecked Sendable {
 
     private var isOfLayout: Bool { kept == nil }
 
+    private var entityReference: Unretained<NSEntityDescription> { layoutReference.with(\.entityReference) }
+
     @inline(__always)
     var layout: EntityLayout { layoutReference.with { $0 } }
 
@@ -115,27 +117,18 @@ final class ObjectHome: @unchecked Sendable {
         /// Takes a share in a home, to be released with ``release()``.
         @inline(__always)
         init(owning home: ObjectHome) {
-            if home.isOfLayout {
-                home.layoutReference.with(Self.keepEntity(of:))
-                home.layoutReference.retain()
-            } else {
-                Unretained(home).retain()
-            }
+            if home.isOfLayout { home.entityReference.retain() } else { Unretained(home).retain() }
             bits = UInt(bitPattern: Unretained(home).address) | Self.owned
         }
 
-        /// Takes a share in the home of a layout, using up the caller's share in the layout.
+        /// Takes a share in the home of an entity's layout. The share is one in the entity, which keeps the layout: an
+        /// object may outlive its model.
         @inline(__always)
-        init(of layout: consuming EntityLayout) {
-            let home = layout.withTraits { Unretained($0.home) }
-            Self.keepEntity(of: layout)
-            _ = Unretained(retaining: consume layout)
+        init(of entity: NSEntityDescription) {
+            let home = entity.withLayout { $0.withTraits { Unretained($0.home) } }
+            Unretained(entity).retain()
             bits = UInt(bitPattern: home.address) | Self.owned
         }
-
-        /// Retains the entity: the layout does not own it, and an object may outlive its model.
-        @inline(__always)
-        private static func keepEntity(of layout: EntityLayout) { Unretained(layout.entity).retain() }
 
         @inline(__always)
         var isOwned: Bool { bits & Self.owned != 0 }
@@ -149,11 +142,8 @@ final class ObjectHome: @unchecked Sendable {
         @inline(__always)
         func release() {
             guard isOwned, let home else { return }
-            let layout = home.with { $0.isOfLayout ? $0.layoutReference : nil }
-            guard let layout else { return home.release() }
-            let entity = layout.with { Unretained($0.entity) }
-            layout.release()
-            entity.release()
+            let entity = home.with { $0.isOfLayout ? $0.entityReference : nil }
+            if let entity { entity.release() } else { home.release() }
         }
     }
 }

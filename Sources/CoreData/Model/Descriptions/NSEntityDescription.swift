@@ -221,6 +221,8 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
 
     private var cachedContents: EntityContents?
     private var compiledLayout: EntityLayout?
+    /// Layouts from before a change, of which there may be objects.
+    private var formerLayouts: [EntityLayout] = []
 
     /// The properties and their dictionaries.
     private var contents: EntityContents {
@@ -238,6 +240,16 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         return made
     }
 
+    /// Passes the layout without reference counting, for code that runs per object.
+    // SAFETY: the entity keeps its layouts.
+    @inline(__always)
+    final func withLayout<Result>(_ body: (EntityLayout) throws -> Result) rethrows -> Result {
+        try layoutReference.with(body)
+    }
+
+    @inline(__always)
+    private final var layoutReference: Unretained<EntityLayout> { Unretained(layout) }
+
     /// Computes all cached values, so that later reads change nothing. Called after all entities are in place, before
     /// the model is frozen.
     final func prepareForSharing() {
@@ -253,6 +265,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
 
     private func invalidateCaches() {
         cachedContents = nil
+        if let compiledLayout, compiledLayout.hasTraits { formerLayouts.append(compiledLayout) }
         compiledLayout = nil
         writtenVersionHash = nil
         for child in subentities { child.invalidateCaches() }
