@@ -11,8 +11,10 @@ struct FileFacts: Equatable {
     let modified: Int64
     /// The last change of its content, names or permissions, in nanoseconds. Programs cannot set it.
     let changed: Int64
-    /// Permissions, owner, group and link count. Setting them updates ``changed``.
-    let access: String
+    private let mode: mode_t
+    private let owner: uid_t
+    private let group: gid_t
+    private let links: nlink_t
 
     /// `nil` if there is no file at the path.
     init?(_ path: String) {
@@ -34,8 +36,11 @@ struct FileFacts: Equatable {
         size = Int64(facts.st_size)
         modified = Self.nanoseconds(facts.st_mtim)
         changed = Self.nanoseconds(facts.st_ctim)
-        access = "\(facts.st_mode).\(facts.st_uid).\(facts.st_gid).\(facts.st_nlink)"
+        (mode, owner, group, links) = (facts.st_mode, facts.st_uid, facts.st_gid, facts.st_nlink)
     }
+
+    /// Permissions, owner, group and link count. Setting them updates ``changed``.
+    var access: String { "\(mode).\(owner).\(group).\(links)" }
 
     /// Clamps the time: a file may come from a system with a wrong clock.
     private static func nanoseconds(_ time: timespec) -> Int64 {

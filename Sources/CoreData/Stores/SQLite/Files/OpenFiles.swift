@@ -20,6 +20,8 @@ final class OpenFiles: WriteWatching {
     private var main: FileFacts
     /// `nil` if there is none or it is not used.
     private var log: FileFacts?
+    /// The log, opened once for all checks. SQLite locks its index, not the log: closing it drops no lock.
+    private var logFile: ReadableFile?
     private var index: FileFacts?
     /// True if the log's index can be read.
     private var hasState = false
@@ -54,6 +56,7 @@ final class OpenFiles: WriteWatching {
     func look(_ connection: Connection) {
         (log, index, state, lastSeen) = (nil, nil, nil, nil)
         hasState = false
+        logFile = nil
         guard connection.access != .immutable, (try? connection.usesLog()) == true else { return }
         log = FileFacts(path + "-wal")
         guard case .text("normal")? = try? connection.pragma("locking_mode"), let index = FileFacts(path + "-shm")
@@ -106,9 +109,19 @@ final class OpenFiles: WriteWatching {
     private func isWhole(_ end: LogEnd) -> Bool {
         let facts = FileFacts(path + "-wal")
         let isSuspect = logSeen.map { $0.end == end && $0.facts.modified != facts?.modified } ?? false
-        guard LogContents.hasCommit(end, inLogAt: path + "-wal", all: isSuspect) else { return false }
+        guard end.frames == 0 || hasCommit(end, all: isSuspect) else { return false }
         logSeen = facts.map { (end, $0) }
         return true
+    }
+
+    private func hasCommit(_ end: LogEnd, all: Bool) -> Bool {
+        if all { return LogContents(path: path + "-wal")?.committedPages.count ?? 0 >= end.frames }
+        if logFile == nil, let file = ReadableFile(path + "-wal"), let log,
+            FileFacts(descriptor: file.descriptor)?.isSameFile(as: log) == true
+        {
+            logFile = file
+        }
+        return logFile.map { LogContents.hasCommit(end, in: $0) } ?? false
     }
 
     /// Compares the end twice, because others may commit in between.

@@ -3,7 +3,7 @@ import Glibc
 /// A plain file opened for reading. Opening never blocks, whatever is at the path.
 final class ReadableFile {
     let descriptor: Int32
-    let size: Int
+    private(set) var size: Int
 
     /// - Returns: `nil` if there is no plain file at the path, or it cannot be read.
     init?(_ path: String) {
@@ -14,6 +14,12 @@ final class ReadableFile {
             return nil
         }
         size = Int(facts.st_size)
+    }
+
+    /// Reads the size again, for a file that others write.
+    func noteSize() {
+        var facts = stat()
+        size = fstat(descriptor, &facts) == 0 ? Int(facts.st_size) : 0
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

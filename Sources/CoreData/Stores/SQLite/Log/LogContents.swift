@@ -71,11 +71,9 @@ struct LogContents {
             salts: Array(head[8..<16]), frames: frames, checksum: Array(head[16..<24]), pageSize: contents.pageSize)
     }
 
-    /// Returns true if a log ends with the commit in its index and, if `all` is true, is complete up to it.
-    static func hasCommit(_ end: LogEnd, inLogAt path: String, all: Bool) -> Bool {
-        if end.frames == 0 { return true }
-        if all { return LogContents(path: path)?.committedPages.count ?? 0 >= end.frames }
-        guard let file = ReadableFile(path) else { return false }
+    /// Returns true if a log, opened as `file`, ends with the commit in its index.
+    static func hasCommit(_ end: LogEnd, in file: ReadableFile) -> Bool {
+        file.noteSize()
         let frame = file.read(frameHeaderSize, at: headerSize + (end.frames - 1) * (frameHeaderSize + end.pageSize))
         return !frame.isEmpty && Array(frame[8..<16]) == end.salts && Array(frame[16..<24]) == end.checksum
             && file.read(headerSize, at: 0)[16..<24] == frame[8..<16]
