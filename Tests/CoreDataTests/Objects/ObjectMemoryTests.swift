@@ -140,6 +140,35 @@ struct ObjectMemoryTests {
         }
         #expect(Counted.living == 0)
     }
+
+    /// An object of an entity that is edited afterwards keeps the properties with which it was created, and the entity
+    /// itself after everything else is gone.
+    @Test func objectsOutliveTheEditsAndTheModel() {
+        weak var gone: NSEntityDescription?
+        do {
+            var objects: [NSManagedObject] = []
+            do {
+                let entity = NSEntityDescription()
+                entity.name = "Thing"
+                for number in 0..<20 {
+                    let attribute = NSAttributeDescription()
+                    attribute.name = "a\(number)"
+                    attribute.attributeType = .integer64AttributeType
+                    attribute.defaultValue = number
+                    entity.properties.append(attribute)
+                    objects.append(NSManagedObject(entity: entity, insertInto: nil))
+                }
+                gone = entity
+            }
+            for (count, object) in objects.enumerated() {
+                #expect(object.entity.name == "Thing")
+                #expect((0...count).allSatisfy { object.value(forKey: "a\($0)") as? Int == $0 })
+            }
+            objects.removeSubrange(1...)
+            #expect(gone != nil)
+        }
+        #expect(gone == nil)
+    }
 }
 
 private enum MemoryProbe {
