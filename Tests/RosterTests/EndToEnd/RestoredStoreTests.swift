@@ -60,6 +60,8 @@ import Testing
             let connection = try Connection(path: backup, access: .readWrite)
             try connection.execute("UPDATE Z_METADATA SET Z_UUID = ?", [.text(UUID().uuidString)])
             try connection.execute("DELETE FROM ZTEAM WHERE Z_PK % 2 = 0")
+            // Otherwise `check` reports the deleted rows, which the history does not mention.
+            for table in ["ACHANGE", "ATRANSACTION"] { try connection.execute("DELETE FROM \(table)") }
             try connection.execute("UPDATE ZTEAM SET ZWINS = 3")
             try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
@@ -233,8 +235,10 @@ import Testing
                 try shell(String(command))
                 counts.refused += 1
             } else if trial.end == .killed, [.small, .whole, .foreign].contains(trial.log), found != wanted {
-                // The file has the bytes for which the log was written: a killed program's folder looks the same.
-                #expect(isBase && trial.way != .inPlace, "\(name): \(outcome)")
+                // The file has the bytes for which the log was written: a killed program's folder looks the same. In
+                // place the times tell, unless the backup kept its own.
+                let keepsTimes = trial.log == .foreign && trial.restoring != .over
+                #expect(isBase && (trial.way != .inPlace || keepsTimes), "\(name): \(outcome)")
                 #expect(trial.log != .foreign || found == left, "\(name)")
                 counts.played += 1
                 try expectSound(name, store)
