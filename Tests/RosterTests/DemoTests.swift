@@ -16,7 +16,7 @@ import Testing
         options.showsCallbacks = true
         options.notes = DemoVerb.advice
         let driver = BrowserDriver(options, width: 80, height: 24)
-        let hint = try #require(driver.line(of: "What you see is live"))
+        let hint = try #require(driver.line(of: "This list is live"))
         #expect(hint >= 11, "\(driver.text)")
         let pane = try #require(driver.line(of: "Callbacks of the results controller"))
         #expect(pane < 18, "\(driver.text)")
@@ -33,7 +33,7 @@ import Testing
         let season = SimulateCommand(store: StoreLocation(store: sample.store), rate: 20, count: Int.max, seed: 7)
         options.companion = { try season.run(in: $0) }
         let driver = BrowserDriver(options, width: 120, height: 40)
-        let hint = try #require(driver.line(of: "What you see is live"))
+        let hint = try #require(driver.line(of: "This list is live"))
         let pane = try #require(driver.line(of: "Callbacks of the results controller"))
         #expect(hint < pane && driver.text.contains("gb histogram"), "\(driver.text)")
         try await driver.wait(for: "changes", seconds: 60) { (driver.browser.list?.log.batch ?? 0) > 2 }
@@ -41,7 +41,7 @@ import Testing
         try await driver.wait(for: "more changes", seconds: 60) { (driver.browser.list?.log.batch ?? 0) > 6 }
         #expect(driver.browser.list?.cursorObject === record)
         driver.keys("c")
-        #expect(!driver.text.contains("What you see is live"))
+        #expect(!driver.text.contains("This list is live"))
         try driver.browser.close()
         try await driver.wait(for: "the end of the season") { driver.browser.companion == nil }
     }
@@ -59,7 +59,7 @@ struct DemoTerminalTests {
             environment: "LC_ALL=C.UTF-8 TMPDIR=\(folder.path)")
         try await terminal.wait(for: "the first change", seconds: 60) {
             // Of a large batch, the pane shows only the end.
-            $0.contains("What you see is live") && ($0.contains("willChangeContent") || $0.contains("didChangeContent"))
+            $0.contains("This list is live") && ($0.contains("willChangeContent") || $0.contains("didChangeContent"))
         }
         try terminal.type("q")
         try await terminal.wait(for: "the end") { $0.contains("[status 0]") }

@@ -39,7 +39,7 @@ struct PipeTerminalTests {
             "printf 'Full Name,Age,Since\\nAda,36,1815-12-10\\n东京,7,1999-01-01\\n' | $roster --pick=fullName > out$$; "
                 + "echo \"[$? $(cat out$$)]\"; rm out$$")
         try await terminal.wait(for: "the records") {
-            $0.contains("2 records from standard input") && $0.contains("东京") && $0.contains("Age")
+            $0.contains("2 records read") && $0.contains("东京") && $0.contains("Age")
                 && $0.contains("1815-12-10")
         }
         try terminal.keys("j", "Enter")
@@ -50,27 +50,27 @@ struct PipeTerminalTests {
     @Test func anEmptyPipeIsToldWhereRecordsAreToBePicked() async throws {
         let terminal = try shell("printf '' | $roster --pick=name; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") {
-            $0.contains("standard input: no records") && $0.contains("[1]")
+            $0.contains("standard input has no records") && $0.contains("[1]")
         }
     }
 
     @Test func anEmptyPipeIsTold() async throws {
         let terminal = try shell(": | $roster; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") {
-            $0.contains("standard input: no records") && $0.contains("[1]")
+            $0.contains("standard input has no records") && $0.contains("[1]")
         }
     }
 
     @Test func aFirstLineThatNamesTheColumnsIsTold() async throws {
         let lines = try shell("printf 'n\\n1\\n2\\n3\\n4\\n' | $roster", width: 120)
         try await lines.wait(for: "the records") {
-            $0.contains("4 records from standard input, whose first line names the columns")
+            $0.contains("4 records read, columns named by the first line")
         }
         // A line of numbers does not contain column names.
         let numbers = try shell("seq 5 | $roster", width: 120)
-        try await numbers.wait(for: "the numbers") { $0.contains("5 records from standard input; :export") }
+        try await numbers.wait(for: "the numbers") { $0.contains("5 records read from standard input; :export") }
         let objects = try shell("echo '{\"a\": 1}' | $roster", width: 120)
-        try await objects.wait(for: "the record") { $0.contains("1 record from standard input; :export") }
+        try await objects.wait(for: "the record") { $0.contains("1 record read from standard input; :export") }
     }
 
     @Test func whatIsNoRecordIsToldWithItsLine() async throws {

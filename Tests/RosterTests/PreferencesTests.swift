@@ -72,24 +72,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("colour = red", "config:1: unknown key “colour”; there are theme, mouse, bar, popup"),
-        ("\ntheme = pink", "config:2: unknown theme “pink”; there are terminal, dark, light, high-contrast"),
-        ("mouse = perhaps", "config:1: mouse is on or off, not “perhaps”"),
-        ("bar = wide", "config:1: bar is cell or line, not “wide”"),
-        ("popup = soon", "config:1: popup is a number of milliseconds or off, not “soon”"),
-        ("mouse", "config:1: “mouse” is not a setting: key = value"),
-        ("[keys\ndown = j", "config:1: a heading is a name in brackets, as [keys]"),
+        ("colour = red", "config:1: unknown key “colour”. Valid keys: theme, mouse, bar, popup"),
+        ("\ntheme = pink", "config:2: unknown theme “pink”. Valid themes: terminal, dark, light, high-contrast"),
+        ("mouse = perhaps", "config:1: mouse must be on or off, not “perhaps”"),
+        ("bar = wide", "config:1: bar must be cell or line, not “wide”"),
+        ("popup = soon", "config:1: popup must be milliseconds (0 to 60000) or off, not “soon”"),
+        ("mouse", "config:1: “mouse” is not a setting: write key = value"),
+        ("[keys\ndown = j", "config:1: invalid heading: write a name in brackets, such as [keys]"),
         ("[mice]\ndown = j", "config:2: unknown heading “mice”"),
-        ("[keys calendar]\ntodya = t", "config:2: unknown command “todya”; there is today"),
+        ("[keys calendar]\ntodya = t", "config:2: unknown command “todya”; did you mean today?"),
         ("[keys]\ndwn = j", "config:2: unknown command “dwn”"),
-        ("[keys]\ndown = <Hyper>", "config:2: “<Hyper>” names no key"),
+        ("[keys]\ndown = <Hyper>", "config:2: “<Hyper>” is not a key"),
         ("[keys]\ndown = g", "config:2: g (“down”) begins the keys of another command"),
-        ("[keys]\ndown = J\nup = J", "config:3: J is bound to “down” already"),
+        ("[keys]\ndown = J\nup = J", "config:3: J is already bound to “down”"),
         ("[colors]\nheading = mauve", "config:2: “mauve” is not a colour"),
-        ("[colors]\ntitle = red", "config:2: unknown key “title”; there are text, muted"),
+        ("[colors]\ntitle = red", "config:2: unknown key “title”. Valid keys: text, muted"),
         ("[entity Team]\nsort = wins:up", "config:2: sort key “wins:up”: the direction is asc or desc"),
         ("[entity Team]\nformat wins = roman", "config:2: “roman” is not a format"),
-        ("[entity Team]\nrows = 3", "config:2: unknown key “rows”; there are columns, section, sort, format KEY"),
+        ("[entity Team]\nrows = 3", "config:2: unknown key “rows”. Valid keys: columns, section, sort, format KEY"),
     ])
     func whatIsWrongIsOneLineWithItsPlaceAndTheRestHolds(text: String, message: String) {
         let preferences = Preferences(text: text + "\n[entity Venue]\nsection = name")
@@ -118,7 +118,7 @@ import Testing
         #expect(driver.lines.last?.contains("^X quit") == true && driver.lines.last?.contains("F3 help") == true)
         #expect(driver.lines.last?.contains("delete") == false && driver.lines.last?.contains("q quit") == false)
         driver.keys("q")
-        #expect(driver.text.contains("q means nothing here; F3 lists the keys"), "\(driver.text)")
+        #expect(driver.text.contains("q has no command on this screen; F3 lists the keys"), "\(driver.text)")
         driver.keys("<C-c>")
         #expect(driver.text.contains("^X quits"), "\(driver.text)")
         driver.keys("<Enter>")
@@ -199,7 +199,8 @@ import Testing
         let outcome = try run(["config"], config: "theme = dark\nmouse = x\n[keys]\nfly = f\n")
         #expect(outcome.status == 1 && outcome.lines.contains("theme = dark"))
         #expect(
-            outcome.errorLines.first == "roster: config:2: mouse is on or off, not “x”" && outcome.errorLines.count == 2
+            outcome.errorLines.first == "roster: config:2: mouse must be on or off, not “x”"
+                && outcome.errorLines.count == 2
         )
         #expect(outcome.errorLines.last?.hasPrefix("roster: config:4: unknown command “fly”") == true)
     }

@@ -51,7 +51,7 @@ struct Arguments {
             throw CommandError.misuse("\(needed[given.count].name) is missing")
         }
         if given.count > wanted.count, wanted.last?.repeats != true {
-            throw CommandError.misuse("“\(given[wanted.count])” is one argument too many")
+            throw CommandError.misuse("unexpected argument “\(given[wanted.count])”")
         }
     }
 }
@@ -116,12 +116,13 @@ private struct OptionTable {
         let last = roster_getopt_refused()
         let name = last >= Self.firstCode ? "--" + flags[Int(last - Self.firstCode)].name : nil
         let letter = Unicode.Scalar(UInt32(bitPattern: last)).map { "-\(Character($0))" } ?? word
-        if code == Int32(UInt8(ascii: ":")) { return .misuse("\(name ?? letter) wants a value") }
+        if code == Int32(UInt8(ascii: ":")) { return .misuse("\(name ?? letter) needs a value") }
         if let name { return .misuse("\(name) takes no value") }
         if last != 0 { return .misuse("unknown flag \(letter)") }
         let written = word.split(separator: "=").first.map(String.init) ?? word
         let near = flags.filter { ("--" + $0.name).hasPrefix(written) }.map { "--" + $0.name }
         return near.count > 1
-            ? .misuse("\(written) may be \(near.joined(separator: " or "))") : .misuse("unknown flag \(written)")
+            ? .misuse("ambiguous flag \(written): \(near.joined(separator: " or "))")
+            : .misuse("unknown flag \(written)")
     }
 }

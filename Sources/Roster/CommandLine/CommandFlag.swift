@@ -92,7 +92,7 @@ extension Flag where Value: FixedWidthInteger & SendableMetatype {
     init(_ name: String, value placeholder: String, help: String) {
         self.init(name, value: placeholder, help: help) { text in
             guard let number = Value(text), number >= 0 else {
-                throw CommandError.misuse("--\(name) wants a whole number from 0, not “\(text)”")
+                throw CommandError.misuse("--\(name) must be a whole number, 0 or greater, not “\(text)”")
             }
             return number
         }
@@ -104,7 +104,7 @@ extension Flag where Value == Double {
     init(_ name: String, value placeholder: String, help: String) {
         self.init(name, value: placeholder, help: help) { text in
             guard let number = Double(text), number > 0, number.isFinite else {
-                throw CommandError.misuse("--\(name) wants a number above 0, not “\(text)”")
+                throw CommandError.misuse("--\(name) must be a number greater than 0, not “\(text)”")
             }
             return number
         }
@@ -118,7 +118,7 @@ extension Flag where Value == [String] {
             let names = text.split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
             guard !names.contains("") else {
-                throw CommandError.misuse("--\(name) wants KEYPATH,KEYPATH,… not “\(text)”")
+                throw CommandError.misuse("--\(name) must be KEYPATH,KEYPATH,…, not “\(text)”")
             }
             return names
         }
@@ -132,7 +132,7 @@ extension Flag where Value: CaseIterable & RawRepresentable & SendableMetatype, 
         let list = words.joined(separator: "|")
         self.init(name, letter: letter, value: list, completion: .words(words), help: help) { text in
             guard let value = Value(rawValue: text) else {
-                throw CommandError.misuse("--\(name) is \(list), not “\(text)”")
+                throw CommandError.misuse("--\(name) must be \(list), not “\(text)”")
             }
             return value
         }

@@ -20,8 +20,8 @@ enum HelpText {
         ]
         lines += columns(BrowseVerb.allFlags.map { (left(of: $0), tr($0.help)) })
         lines += columns([("-V, --version", tr("Print the version."))])
-        lines += ["", tr("roster VERB --help says more of a verb.")]
-        lines += [tr("Exit status: 0 done, 1 failed, 2 misuse; one line on standard error says why.")]
+        lines += ["", tr("roster VERB --help describes a verb.")]
+        lines += [tr("Exit status: 0 done, 1 failed, 2 misuse. Standard error has the reason.")]
         return lines.joined(separator: "\n") + "\n"
     }
 

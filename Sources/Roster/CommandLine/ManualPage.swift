@@ -11,9 +11,9 @@ enum ManualPage {
             "DESCRIPTION",
             [
                 escaped(
-                    "Roster opens the SQLite stores of Core Data: those that applications on Apple's systems write, and its own. "
-                        + "Without a verb it shows the records of an entity as a list in sections, follows what other programs "
-                        + "change, and edits. " + BrowseVerb.summary)
+                    "Roster opens SQLite stores of Core Data, written by applications on Apple's systems or by itself. "
+                        + "Without a verb, it lists the records of an entity in sections, edits them, and shows what other programs "
+                        + "change. " + BrowseVerb.summary)
             ])
         lines += section("OPTIONS OF THE TERMINAL PROGRAM", BrowseVerb.allFlags.flatMap(flag))
         lines += section("VERBS", VerbTable.verbs.flatMap(verb))
@@ -24,27 +24,29 @@ enum ManualPage {
             })
         lines += section(
             "EXIT STATUS",
-            item("0", "What was asked is done.")
+            item("0", "Done.")
                 + item(
                     "1",
-                    "It could not be done, or export or copy did it, but values are missing whose files cannot be read; standard error "
-                        + "says which, in one line.")
-                + item("2", "The command line makes no sense; standard error says why, in one line.")
-                + item("3", "port has left something for you to do; standard error says what."))
+                    "Failed, or export or copy succeeded without some values that cannot be read. Standard error has one line with the "
+                        + "reason.")
+                + item("2", "Invalid command line. Standard error has one line with the reason.")
+                + item("3", "port succeeded, but work remains for you. Standard error lists it."))
         lines += section(
             "FILES",
             item(
                 "$XDG_CONFIG_HOME/roster/config",
-                "Keys, colours, and the columns of lists; else ~/.config/roster/config. roster config prints what is in effect, "
-                    + "as such a file.")
-                + item("$XDG_DATA_HOME/roster", "The World Cup sample, copied at the first start without a store.")
-                + item("$XDG_STATE_HOME/roster", "How each store was left; else ~/.local/state/roster.")
+                "Settings: keys, colours and columns of lists. Default: ~/.config/roster/config. roster config prints the settings in "
+                    + "effect as such a file.")
+                + item(
+                    "$XDG_DATA_HOME/roster",
+                    "The World Cup sample, created by the first start without a store. Default: ~/.local/share/roster.")
+                + item("$XDG_STATE_HOME/roster", "The last view of each store. Default: ~/.local/state/roster.")
                 + item(
                     "$XDG_CACHE_HOME",
-                    "The sections of lists, so that long lists open at once. It may be removed at any time."))
+                    "Sections of lists, with which long lists open at once. You can delete them at any time."))
         lines += section(
             "NOTES",
-            [escaped("A program that is ended by kill -9 cannot give the terminal back: the command reset does.")])
+            [escaped("After kill -9, the terminal stays in screen mode. The command reset restores it.")])
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -39,7 +39,7 @@ enum Program {
             let bytes = FileManager.default.contents(atPath: "/proc/self/cmdline")
         else { return }
         for word in bytes.split(separator: 0).dropFirst() where String(validating: word, as: UTF8.self) == nil {
-            throw CommandError.misuse("“\(String(decoding: word, as: UTF8.self))” is not UTF-8, as all arguments are")
+            throw CommandError.misuse("the argument “\(String(decoding: word, as: UTF8.self))” is not UTF-8")
         }
     }
 
@@ -66,7 +66,7 @@ enum Program {
         if let folder = getcwd(nil, 0) { return free(folder) }
         guard let path = arguments.relativePath(for: verb) else { return }
         throw CommandError.failure(
-            "the working directory was deleted, so “\(path)” leads nowhere: change to another one, or begin the path with /"
+            "cannot find “\(path)”: the working directory was deleted. Change to another directory, or give an absolute path"
         )
     }
 

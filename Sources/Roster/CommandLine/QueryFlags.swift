@@ -6,16 +6,16 @@ extension Flags {
     static let section = Flag<String>(
         "section", value: "KEYPATH[:KIND]", completion: .sections,
         help:
-            "Group the records by this key, which becomes the first sort key. KIND is year, month, week, day, letter or bucket(SIZE), then desc or last; a slash begins a level inside."
+            "Group records by this key, which becomes the first sort key. KIND is year, month, week, day, letter or bucket(SIZE). Add :desc for descending order, :last for records without a value last, /KEYPATH for subsections."
     )
 
-    static let sum = Flag<[String]>("sum", help: "Sum up these keys for each section.")
+    static let sum = Flag<[String]>("sum", help: "Print the sum of these keys for each section.")
 
-    static let average = Flag<[String]>("avg", help: "The average of these keys for each section.")
+    static let average = Flag<[String]>("avg", help: "Print the average of these keys for each section.")
 
-    static let minimum = Flag<[String]>("min", help: "The least value of these keys for each section.")
+    static let minimum = Flag<[String]>("min", help: "Print the least value of these keys for each section.")
 
-    static let maximum = Flag<[String]>("max", help: "The greatest value of these keys for each section.")
+    static let maximum = Flag<[String]>("max", help: "Print the greatest value of these keys for each section.")
 }
 
 extension Arguments {
@@ -38,24 +38,24 @@ extension Flags {
         "where", value: "PREDICATE", completion: .predicate,
         help: "Only the records that match, for example 'wins > 10 AND teamName BEGINSWITH[cd] \"s\"'.")
 
-    static let limit = Flag<Int>("limit", value: "N", help: "At most so many records; 0 means all.")
+    static let limit = Flag<Int>("limit", value: "N", help: "At most N records; 0 means all.")
 
-    static let offset = Flag<Int>("offset", value: "N", help: "Leave out the first N records.")
+    static let offset = Flag<Int>("offset", value: "N", help: "Skip the first N records.")
 
-    static let columns = Flag<[String]>("columns", help: "Print these keys; object is the record's URI.")
+    static let columns = Flag<[String]>("columns", help: "Print these keys. The key object is the URI of the record.")
 
     static let sectionsOnly = Flag<Bool>(
-        "sections-only", help: "Print names and counts of the sections and no records.")
+        "sections-only", help: "Print the names and counts of the sections, without the records.")
 
     static let format = Flag<OutputFormat>(
-        "format", letter: "f", help: "How records are printed or read; JSON is one object a line.")
+        "format", letter: "f", help: "Format of the records. JSON output is one object per line.")
 
     static let modelFormat = Flag<ModelFormat>(
-        "format", letter: "f", help: "How the model is printed; JSON is one object a line.")
+        "format", letter: "f", help: "Format of the model. JSON output is one object per line.")
 
     static let output = Flag<String>(
         "output", letter: "o", value: "FILE", completion: .files,
-        help: "Write to this file or folder, which appears whole or not at all.")
+        help: "Write to this file or folder, which is created or replaced only when complete.")
 
     static let entity = Flag<String>("entity", value: "E", completion: .entities, help: "The entity to show first.")
 }

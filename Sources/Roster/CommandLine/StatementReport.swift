@@ -19,7 +19,8 @@ struct StatementReport {
         }
         file = value.isEmpty ? nil : value
         if hasScreen, file == nil {
-            throw CommandError.misuse("the terminal program has the screen for itself: name a file, --sql=FILE")
+            throw CommandError.misuse(
+                "--sql needs a file here, because the terminal program uses the screen: --sql=FILE")
         }
     }
 
@@ -36,7 +37,7 @@ struct StatementReport {
     /// - Throws: ``CommandError`` if some could not be written to the file.
     func end() throws {
         guard let file, let reason = StatementObservation.reportFailure else { return }
-        throw CommandError.failure("cannot write \(file): \(reason); not all statements are in it")
+        throw CommandError.failure("cannot write \(file): \(reason). The file lacks statements")
     }
 
     private static let key = "com.apple.CoreData.SQLDebug"
@@ -53,7 +54,7 @@ struct StatementReport {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return }
         let found = try handle.read(upToCount: beginning.utf8.count)
         guard found == Data(beginning.utf8) else {
-            throw CommandError.failure("\(file) holds something else than statements; name another file for --sql")
+            throw CommandError.failure("\(file) is not a file of SQL statements. Name another file for --sql")
         }
     }
 }

@@ -6,54 +6,55 @@ import RosterCommands
 extension Flags {
     static let model = Flag<String>(
         "model", letter: "m", value: "FILE", completion: .files,
-        help: "The model: .xcdatamodeld, .xcdatamodel, .momd or .mom. Without it, the store's own.")
+        help: "Use this model (.xcdatamodeld, .xcdatamodel, .momd or .mom) instead of the one in the store.")
 
-    static let readOnly = Flag<Bool>("read-only", help: "Change nothing.")
+    static let readOnly = Flag<Bool>("read-only", help: "Open the store without allowing changes.")
 
     static let dryRun = Flag<Bool>(
         "dry-run", letter: "n", help: "Check everything and print what would change, but change nothing.")
 
-    static let batch = Flag<Int>("batch", value: "N", help: "Records in one transaction (1000).")
+    static let batch = Flag<Int>("batch", value: "N", help: "Save N records per transaction (default 1000).")
 
     static let delimiter = Flag<Character>(
-        "delimiter", value: "C", help: "The character between the fields of CSV or TSV, such as ';'; 'tab' is a tab."
+        "delimiter", value: "C", help: "The character between the fields of CSV or TSV, such as ';' or 'tab'."
     ) { text in
         if text == "tab" || text == "\\t" { return "\t" }
         guard text.count == 1, let character = text.first else {
-            throw CommandError.misuse("--delimiter is one character, or 'tab'")
+            throw CommandError.misuse("--delimiter must be one character or 'tab'")
         }
         return character
     }
 
     static let null = Flag<Bool>(
-        "null", help: "With --pick: a null character after each record instead of a line break, for xargs -0.")
+        "null", help: "With --pick: end each record with a null character instead of a line break, for xargs -0.")
 
-    static let once = Flag<Bool>("once", help: "End after the first change.")
+    static let once = Flag<Bool>("once", help: "Exit after the first change.")
 
     static let timeout = Flag<Double>(
-        "timeout", value: "SECONDS", help: "End after so many seconds; with --once and no change until then, fail.")
+        "timeout", value: "SECONDS",
+        help: "Exit after this many seconds. With --once, exit status 1 if nothing changed.")
 
     static let rate = Flag<Double>(
-        "rate", value: "N", help: "So many matches in a second; without it, as fast as they can be saved.")
+        "rate", value: "N", help: "Play N matches per second. Default: as fast as they can be saved.")
 
     static let filmRate = Flag<Double>(
-        "rate", value: "N", help: "With --replay: so many transactions in a second; without it, all at once.")
+        "rate", value: "N", help: "With --replay: show N transactions per second. Default: all at once.")
 
     static let replay = Flag<Bool>(
-        "replay", help: "Play the store's history as a film, instead of waiting for changes.")
+        "replay", help: "Show the transactions of the store's history again, instead of waiting for changes.")
 
-    static let count = Flag<Int>("count", value: "N", help: "So many matches (\(SimulateCommand.defaultCount)).")
+    static let count = Flag<Int>("count", value: "N", help: "Play N matches (default \(SimulateCommand.defaultCount)).")
 
     static let seed = Flag<UInt64>(
-        "seed", value: "N", help: "The same matches every time for the same store and the same N.")
+        "seed", value: "N", help: "Make the random matches repeatable: the same store and N give the same matches.")
 
     static let sql = Flag<String>(
         "sql", value: "FILE", mayLackValue: true,
         help:
-            "Write down each SQL statement with its values, rows and milliseconds, on standard error or at the end of FILE."
+            "Log each SQL statement with its values, rows and milliseconds to standard error, or append it to FILE."
     )
 
-    static let plans = Flag<Bool>("plans", help: "With --sql: write down how SQLite carries each statement out, too.")
+    static let plans = Flag<Bool>("plans", help: "With --sql: also log the query plan of each statement.")
 
     static let help = Flag<Bool>("help", letter: "h", help: "Print this help.")
 }

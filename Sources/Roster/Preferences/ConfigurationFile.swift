@@ -23,7 +23,8 @@ struct ConfigurationFile {
             if line.isEmpty || line.hasPrefix("#") { continue }
             if line.hasPrefix("[") {
                 guard line.hasSuffix("]"), !line.dropFirst().dropLast().allSatisfy(\.isWhitespace) else {
-                    problems.append(ConfigurationProblem(number, "a heading is a name in brackets, as [keys]"))
+                    problems.append(
+                        ConfigurationProblem(number, "invalid heading: write a name in brackets, such as [keys]"))
                     section = nil
                     continue
                 }
@@ -31,7 +32,7 @@ struct ConfigurationFile {
                 continue
             }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
-                problems.append(ConfigurationProblem(number, "“\(line)” is not a setting: key = value"))
+                problems.append(ConfigurationProblem(number, "“\(line)” is not a setting: write key = value"))
                 continue
             }
             let key = line[..<equals].trimmingCharacters(in: .whitespaces)
@@ -67,6 +68,6 @@ struct ConfigurationProblem: Equatable {
         guard let first = problems.first else { return nil }
         let text = first.line.map { sentence("config: line \($0): \(first.text)") } ?? "config: \(first.text)"
         guard problems.count > 1 else { return text }
-        return sentence("\(text) (\(problems.count - 1) more; “roster config” shows them)")
+        return sentence("\(text) (and \(problems.count - 1) more: run “roster config”)")
     }
 }

@@ -53,7 +53,8 @@ nonisolated enum ValueFormat: Equatable {
     case pattern(String)
 
     /// List of the valid formats, for error messages.
-    static let known = "grouped, decimals N, percent, bytes, hex, date, time, datetime, year, or a pattern as %d.%m.%Y"
+    static let known =
+        "grouped, decimals N, percent, bytes, hex, date, time, datetime, year, or a pattern such as %d.%m.%Y"
 
     init?(_ text: String) {
         let words = text.split(separator: " ").map(String.init)

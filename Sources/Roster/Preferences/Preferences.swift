@@ -28,7 +28,7 @@ struct Preferences {
 
     static let settings = ["theme", "mouse", "bar", "popup"]
     static let headings =
-        "[keys], [keys record], [keys PANE], [colors] and [entity NAME]; the panes are "
+        "[keys], [keys record], [keys PANE], [colors] and [entity NAME]. PANE is one of "
         + CommandTables.screens.dropFirst(2).map { $0.keysName }.joined(separator: ", ")
 
     /// Creates the default settings.
@@ -67,7 +67,9 @@ struct Preferences {
             case "colors" where entry.section.count == 1: if let look = look(entry) { looks.append(look) }
             case "entity" where entry.section.count == 2: set(entry, ofEntity: entry.section[1])
             default:
-                complain(entry, "unknown heading “\(entry.section.joined(separator: " "))”; there are \(Self.headings)")
+                complain(
+                    entry, "unknown heading “\(entry.section.joined(separator: " "))”. Valid headings: \(Self.headings)"
+                )
             }
         }
         for (role, look) in looks { theme[role] = look }
@@ -87,17 +89,17 @@ struct Preferences {
         case "theme":
             guard let named = Theme.named(entry.value) else {
                 let names = Theme.all.map(\.name).joined(separator: ", ")
-                return complain(entry, "unknown theme “\(entry.value)”; there are \(names)")
+                return complain(entry, "unknown theme “\(entry.value)”. Valid themes: \(names)")
             }
             theme = named
         case "mouse":
             guard let value = Self.truth(entry.value) else {
-                return complain(entry, "mouse is on or off, not “\(entry.value)”")
+                return complain(entry, "mouse must be on or off, not “\(entry.value)”")
             }
             usesMouse = value
         case "bar":
             guard ["cell", "line"].contains(entry.value) else {
-                return complain(entry, "bar is cell or line, not “\(entry.value)”")
+                return complain(entry, "bar must be cell or line, not “\(entry.value)”")
             }
             barCoversLine = entry.value == "line"
         case "popup":
@@ -106,13 +108,13 @@ struct Preferences {
             } else if let milliseconds = Int(entry.value), (0...60_000).contains(milliseconds) {
                 popupDelay = .milliseconds(milliseconds)
             } else {
-                return complain(entry, "popup is a number of milliseconds or off, not “\(entry.value)”")
+                return complain(entry, "popup must be milliseconds (0 to 60000) or off, not “\(entry.value)”")
             }
         default:
             return complain(
                 entry,
-                "unknown key “\(entry.key)”; there are \(Self.settings.joined(separator: ", "))"
-                    + ", and headings: \(Self.headings)")
+                "unknown key “\(entry.key)”. Valid keys: \(Self.settings.joined(separator: ", "))"
+                    + ". Valid headings: \(Self.headings)")
         }
         lines[entry.key] = entry.line
     }
@@ -135,20 +137,22 @@ struct Preferences {
         let table = screen.table
         guard table.command(named: entry.key) != nil else {
             let near = table.commands.map(\.name).filter { $0.hasPrefix(entry.key.prefix(3)) }
-            let hint = near.isEmpty ? "roster config lists all" : "there is \(near.joined(separator: ", "))"
+            let hint =
+                near.isEmpty ? "“roster config” lists all commands" : "did you mean \(near.joined(separator: ", "))?"
             return complain(entry, "unknown command “\(entry.key)”; \(hint)")
         }
         var keys: [KeySequence] = []
         for word in entry.value.split(separator: " ") {
             guard let sequence = KeySequence(checking: String(word)) else {
-                return complain(entry, "“\(word)” names no key: write j, gg, <C-n>, <F5>, <S-Tab>, <Space> or <lt>")
+                return complain(
+                    entry, "“\(word)” is not a key: write keys as j, gg, <C-n>, <F5>, <S-Tab>, <Space> or <lt>")
             }
             keys.append(sequence)
         }
         let known = self.keys[screen.keysName, default: []].filter { $0.command != entry.key }
         for other in known {
             if let twice = other.keys.first(where: { keys.contains($0) }) {
-                return complain(entry, "\(twice.label) is bound to “\(other.command)” already")
+                return complain(entry, "\(twice.label) is already bound to “\(other.command)”")
             }
         }
         let bindings = known + [KeyBinding(command: entry.key, keys: keys)]
@@ -162,7 +166,7 @@ struct Preferences {
     private mutating func look(_ entry: ConfigurationFile.Entry) -> (Role, Theme.Look)? {
         guard let role = Role.allCases.first(where: { "\($0)" == entry.key }) else {
             let names = Role.allCases.map { "\($0)" }.joined(separator: ", ")
-            complain(entry, "unknown key “\(entry.key)”; there are \(names)")
+            complain(entry, "unknown key “\(entry.key)”. Valid keys: \(names)")
             return nil
         }
         var look = Theme.Look()
@@ -178,8 +182,8 @@ struct Preferences {
                 let colors = ThemeColor.names.joined(separator: ", ")
                 complain(
                     entry,
-                    "“\(word)” is not a colour: \(colors), each with bright- before it, 0 to 255, #rrggbb; "
-                        + "and bold, dim, underline, reverse")
+                    "“\(word)” is not a colour: use \(colors), one of these after bright-, 0 to 255 or #rrggbb, "
+                        + "then bold, dim, underline or reverse")
                 return nil
             }
         }
@@ -194,7 +198,7 @@ struct Preferences {
         case "columns" where words.count == 1:
             let names = entry.value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             guard !names.isEmpty, !names.contains("") else {
-                return complain(entry, "columns are keys with commas between them: name, wins")
+                return complain(entry, "columns must be keys separated by commas, such as name, wins")
             }
             entity.columns = names
         case "section" where words.count == 1: entity.section = entry.value
@@ -203,10 +207,10 @@ struct Preferences {
             entity.sort = entry.value
         case "format" where words.count == 2:
             guard let format = ValueFormat(entry.value) else {
-                return complain(entry, "“\(entry.value)” is not a format: \(ValueFormat.known)")
+                return complain(entry, "“\(entry.value)” is not a format. Valid formats: \(ValueFormat.known)")
             }
             entity.formats[words[1]] = format
-        default: return complain(entry, "unknown key “\(entry.key)”; there are columns, section, sort, format KEY")
+        default: return complain(entry, "unknown key “\(entry.key)”. Valid keys: columns, section, sort, format KEY")
         }
         entities[name] = entity
         lines["entity.\(name).\(entry.key)"] = entry.line

@@ -23,28 +23,30 @@ struct PreferencesText {
 
     private mutating func write() {
         lines = [
-            "# The settings of roster as they are in effect: a configuration file that says the same.",
-            preferences.file == nil ? "# There is no \(fileName): these are the defaults." : "# Read from \(fileName)",
+            "# The settings of roster in effect, as a configuration file.",
+            preferences.file == nil
+                ? "# \(fileName) does not exist: these are the defaults." : "# Read from \(fileName)",
         ]
         if !(environment["NO_COLOR"] ?? "").isEmpty {
-            lines.append("# NO_COLOR is set: no colours are used, whatever is set here.")
+            lines.append("# NO_COLOR is set: colours are not used, not even those in this file.")
         }
-        for problem in preferences.problems { lines.append("# Left out: \(problem.message)") }
+        for problem in preferences.problems { lines.append("# Ignored: \(problem.message)") }
         setting(
-            "theme", preferences.theme.name, "The colours: \(Theme.all.map(\.name).joined(separator: ", ")).",
+            "theme", preferences.theme.name, "Colour theme: \(Theme.all.map(\.name).joined(separator: ", ")).",
             origin: "theme")
         setting(
-            "mouse", preferences.usesMouse ? "on" : "off", "Whether clicks and the wheel come here.", origin: "mouse")
+            "mouse", preferences.usesMouse ? "on" : "off",
+            "on: roster handles clicks and the wheel. off: the terminal does.", origin: "mouse")
         setting(
             "bar", preferences.barCoversLine ? "line" : "cell",
-            "What the bar of lists covers: the record’s name and the present cell, or the whole line.", origin: "bar")
+            "Cursor bar of lists. cell: the record’s name and the focused cell. line: the whole line.", origin: "bar")
         let delay = preferences.popupDelay.map { delay in
             let parts = delay.components
             return String(parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000)
         }
         setting(
             "popup", delay ?? "off",
-            "After how many milliseconds the keys that may follow g, y or z are shown; or off.",
+            "Milliseconds until the keys that can follow g, y or z are shown; or off.",
             origin: "popup")
         writeColors()
         let tables = CommandTables(preferences)
@@ -61,7 +63,8 @@ struct PreferencesText {
     private mutating func writeColors() {
         heading(
             "colors",
-            "Letters, ‘on’ and the ground, then bold, dim, underline, reverse. Colours are names, 0 to 255 or #rrggbb.")
+            "Text colour, ‘on’ background colour, then bold, dim, underline, reverse. Colours are names, 0 to 255 or #rrggbb."
+        )
         for role in Role.allCases {
             let look = preferences.theme[role]
             var words = [look.foreground?.text ?? "default"]
@@ -80,7 +83,8 @@ struct PreferencesText {
     private mutating func writeEntities() {
         guard !preferences.entities.isEmpty else {
             lines += [
-                "", "# What lists of an entity begin with, and how values are written (\(ValueFormat.known)):",
+                "",
+                "# Initial columns, section and sort of an entity's lists, and formats of values (\(ValueFormat.known)):",
                 "# [entity Team]", "# columns = teamName, wins, firstAppearance", "# section = qualifyingZone",
                 "# sort = wins:desc,teamName", "# format firstAppearance = year",
             ]

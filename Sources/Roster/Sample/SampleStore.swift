@@ -24,7 +24,7 @@ enum SampleStore {
         } catch {
             throw CommandError.failure("cannot write to \(folder.path): \(error.localizedDescription)")
         }
-        StandardError.write("making the World Cup sample at \(store.path)\n")
+        StandardError.write("creating the World Cup sample at \(store.path)\n")
         let made = workshop.appendingPathComponent("WorldCup.sqlite")
         let mask = umask(0o077)
         defer { umask(mask) }
@@ -79,6 +79,6 @@ enum SampleStore {
             folder.deleteLastPathComponent()
         }
         throw CommandError.failure(
-            "the files of the World Cup sample are not found: name their folder in ROSTER_SAMPLE_DATA, or name a store")
+            "cannot find the files of the World Cup sample. Set ROSTER_SAMPLE_DATA to their folder, or name a store")
     }
 }

@@ -4,12 +4,12 @@ import RosterCommands
 
 enum ConfigVerb: CommandVerb {
     static let name = "config"
-    static let summary = "Print the settings in effect, with the meaning and source of each."
+    static let summary = "Print the settings in effect, with the meaning and origin of each."
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
     static let flags: [any CommandFlag] = [Flags.model]
     static let notes = """
-        Settings are read from $XDG_CONFIG_HOME/roster/config, else in ~/.config/roster/config.
-        What is printed is such a file. With STORE what is said of its entities is checked too.
+        Reads $XDG_CONFIG_HOME/roster/config or ~/.config/roster/config, and prints such a
+        file. With STORE, also checks the settings of its entities.
         Example: roster config > ~/.config/roster/config
         """
 

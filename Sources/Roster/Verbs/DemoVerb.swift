@@ -3,12 +3,12 @@ import RosterCommands
 
 enum DemoVerb: CommandVerb {
     static let name = "demo"
-    static let summary = "Open the sample while another process plays a season, with hints."
+    static let summary = "Open the World Cup sample, with hints, while a simulated writer changes it."
     static let operands: [Operand] = []
     static let flags: [any CommandFlag] = [Flags.rate, Flags.seed]
     static let notes = """
-        The store is a temporary copy, deleted when the program ends. A second coordinator writes
-        into it, one transaction a match, as another program would.
+        The store is a temporary copy that is deleted at the end. A second coordinator saves
+        one transaction per match, as another program would.
         """
 
     /// Matches per second.
@@ -34,8 +34,8 @@ enum DemoVerb: CommandVerb {
     }
 
     static let advice = [
-        "What you see is live: another writer plays a season, two matches a second. Rows move, the cursor stays on its record.",
+        "This list is live: a second writer plays two matches per second. Rows move; the cursor stays on its record.",
         "j k move · [ ] sections · za fold · Enter open · / find · \\ filter · s sort · gb histogram · gm model · ? all keys",
-        "Below are the callbacks of the fetched-results controller. q ends; nothing of yours is touched.",
+        "The pane below shows the callbacks of the results controller. q quits; your files are not touched.",
     ]
 }

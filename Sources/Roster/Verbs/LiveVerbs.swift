@@ -12,9 +12,9 @@ enum WatchVerb: CommandVerb {
         Flags.model, Flags.replay, Flags.since, Flags.filmRate,
     ]
     static let notes = """
-        Prints one line per callback of the results controller. Ctrl-C stops it. --replay repeats past
-        transactions one by one: records appear and disappear as they did, with their current
-        values.
+        Prints one line per callback of the results controller. Ctrl-C stops it. --replay
+        repeats past transactions one by one: records appear and disappear as they did then,
+        with their current values.
         """
     static let stopsCleanly = true
 
@@ -25,7 +25,7 @@ enum WatchVerb: CommandVerb {
             offset: try arguments.value(Flags.offset) ?? 0, aggregates: try arguments.aggregates)
         if arguments.has(Flags.replay) {
             guard !arguments.has(Flags.once), try arguments.value(Flags.timeout) == nil else {
-                throw CommandError.misuse("--once and --timeout wait for changes; --replay has them all")
+                throw CommandError.misuse("--once and --timeout are not valid with --replay")
             }
             guard query.limit == 0, query.offset == 0, query.aggregates.isEmpty else {
                 throw CommandError.misuse(
@@ -39,7 +39,7 @@ enum WatchVerb: CommandVerb {
             return .done
         }
         guard try arguments.value(Flags.since) == nil, try arguments.value(Flags.filmRate) == nil else {
-            throw CommandError.misuse("--since and --rate go with --replay")
+            throw CommandError.misuse("--since and --rate are only valid with --replay")
         }
         try WatchCommand(
             store: arguments.store, entity: arguments.operands[1], query: query, once: arguments.has(Flags.once),
@@ -51,12 +51,12 @@ enum WatchVerb: CommandVerb {
 
 enum SimulateVerb: CommandVerb {
     static let name = "simulate"
-    static let summary = "Play matches at random between the teams of a store, one transaction each: a writer to watch."
+    static let summary = "Play random matches between the teams of a store, one transaction per match."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag] = [Flags.rate, Flags.count, Flags.seed, Flags.model]
     static let notes = """
-        The teams are the records of the first entity that has the whole numbers wins, draws,
-        losses, goalsFor and goalsAgainst.
+        The teams are the records of the first entity that has the integer attributes wins,
+        draws, losses, goalsFor and goalsAgainst.
         """
     static let stopsCleanly = true
 
@@ -72,14 +72,15 @@ enum SimulateVerb: CommandVerb {
 /// The terminal program, which `roster` runs without a verb.
 enum BrowseVerb: CommandVerb {
     static let name = ""
-    static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
+    static let summary = "Browse and edit a store in the terminal. Default: the World Cup sample."
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
     static let flags: [any CommandFlag] = [
         Flags.entity, Flags.section, Flags.sort, Flags.where, Flags.pick, Flags.null,
         Flags.readOnly, Flags.delimiter, Flags.format, Flags.model,
     ]
     static let notes = """
-        STORE - is standard input: JSON, CSV or TSV in a store of its own, as is a pipe without STORE.
+        Without STORE, or if STORE is -, records piped to standard input (JSON, CSV or TSV)
+        are shown in a temporary store.
         Example: roster App.sqlite --entity Person --pick=email --null | xargs -0 -n1 mail -s Hello
         """
 
@@ -129,13 +130,14 @@ enum BrowseVerb: CommandVerb {
         } catch is TemporaryStore.Empty {
             // Some programs give each process they start a socket as standard input. An empty one is not the user's data.
             if !isNamed, status.st_mode & S_IFMT == S_IFSOCK { return nil }
-            throw CommandError.failure("standard input: no records")
+            throw CommandError.failure("standard input has no records")
         }
     }
 
     private static func options(for pipe: TemporaryStore, _ arguments: Arguments) throws -> BrowserOptions {
         if let entity = try arguments.value(Flags.entity), entity != TemporaryStore.entity {
-            throw CommandError.misuse("standard input has one entity, \(TemporaryStore.entity), and not “\(entity)”")
+            throw CommandError.misuse(
+                "no entity “\(entity)”: the only entity of standard input is \(TemporaryStore.entity)")
         }
         var options = BrowserOptions(
             storeURL: pipe.store, entityName: TemporaryStore.entity,
@@ -143,8 +145,8 @@ enum BrowseVerb: CommandVerb {
         let counted = CountedNoun.text(pipe.count, "record")
         options.welcome =
             pipe.hasLineOfKeys
-            ? sentence("\(counted) from standard input, whose first line names the columns; :export FILE keeps them")
-            : sentence("\(counted) from standard input; :export FILE keeps them")
+            ? sentence("\(counted) read, columns named by the first line; :export FILE saves them")
+            : sentence("\(counted) read from standard input; :export FILE saves them")
         options.preferences = Preferences(columns: pipe.keys, ofEntity: TemporaryStore.entity)
         return options
     }
@@ -163,7 +165,7 @@ enum BrowseVerb: CommandVerb {
         }
         let url = try StoreLocation(store: store).storeURL()
         guard !url.isFileURL || FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError.failure("no store at \(store), and no verb of that name")
+            throw CommandError.failure("\(store) is neither an existing store nor a verb")
         }
         return BrowserOptions(storeURL: url, entityName: entity, sectionKeyPath: section)
     }

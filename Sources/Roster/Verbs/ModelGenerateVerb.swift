@@ -1,7 +1,8 @@
 import RosterCommands
 
 extension Flags {
-    static let everyEntity = Flag<Bool>("all", help: "Also for entities whose classes are written by hand.")
+    static let everyEntity = Flag<Bool>(
+        "all", help: "Generate classes for all entities, also those set to manual code generation.")
 }
 
 enum ModelGenerateVerb: CommandVerb {
@@ -11,9 +12,9 @@ enum ModelGenerateVerb: CommandVerb {
     static let flags: [any CommandFlag] = [Flags.output, Flags.everyEntity]
     static let requiredFlags: [any CommandFlag] = [Flags.output]
     static let notes = """
-        MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Into a folder go Xcode's files,
-        two for each class; if FILE ends in .swift, it gets all classes.
-        In a package the plugin GenerateModelClasses does the same with every build.
+        MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. If FILE ends in .swift, it gets
+        all classes; otherwise it is a folder that gets two files per class, as from Xcode.
+        In a package, the plugin GenerateModelClasses generates the classes in each build.
         Example: roster model generate App.xcdatamodeld -o Sources/App/Classes
         """
 

@@ -15,7 +15,7 @@ extension Arguments {
 
 enum ListVerb: CommandVerb {
     static let name = "list"
-    static let summary = "Print the records of an entity, in sections where asked for."
+    static let summary = "Print the records of an entity, optionally in sections."
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag] = [
         Flags.section, Flags.sort, Flags.where, Flags.limit, Flags.offset, Flags.columns,
@@ -23,7 +23,7 @@ enum ListVerb: CommandVerb {
         Flags.model,
     ]
     static let notes = """
-        Without --sort the records come in the order in which the store keeps them.
+        Without --sort, records are printed in the order of the store.
         Example: roster list WorldCup.sqlite Team --section qualifyingZone --sort wins:desc,teamName
         Example: roster list WorldCup.sqlite Venue --section opened:year --sections-only --sum capacity
         """
@@ -47,7 +47,7 @@ enum ShowVerb: CommandVerb {
     static let summary = "Print one record with its relationships."
     static let operands: [Operand] = [.store, Operand(name: "OBJECT", completion: .object)]
     static let flags: [any CommandFlag] = [Flags.format, Flags.model]
-    static let notes = "OBJECT is a URI (x-coredata://…), Entity/p12, or Entity:KEY with the value of the unique key."
+    static let notes = "OBJECT is a URI (x-coredata://…), Entity/p12, or Entity:VALUE with the value of the unique key."
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try ShowCommand(
@@ -59,7 +59,7 @@ enum ShowVerb: CommandVerb {
 
 enum CountVerb: CommandVerb {
     static let name = "count"
-    static let summary = "Print how many records there are."
+    static let summary = "Print the number of records."
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag] = [Flags.where, Flags.model]
 
@@ -73,15 +73,16 @@ enum CountVerb: CommandVerb {
 
 enum ExportVerb: CommandVerb {
     static let name = "export"
-    static let summary = "Write records as text that import reads back; without FILE to standard output."
+    static let summary = "Write records to FILE or standard output, as text that import can read."
     static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", isOptional: true, completion: .files)]
     static let flags: [any CommandFlag] = [
         Flags.where, Flags.sort, Flags.columns, Flags.format, Flags.model,
     ]
     static let notes = """
         Without --format, FILE's extension selects the format (.json .csv .tsv); otherwise json.
-        Status 1 also where all is written, but values are missing that the store has and that cannot be read: their files, classes or
-        transformers are not here. Standard error names the first.
+        If values cannot be read because their files, classes or transformers are missing, the
+        records are written without them, standard error names the first of them, and the exit
+        status is 1.
         """
     static let stopsCleanly = true
 
@@ -94,7 +95,7 @@ enum ExportVerb: CommandVerb {
             columns: arguments.value(Flags.columns), format: arguments.value(Flags.format)
         ).run(in: surroundings)
         if let missing = outcome.missing {
-            throw CommandError.failure("the records are written, but \(missing)")
+            throw CommandError.failure("wrote the records, but \(missing)")
         }
         return .done
     }
@@ -102,13 +103,13 @@ enum ExportVerb: CommandVerb {
 
 enum ModelVerb: CommandVerb {
     static let name = "model"
-    static let summary = "Print the model of a store or of a model's file: text, data, source or diagram."
+    static let summary = "Print the model of a store or model file as text, JSON, source or diagram."
     static let operands = [Operand(name: "STORE|MODEL", completion: .files)]
     static let flags: [any CommandFlag] = [Flags.modelFormat, Flags.output]
     static let notes = """
-        MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Without --format the end of the
-        output's name tells it (.xcdatamodel .xcdatamodeld .json .dot .mmd); else it is text.
-        A store of an old framework keeps no model: it is inferred from the tables.
+        MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Without --format, FILE's extension
+        selects the format (.xcdatamodel .xcdatamodeld .json .dot .mmd); otherwise text.
+        If a store of an old framework has no model, it is inferred from the tables.
         Example: roster model App.sqlite --format xcdatamodel -o App.xcdatamodeld
         """
 
@@ -123,14 +124,14 @@ enum ModelVerb: CommandVerb {
 
 enum ModelCompileVerb: CommandVerb {
     static let name = "model compile"
-    static let summary = "Compile a source model, with all its versions, to the form that programs load."
+    static let summary = "Compile a source model, with all its versions, for programs to load."
     static let operands = [Operand(name: "MODEL", completion: .files)]
     static let flags: [any CommandFlag] = [Flags.output]
     static let requiredFlags: [any CommandFlag] = [Flags.output]
     static let notes = """
-        MODEL is an .xcdatamodeld, an .xcdatamodel, or a mapping model (.xcmappingmodel),
-        which becomes a .cdm; of a store or a compiled model its one
-        version is written. FILE ends in .momd, or in .mom for the current version alone.
+        MODEL is an .xcdatamodeld, an .xcdatamodel, a store, a compiled model, or a mapping
+        model (.xcmappingmodel). FILE ends in .momd for all versions, in .mom for the current
+        version only, or in .cdm for a mapping model.
         Example: roster model compile App.xcdatamodeld -o App.momd
         """
 

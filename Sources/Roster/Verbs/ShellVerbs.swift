@@ -7,7 +7,7 @@ enum Shell: String, CaseIterable {
 
 enum CompletionVerb: CommandVerb {
     static let name = "completion"
-    static let summary = "Print the script by which a shell completes verbs, options, entities and keys."
+    static let summary = "Print a shell's completion script for verbs, options, entities and keys."
     static let operands = [Operand(name: "bash|zsh|fish", completion: .words(Shell.allCases.map(\.rawValue)))]
     static let flags: [any CommandFlag] = []
     static let notes = """
@@ -19,7 +19,7 @@ enum CompletionVerb: CommandVerb {
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         guard let shell = Shell(rawValue: arguments.operands[0]) else {
             throw CommandError.misuse(
-                "there are completions for bash, zsh and fish, not for “\(arguments.operands[0])”")
+                "no completions for “\(arguments.operands[0])”: name bash, zsh or fish")
         }
         try surroundings.output.write(CompletionScript.text(for: shell))
         try surroundings.output.flush()
@@ -30,7 +30,7 @@ enum CompletionVerb: CommandVerb {
 /// The hidden verb that completion scripts call to complete the last word.
 enum CompleteVerb: CommandVerb {
     static let name = "complete"
-    static let summary = "Print completions of the last word, one a line; @files for any file."
+    static let summary = "Print completions of the last word, one per line; @files means any file."
     static let operands = [Operand(name: "WORD", isOptional: true, repeats: true)]
     static let flags: [any CommandFlag] = []
 
@@ -46,7 +46,7 @@ enum CompleteVerb: CommandVerb {
 
 enum ManualVerb: CommandVerb {
     static let name = "manual"
-    static let summary = "Print the manual page, for man -l."
+    static let summary = "Print the manual page for man -l."
     static let operands: [Operand] = []
     static let flags: [any CommandFlag] = []
     static let notes = "Example: roster manual > roster.1 && man -l roster.1"

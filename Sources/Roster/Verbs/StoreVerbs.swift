@@ -2,14 +2,14 @@ import RosterCommands
 
 enum HistoryVerb: CommandVerb {
     static let name = "history"
-    static let summary = "Print the commits to a store, with author and time, or remove the oldest."
+    static let summary = "Print the transactions of a store with author and time, or delete old ones."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag] = [
         Flags.since, Flags.author, Flags.ofEntity, Flags.format, Flags.deleteBefore, Flags.model,
     ]
     static let notes = """
-        T is the number of a transaction, or a date like 2026-07-01T12:00:00Z.
-        Programs that have not read the removed transactions must read the whole store again.
+        T is a transaction number or a date such as 2026-07-01T12:00:00Z.
+        A program that has not read the deleted transactions must read the whole store again.
         Example: roster history WorldCup.sqlite --since 12 --entity Team --format json
         """
 
@@ -21,7 +21,7 @@ enum HistoryVerb: CommandVerb {
         if let place = try arguments.value(Flags.deleteBefore) {
             guard since == nil, author == nil, entity == nil, format == nil else {
                 throw CommandError.misuse(
-                    "--delete-before T removes all transactions before T; it is only valid with --model")
+                    "--delete-before is not valid with --since, --author, --entity or --format")
             }
             try HistoryCommand.delete(before: place, in: arguments.store, surroundings)
             return .done
@@ -35,11 +35,11 @@ enum HistoryVerb: CommandVerb {
 
 extension Flags {
     static let since = Flag<HistoryCommand.Place>(
-        "since", value: "T", help: "Only commits after T."
+        "since", value: "T", help: "Only transactions after T."
     ) { try HistoryCommand.Place($0) }
 
     static let deleteBefore = Flag<HistoryCommand.Place>(
-        "delete-before", value: "T", help: "Print nothing, and remove the transactions before T."
+        "delete-before", value: "T", help: "Print nothing; delete the transactions before T."
     ) { try HistoryCommand.Place($0) }
 
     static let author = Flag<String>("author", value: "A", help: "Only transactions of this author.")
@@ -50,13 +50,14 @@ extension Flags {
 
 enum CheckVerb: CommandVerb {
     static let name = "check"
-    static let summary = "Check a store's file and repair it on request."
+    static let summary = "Check a store for damage and, with --repair, repair it."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag] = [Flags.repair, Flags.format, Flags.model]
     static let notes = """
-        Looks at the database's integrity, entities and references of rows, counters of keys, places in ordered
-        relationships, files of external values, and the history beside the rows. The status is 1 when something
-        is wrong. --repair first copies the store to STORE.before-repair.sqlite.
+        Checks the integrity of the database, the entity and the references of each row, key
+        counters, positions in ordered relationships, files of external values, and the
+        history. The exit status is 1 if something is wrong. --repair first copies the store
+        to STORE.before-repair.sqlite.
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
@@ -69,16 +70,17 @@ enum CheckVerb: CommandVerb {
 }
 
 extension Flags {
-    static let repair = Flag<Bool>("repair", help: "Repair what can be repaired, after copying the store.")
+    static let repair = Flag<Bool>("repair", help: "Copy the store, then repair what can be repaired.")
 }
 
 enum GrantsVerb: CommandVerb {
     static let name = "grants"
-    static let summary = "Print the least rights that a role needs on a server's store, as SQL."
+    static let summary = "Print SQL that grants a role only the rights it needs on a server's store."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag] = [Flags.role, Flags.read, Flags.model]
     static let notes = """
-        Changes nothing: pipe the lines into psql. Without --role they name psql's variable role (psql -v role=NAME).
+        Only prints the SQL: pipe it into psql. Without --role, the SQL uses the psql variable
+        role (psql -v role=NAME).
         Example: roster grants "postgresql://db.example/app?schema=app" --role clerk | psql -h db.example app
         """
 
@@ -91,32 +93,34 @@ enum GrantsVerb: CommandVerb {
 }
 
 extension Flags {
-    static let role = Flag<String>("role", value: "NAME", help: "The role of the server that gets the rights.")
+    static let role = Flag<String>("role", value: "NAME", help: "Grant the rights to this role of the server.")
 
-    static let read = Flag<Bool>("read", help: "Only the rights of a role that changes nothing.")
+    static let read = Flag<Bool>("read", help: "Grant only the rights needed for reading.")
 }
 
 enum MigrateVerb: CommandVerb {
     static let name = "migrate"
-    static let summary = "Bring a store to another version of its model."
+    static let summary = "Migrate a store to another version of its model."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag] = [
         Flags.toModel, Flags.dryRun, Flags.keepBackup, Flags.format,
     ]
     static let notes = """
-        MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, and VERSION the name of one of its versions, else the
-        current one. Compiled mapping models (.cdm) beside or in MODEL are gone by where they fit; other steps are
-        inferred. Prints what changes: + is new, − goes, ~ changes; --dry-run also the tables with their rows and
-        columns, and the SQL, and changes nothing, but that opening takes back what a writer that died left half done.
-        The plan as JSON (--format json) is one object a step. A copy of the store stands beside it until the result
-        was opened; when a step fails, the store is as it was.
+        MODEL is an .xcdatamodeld, .xcdatamodel, .momd or .mom. VERSION is the name of one of
+        its versions; without it, the current version. Compiled mapping models (.cdm) in MODEL
+        or its folder define the steps that they fit. The other steps are inferred.
+        Prints the changes: + added, − removed, ~ changed. --format json prints one object per
+        step. --dry-run also prints the changed tables and columns and the SQL, and migrates
+        nothing; it only rolls back an unfinished transaction of a crashed program.
+        A copy of the store is kept in its folder until the migrated store opens. If a step
+        fails, the store is unchanged.
         Example: roster migrate App.sqlite --to App.xcdatamodeld:"App 3" --dry-run
         """
     static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         guard let destination = try arguments.value(Flags.toModel) else {
-            throw CommandError.misuse("migrate needs --to MODEL, the model that the store shall have")
+            throw CommandError.misuse("--to MODEL is missing: name the model to migrate to")
         }
         try MigrateCommand(
             store: arguments.store, destination: destination, isDryRun: arguments.has(Flags.dryRun),
@@ -128,8 +132,8 @@ enum MigrateVerb: CommandVerb {
 
 extension Flags {
     static let toModel = Flag<String>(
-        "to", value: "MODEL[:VERSION]", help: "The version of a model that the store shall have.")
+        "to", value: "MODEL[:VERSION]", help: "The model version to migrate to.")
 
     static let keepBackup = Flag<Bool>(
-        "keep-backup", help: "Keep the copy of the store as it was: STORE.before-migration.sqlite.")
+        "keep-backup", help: "Keep the copy made before the migration: STORE.before-migration.sqlite.")
 }

@@ -1,10 +1,11 @@
 import RosterCommands
 
 private let assignmentNotes = """
-    A value is written as its attribute's type wants it: 12, 3.5, true, 2022-12-18 or
-    2022-12-18T18:00:00+03:00; NULL is no value, \\NULL the text NULL. A to-one relationship
-    takes the unique key of the other record, Entity/p12 or a URI; a to-many relationship all of
-    its records as a JSON list of those, such as 'teams=["Japan","Team/p12"]'.
+    Write a value in the form of its attribute's type: 12, 3.5, true, 2022-12-18 or
+    2022-12-18T18:00:00+03:00. NULL means no value; \\NULL is the text NULL.
+    For a to-one relationship, give the unique key of the other record, Entity/p12 or
+    a URI. For a to-many relationship, give a JSON list of all its records, such as
+    'teams=["Japan","Team/p12"]'.
     """
 
 enum InsertVerb: CommandVerb {
@@ -28,7 +29,7 @@ enum InsertVerb: CommandVerb {
 
 enum UpdateVerb: CommandVerb {
     static let name = "update"
-    static let summary = "Set properties of all records that match, in one transaction."
+    static let summary = "Set properties of all matching records, in one transaction."
     static let operands: [Operand] = [
         .store, .entity, Operand(name: "key=value", repeats: true, completion: .assignment),
     ]
@@ -36,7 +37,7 @@ enum UpdateVerb: CommandVerb {
         Flags.where, Flags.dryRun, Flags.retry, Flags.format, Flags.model,
     ]
     static let requiredFlags: [any CommandFlag] = [Flags.where]
-    static let notes = assignmentNotes + "\n--where TRUEPREDICATE means all records."
+    static let notes = assignmentNotes + "\n--where TRUEPREDICATE matches all records."
     static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
@@ -52,7 +53,7 @@ enum UpdateVerb: CommandVerb {
 
 extension Flags {
     static let retry = Flag<Int>(
-        "retry", value: "N", help: "Read and set again, up to N times, where another program changes the same records.")
+        "retry", value: "N", help: "Retry up to N times if another program changes the same records.")
 }
 
 enum DeleteVerb: CommandVerb {
@@ -61,7 +62,7 @@ enum DeleteVerb: CommandVerb {
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag] = [Flags.where, Flags.dryRun, Flags.format, Flags.model]
     static let requiredFlags: [any CommandFlag] = [Flags.where]
-    static let notes = "--where TRUEPREDICATE means all records."
+    static let notes = "--where TRUEPREDICATE matches all records."
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try DeleteCommand(
@@ -74,16 +75,16 @@ enum DeleteVerb: CommandVerb {
 
 enum ImportVerb: CommandVerb {
     static let name = "import"
-    static let summary = "Read records from a file; one whose unique key is there updates the record there."
+    static let summary = "Import records from a file. A record whose unique key exists is updated."
     static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", completion: .files)]
     static let flags: [any CommandFlag] = [
         Flags.batch, Flags.delimiter, Flags.dryRun, Flags.format, Flags.model,
     ]
     static let notes = """
         FILE is JSON (an array, or one object after the other), CSV or TSV; - is standard
-        input. In CSV an empty field is NULL and "" the empty text. A dotted key such as
-        location.latitude belongs to the record that the relationship leads to. Each batch
-        is one transaction: an error or Ctrl-C leaves whole batches.
+        input. In CSV, an empty field is NULL and "" is the empty text. A key such as
+        location.latitude sets latitude of the record in the relationship location. Each
+        batch is one transaction: after an error or Ctrl-C, complete batches stay imported.
         """
     static let stopsCleanly = true
 
@@ -100,13 +101,15 @@ enum ImportVerb: CommandVerb {
 
 enum CreateVerb: CommandVerb {
     static let name = "create"
-    static let summary = "Make an empty store for a model."
+    static let summary = "Create an empty store for a model."
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag] = [Flags.model]
     static let requiredFlags: [any CommandFlag] = [Flags.model]
     static let notes = """
-        STORE is a path (SQLite; XML for .xml, binary for .binary) or postgresql://USER@HOST/DATABASE?schema=NAME, there with
-        &partitions=N for tables that are divided into N by the hash of the key.
+        STORE is a path or postgresql://USER@HOST/DATABASE?schema=NAME.
+        The extension of a path selects the store type: .xml an XML store, .binary a binary
+        store, any other an SQLite store.
+        On a server, &partitions=N divides each table into N partitions by the hash of its key.
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
@@ -120,12 +123,15 @@ enum CreateVerb: CommandVerb {
 
 enum CopyVerb: CommandVerb {
     static let name = "copy"
-    static let summary = "Copy all records of a store into a new one of any type, and compare the two."
+    static let summary = "Copy a store into a new store of any type, then compare both."
     static let operands: [Operand] = [.store, Operand(name: "COPY", completion: .files)]
     static let flags: [any CommandFlag] = [Flags.model]
     static let notes = """
-        COPY is a path (SQLite; XML for .xml, binary for .binary) or postgresql://USER@HOST/DATABASE?schema=NAME.
-        Status 1 also where the copy is made, but values are missing whose files cannot be read; standard error names the first.
+        COPY is a path or postgresql://USER@HOST/DATABASE?schema=NAME.
+        The extension of a path selects the store type: .xml an XML store, .binary a binary
+        store, any other an SQLite store.
+        If files of values cannot be read, the copy is made without these values, standard
+        error names the first of them, and the exit status is 1.
         Example: roster copy App.sqlite postgresql://db.example/app?schema=app
         """
 

@@ -54,12 +54,12 @@ import Testing
         // A path with a space, without quotation marks.
         try expectRefusal(1, "no file “/nowhere/My”", ["/nowhere/My", "Store.sqlite"])
         try expectRefusal(2, "unknown flag --limt", ["list", store, "Team", "--limt", "3"])
-        try expectRefusal(2, "--limit wants a whole number", ["list", store, "Team", "--limit", "x"])
-        try expectRefusal(2, "--format is table|json|csv|tsv", ["list", store, "Team", "--format", "xml"])
+        try expectRefusal(2, "--limit must be a whole number", ["list", store, "Team", "--limit", "x"])
+        try expectRefusal(2, "--format must be table|json|csv|tsv", ["list", store, "Team", "--format", "xml"])
         try expectRefusal(2, "ENTITY is missing", ["list", store])
-        try expectRefusal(2, "--format is text|json|xcdatamodel|dot|mermaid", ["model", store, "--format", "csv"])
+        try expectRefusal(2, "--format must be text|json|xcdatamodel|dot|mermaid", ["model", store, "--format", "csv"])
         try expectRefusal(2, "--output FILE is missing", ["model", "compile", "X.xcdatamodeld"])
-        try expectRefusal(2, "one argument too many", ["count", store, "Team", "Venue"])
+        try expectRefusal(2, "unexpected argument “Venue”", ["count", store, "Team", "Venue"])
         try expectRefusal(2, "does not parse", ["list", store, "Team", "--where", "wins > > 3"])
         try expectRefusal(2, "no entity “Tem”", ["list", store, "Tem"])
         try expectRefusal(2, "no property “winz”", ["list", store, "Team", "--where", "winz > 3"])
@@ -85,7 +85,7 @@ import Testing
         let truncated = try sample.file("cut.json", "[{\"teamName\":\"T\",\"qualifyingZone\":\"X\"},{\"team")
         try expectRefusal(1, "no store at", ["count", sample.path("nothing.sqlite"), "Team"])
         try expectRefusal(1, text, ["count", text, "Team"])
-        try expectRefusal(1, "no store at", [sample.path("nothing.sqlite")])
+        try expectRefusal(1, "neither an existing store nor a verb", [sample.path("nothing.sqlite")])
         try expectRefusal(1, "cut.json:1: record 2: the text ends", ["import", sample.store, "Team", truncated])
         let cutAtLine = try sample.file(
             "line.json", "[{\"teamName\":\"T\",\"qualifyingZone\":\"X\"},\n{\"teamName\":\n")
@@ -278,7 +278,7 @@ import Testing
     @Test func theFirstRunMakesTheSample() throws {
         let environment = ["XDG_DATA_HOME": sample.path("data"), "TERM": "dumb"]
         let first = try RosterProcess.run([], environment: environment)
-        #expect(first.errors.contains("making the World Cup sample at"))
+        #expect(first.errors.contains("creating the World Cup sample at"))
         let store = sample.path("data/roster/WorldCup.sqlite")
         #expect(try RosterProcess.run(["count", store, "Team"]).output == "80")
         #expect(try RosterProcess.run([], environment: environment).errors.contains("making") == false)
