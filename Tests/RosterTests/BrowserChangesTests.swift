@@ -67,7 +67,7 @@ import Testing
             try context.save()
         }
         let driver = driver
-        try await driver.wait(for: "the word") { driver.text.contains("another program changed Wins of Spain too") }
+        try await driver.wait(for: "the word") { driver.text.contains("another program also changed Wins of Spain") }
         driver.keys("<C-s>t")
         #expect(try values(of: "Spain").first == 50, "\(driver.text)")
         driver.keys("u")

@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: [
         ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "there is Location, Match, Team, Venue"),
         ("section wins:up", "“up” is none of year, month"), ("frobnicate", "unknown command “frobnicate”"),
-        ("export", "a file's name is missing"), ("export all.sqlite", "nothing that ends in .sqlite"),
+        ("export", "file name missing"), ("export all.sqlite", "cannot export to .sqlite"),
         ("q now", "takes no other arguments"),
     ])
     func whatIsWrongIsSaidAndThePromptStays(_ text: String, _ problem: String) {
@@ -138,7 +138,7 @@ import Testing
     @Test func numbersOfRecordsBeginAtOne() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.command("-3")
-        #expect(driver.text.contains("records are counted from 1") && driver.text.contains(":-3"), "\(driver.text)")
+        #expect(driver.text.contains("record numbers start at 1") && driver.text.contains(":-3"), "\(driver.text)")
         driver.keys("<Esc>")
         driver.command("3")
         #expect(driver.text.contains(" 3/16\n"), "\(driver.text)")
@@ -172,7 +172,7 @@ import Testing
         let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
         #expect(lines.count == 9 && lines[1].contains("Brazil"), "\(lines)")
         driver.command("export \(file.path)")
-        #expect(driver.text.replacing("\n", with: " ").contains("is there already"), "\(driver.text)")
+        #expect(driver.text.replacing("\n", with: " ").contains("exists; export! replaces it"), "\(driver.text)")
         driver.keys("<Esc>")
         try Data("x".utf8).write(to: file)
         driver.command("export! \(file.path)")
@@ -188,7 +188,7 @@ import Testing
         #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
         #expect(driver.text.contains("by ↓Qualifying zone  sorted ↓Wins"), "\(driver.text)")
         driver.keys("gs")
-        #expect(driver.text.contains("↓ sections: Enter turns"), "\(driver.text)")
+        #expect(driver.text.contains("↓ sections; Enter reverses"), "\(driver.text)")
         driver.keys("<Enter>gg")
         #expect(driver.selectedLine?.contains("Germany") == false, "\(driver.text)")
         driver.keys("s")

@@ -143,7 +143,8 @@ import Testing
         try update("Spain", ["titles": 9])
         try await driver.wait(for: "the sign of a conflict") { sign() == "!" }
         #expect(
-            driver.text.contains("another program changed Titles of Spain too: ^S asks which stays"), "\(driver.text)")
+            driver.text.contains("another program also changed Titles of Spain; ^S asks which value to keep"),
+            "\(driver.text)")
         // The message is shown once; the mark stays.
         driver.keys("k")
         try await ToldCommits(of: driver).next(driver) { try update("Spain", ["titles": 10]) }
@@ -163,8 +164,8 @@ import Testing
             driver.keys("e<C-u>7<Enter>")
         }
         try update("Spain", ["titles": 9, "wins": 77])
-        try await driver.wait(for: "the word") { driver.text.contains("another program changed") }
-        #expect(driver.text.contains("changed Titles, Wins of Spain too: ^S asks which stays"), "\(driver.text)")
+        try await driver.wait(for: "the word") { driver.text.contains("another program also changed") }
+        #expect(driver.text.contains("changed Titles, Wins of Spain; ^S asks which value to keep"), "\(driver.text)")
     }
 
     @Test func whatIsTypedMeanwhileIsContestedWhenItIsAccepted() async throws {
@@ -177,7 +178,7 @@ import Testing
             driver.lines.contains { $0.contains("Spain") && $0.contains("77") }
         }
         driver.keys("<Enter>")
-        #expect(driver.text.contains("another program changed it too: ^S asks which stays"), "\(driver.text)")
+        #expect(driver.text.contains("another program also changed it, ^S asks which value to keep"), "\(driver.text)")
         #expect(driver.lines.first { $0.contains("Spain") }?.first == "!", "\(driver.text)")
         driver.keys("<C-s>m")
         #expect(try stored("Spain")["titles"] == 7 && !driver.text.contains("unsaved"), "\(driver.text)")
@@ -260,7 +261,7 @@ import Testing
         driver.browser.begin(
             "export", { surroundings in while !surroundings.interruption.isRaised { usleep(1000) } }, finish: { _ in })
         driver.keys("q")
-        #expect(driver.text.contains("export 0 %: go on?"), "\(driver.text)")
+        #expect(driver.text.contains("export 0 %. Continue?"), "\(driver.text)")
         driver.keys("c")
         #expect(!driver.browser.isFinished && driver.browser.work != nil)
         driver.keys("qs")
@@ -277,7 +278,7 @@ import Testing
         #expect(driver.text.contains("Spain") && driver.text.contains("Wins: 99"), "\(driver.text)")
         driver.keys("r")
         #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
-        #expect(driver.text.contains("made anew without Home venue, not saved yet"), "\(driver.text)")
+        #expect(driver.text.contains("recreated without Home venue, not saved yet"), "\(driver.text)")
         driver.keys("<C-s>")
         // Nothing more is asked.
         #expect(driver.text.contains("saved 1 record") && driver.browser.layers.top is ListScreen, "\(driver.text)")
@@ -296,7 +297,7 @@ import Testing
         try delete("Spain", in: fixture, keepsHistory: true)
         try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
         driver.keys("<Esc>")
-        #expect(driver.text.contains("asked again when you save"), "\(driver.text)")
+        #expect(driver.text.contains("the next save asks again"), "\(driver.text)")
         // Until then it is unsaved.
         driver.keys("j")
         #expect(driver.text.contains("*1 unsaved"), "\(driver.text)")
@@ -322,7 +323,9 @@ import Testing
         driver.find("Italy")
         driver.keys("e")
         try delete("Spain", in: fixture, keepsHistory: true)
-        try await driver.wait(for: "the word") { driver.text.contains("another program deleted Spain with your edits") }
+        try await driver.wait(for: "the word") {
+            driver.text.contains("another program deleted Spain, which you edited")
+        }
         driver.type("dr")
         #expect(driver.browser.layers.top is CellEditor && driver.browser.unsavedCount == 1, "\(driver.text)")
         driver.keys("<Esc><C-s>")
@@ -369,7 +372,7 @@ import Testing
         driver.edit("Wins", of: "Spain", to: "99")
         edit(driver)
         try update("Spain", ["wins": 50])
-        try await driver.wait(for: "the merge") { driver.text.contains("another program changed Wins of Spain too") }
+        try await driver.wait(for: "the merge") { driver.text.contains("another program also changed Wins of Spain") }
         driver.keys("<C-s>")
         return driver
     }
@@ -423,7 +426,7 @@ import Testing
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
         try other.execute("BEGIN IMMEDIATE")
         driver.keys("s")
-        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        #expect(driver.text.contains("another program has locked the store"), "\(driver.text)")
         try other.execute("ROLLBACK")
         other.close()
         try await driver.wait(for: "the save") { driver.text.contains("saved 1 record") }
@@ -439,7 +442,7 @@ import Testing
         try other.execute("BEGIN IMMEDIATE")
         try other.execute("UPDATE ZTEAM SET ZWINS = 40, Z_OPT = Z_OPT + 1 WHERE ZTEAMNAME = 'Italy'")
         driver.keys(answer)
-        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        #expect(driver.text.contains("another program has locked the store"), "\(driver.text)")
         try other.execute("COMMIT")
         try await driver.wait(for: "the question") { driver.text.contains("Wins: ›mine 98   theirs 40") }
         #expect(try stored("Italy")["wins"] == 40 && stored("Spain")["wins"] == 50)
@@ -464,7 +467,7 @@ import Testing
             try context.fetch(request).forEach(context.delete)
             try context.save()
         }
-        try await driver.wait(for: "the deletion") { driver.text.contains("is as it was before your edit") }
+        try await driver.wait(for: "the deletion") { driver.text.contains("was undone") }
         #expect(driver.text.contains("another program deleted Maracan"), "\(driver.text)")
         #expect(!driver.text.contains("unsaved") && !driver.text.contains("your edits was"), "\(driver.text)")
         driver.keys("<C-s>")

@@ -64,7 +64,7 @@ import Testing
         let driver = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
         driver.keys("'U<Tab>")
         driver.keys("[")
-        #expect(driver.text.contains("[ means nothing here"), "\(driver.text)")
+        #expect(driver.text.contains("[ has no command on this screen"), "\(driver.text)")
         driver.keys("<Tab>[")
         #expect(driver.text.contains("┌─ Brazil"), "\(driver.text)")
         driver.keys("<Tab>G<Enter>")

@@ -92,7 +92,7 @@ import Testing
     @Test func deletingTakesAlongWhatTheRulesSay() throws {
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Venue"))
         driver.keys("jD")
-        #expect(driver.text.contains("Takes along 1 Location"))
+        #expect(driver.text.contains("Also deletes 1 Location"))
         #expect(driver.text.contains("1 Team loses its Home venue"))
         #expect(driver.text.contains("Venue “Maracanã”"))
         driver.keys("<Enter>")

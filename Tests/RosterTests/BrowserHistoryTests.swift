@@ -97,7 +97,7 @@ import Testing
         try fixture.fill(keepsHistory: false)
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("H")
-        #expect(driver.text.contains("the store keeps no history"), "\(driver.text)")
+        #expect(driver.text.contains("this store has no history"), "\(driver.text)")
         driver.keys("j<Enter>zaG<Esc>")
         #expect(driver.text.contains("16 Teams"))
     }

@@ -46,7 +46,7 @@ import Testing
         #expect(driver.text.contains("sorting, Esc stops"), "\(driver.text)")
         let work = try #require(driver.browser.list?.work)
         driver.keys("<C-c>")
-        #expect(driver.text.contains("stopped sorting: the list is as it was"), "\(driver.text)")
+        #expect(driver.text.contains("stopped sorting; the list was not changed"), "\(driver.text)")
         await work.job.task?.value
         driver.draw()
         #expect(driver.text.contains("sorted ↑Team name") && driver.selectedLine?.contains("Team 000001") == true)

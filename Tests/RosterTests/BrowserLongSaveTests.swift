@@ -59,7 +59,7 @@ import Testing
             if number == 1 { driver.browser.handle(Self.key("G")) }
             if number == 2 { #expect(driver.selectedLine?.contains("Team 000300") == true, "\(driver.text)") }
             if number == 3 { driver.browser.handle(Self.key("D")) }
-            if number == 4 { #expect(line.contains("only moving goes meanwhile"), "\(line)") }
+            if number == 4 { #expect(line.contains("until it ends you can only move"), "\(line)") }
         }
         driver.keys("<C-s>")
         #expect(lines.count > 8, "\(lines)")
@@ -82,8 +82,8 @@ import Testing
         var lines: [String] = []
         attending { _, line, _ in lines.append(line) }
         driver.keys("<C-s>")
-        #expect(lines.count > 4 && lines.contains { $0.contains("looking at 300 records") }, "\(lines)")
-        #expect(driver.text.contains("nothing of yours was left to save"), "\(driver.text)")
+        #expect(lines.count > 4 && lines.contains { $0.contains("checking 300 records") }, "\(lines)")
+        #expect(driver.text.contains("none of your changes were left to save"), "\(driver.text)")
         #expect(try stored() == 0)
         driver.keys("<C-s>")
         #expect(driver.text.contains("nothing to save"), "\(driver.text)")
@@ -94,7 +94,7 @@ import Testing
         let escape = moment == 6 ? Key(.character("j"), .alt) : Key(.escape)
         attending { driver, _, number in if number == moment { driver.browser.handle(.key(escape)) } }
         driver.keys("<C-s>")
-        #expect(driver.text.contains("stopped: nothing was saved"), "\(driver.text)")
+        #expect(driver.text.contains("stopped; nothing was saved"), "\(driver.text)")
         #expect(driver.browser.unsavedCount == Self.teams && driver.browser.layers.top === driver.browser.list)
         #expect(try stored() == 0)
         driver.browser.attend = nil
@@ -107,7 +107,7 @@ import Testing
         var told = false
         attending { driver, line, _ in
             if line.contains("saving"), !line.contains("Esc stops") {
-                told = told || line.contains("too late to stop it")
+                told = told || line.contains("can no longer be stopped")
                 driver.browser.handle(.key(Key(.escape)))
             }
         }
@@ -198,7 +198,7 @@ import Testing
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
         defer { other.close() }
         try other.execute("BEGIN IMMEDIATE")
-        let locked = "another program has the store locked"
+        let locked = "another program has locked the store"
         driver.keys("<C-s>")
         #expect(calls == 0 && driver.lines[23].contains(locked), "\(calls) \(driver.text)")
         driver.browser.wake()
@@ -219,7 +219,7 @@ import Testing
         try other.execute("BEGIN IMMEDIATE")
         try other.execute("UPDATE ZTEAM SET ZWINS = 44, Z_OPT = Z_OPT + 1 WHERE Z_PK = 5")
         driver.keys("m")
-        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        #expect(driver.text.contains("another program has locked the store"), "\(driver.text)")
         try other.execute("COMMIT")
         let driver = driver
         try await driver.wait(for: "the question") { driver.text.contains("Wins: ›mine 71   theirs 44") }

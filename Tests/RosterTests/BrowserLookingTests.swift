@@ -92,7 +92,7 @@ import Testing
         let driver = BrowserDriver(teamsOf: fixture)
         focus("Wins", driver)
         driver.keys(keys + "x")
-        #expect(driver.text.contains("x means nothing here; ? lists the keys"), "\(driver.text)")
+        #expect(driver.text.contains("x has no command on this screen; ? lists the keys"), "\(driver.text)")
         driver.keys("?")
         #expect(driver.text.contains(title) && driver.text.contains("back to the list"), "\(driver.text)")
         driver.keys("?")
@@ -122,7 +122,7 @@ import Testing
         driver.keys("Qgb")
         #expect(driver.lines.last?.contains("x show these") == true, "\(driver.text)")
         driver.keys("<Enter>")
-        #expect(driver.text.contains("Enter means nothing here"), "\(driver.text)")
+        #expect(driver.text.contains("Enter has no command on this screen"), "\(driver.text)")
         driver.keys("Lggx")
         #expect(driver.text.contains("of 16 Teams") && driver.text.contains("filter:"), "\(driver.text)")
     }

@@ -33,7 +33,8 @@ import Testing
         driver.edit("Wins", of: "Spain", to: "99")
         try move("Cup.sqlite", to: "Moved.sqlite")
         driver.keys("<C-s>")
-        #expect(driver.text.contains("follow the file") && driver.text.contains("save elsewhere"), "\(driver.text)")
+        #expect(
+            driver.text.contains("follow the moved file") && driver.text.contains("save elsewhere"), "\(driver.text)")
         #expect(!driver.text.contains("saved 1 record"))
         driver.keys("f")
         #expect(driver.text.contains("saved 1 record") && driver.text.contains("Moved.sqlite"), "\(driver.text)")
@@ -46,7 +47,8 @@ import Testing
         driver.edit("Wins", of: "Spain", to: "99")
         try FileManager.default.removeItem(at: fixture.storeURL)
         driver.keys("<C-s>")
-        #expect(!driver.text.contains("follow the file") && driver.text.contains("save elsewhere"), "\(driver.text)")
+        #expect(
+            !driver.text.contains("follow the moved file") && driver.text.contains("save elsewhere"), "\(driver.text)")
         let url = fixture.folder.appendingPathComponent("New.sqlite")
         driver.keys("e")
         driver.type(url.path)
@@ -90,27 +92,27 @@ import Testing
         driver.edit("Wins", of: "Spain", to: "99")
         try FileManager.default.removeItem(at: fixture.storeURL)
         try FileManager.default.moveItem(at: other.storeURL, to: fixture.storeURL)
-        try await driver.wait(for: "the message") { driver.text.contains("another file took the place of Cup.sqlite") }
+        try await driver.wait(for: "the message") { driver.text.contains("another file replaced Cup.sqlite") }
         driver.keys("j")
         #expect(
-            driver.lines[0].contains("another file is in its place") && !driver.text.contains("took the place"),
+            driver.lines[0].contains("replaced by another file") && !driver.text.contains("another file replaced"),
             "\(driver.text)")
         driver.keys("R")
-        #expect(driver.text.contains("o open the other, drop my edits"), "\(driver.text)")
+        #expect(driver.text.contains("o open the new one, drop my edits"), "\(driver.text)")
         driver.keys("o")
         try await driver.wait(for: "the other store") { driver.text.contains("1 Team ") }
-        #expect(!driver.lines[0].contains("the file is gone") && !driver.text.contains("unsaved"), "\(driver.text)")
+        #expect(!driver.lines[0].contains("moved or deleted") && !driver.text.contains("unsaved"), "\(driver.text)")
     }
 
     /// The first line shows the state when the file is moved, replaced, and moved back.
     @Test func theTitleFollowsTheFile() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         try move("Cup.sqlite", to: "Moved.sqlite")
-        try await driver.wait(for: "the title") { driver.lines[0].contains("the file is gone") }
+        try await driver.wait(for: "the title") { driver.lines[0].contains("moved or deleted") }
         try Data("other".utf8).write(to: fixture.storeURL)
         driver.keys("j")
         #expect(
-            driver.lines[0].contains("another file is in its place") && !driver.lines[0].contains("gone"),
+            driver.lines[0].contains("replaced by another file") && !driver.lines[0].contains("moved or deleted"),
             "\(driver.text)")
         try FileManager.default.removeItem(at: fixture.storeURL)
         try move("Moved.sqlite", to: "Cup.sqlite")
@@ -121,7 +123,7 @@ import Testing
     @Test func itIsSaidAtOnce() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         try move("Cup.sqlite", to: "Moved.sqlite")
-        try await driver.wait(for: "the message") { driver.text.contains("no longer at") }
+        try await driver.wait(for: "the message") { driver.text.contains("was moved or deleted") }
         // The file can be followed even if there is nothing to save.
         driver.keys("<C-s>f")
         #expect(driver.text.contains("Moved.sqlite"), "\(driver.text)")

@@ -33,7 +33,7 @@ import Testing
         options.preferences = Preferences(text: "\n\ncolour = red\nmouse = perhaps\nbar = none\n")
         let driver = BrowserDriver(options, width: 200, height: 24)
         #expect(driver.text.contains("config: line 3: unknown key “colour”"), "\(driver.text)")
-        #expect(driver.text.contains("(2 more; “roster config” shows them)"), "\(driver.text)")
+        #expect(driver.text.contains("(and 2 more: run “roster config”)"), "\(driver.text)")
         driver.keys("j")
         #expect(!driver.text.contains("config:"))
         options.preferences = Preferences(text: "mouse = off\n")
@@ -213,7 +213,7 @@ import Testing
         driver.keys("u")
         #expect(said().hasPrefix("undone: edit Wins of Another") && said().hasSuffix("…"), "\(driver.text)")
         driver.keys("Dy")
-        #expect(said().hasPrefix("deleted Another") && said().hasSuffix("…; u takes it back"), "\(driver.text)")
+        #expect(said().hasPrefix("deleted Another") && said().hasSuffix("…; u undoes it"), "\(driver.text)")
     }
 
     @Test func anExportSaysHowManyRecords() async throws {
@@ -229,7 +229,7 @@ import Testing
     @Test func aListThatStoodStillWhileNothingHappenedSaysSo() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("ZZ")
-        #expect(driver.text.contains("nothing changed meanwhile") && !driver.text.contains("0 changes"))
+        #expect(driver.text.contains("nothing changed while the list was frozen") && !driver.text.contains("0 changes"))
     }
 
     // MARK: Completing values

@@ -68,7 +68,7 @@ import Testing
         driver.keys("n")
         #expect(driver.text.contains("Maracanã"))
         driver.keys("jD")
-        #expect(driver.text.contains("which forbids it"))
+        #expect(driver.text.contains("its delete rule is Deny"))
     }
 
     @Test func aFilterThatDoesNotParseIsExplained() throws {

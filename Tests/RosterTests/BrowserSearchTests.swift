@@ -88,7 +88,7 @@ import Testing
         driver.keys("n")
         let status = driver.lines[10]
         #expect(
-            status.contains("16 Teams") && status.contains(" 2 of 2 “") && status.contains("range of 3")
+            status.contains("16 Teams") && status.contains(" 2 of 2 “") && status.contains("range: 3")
                 && status.contains("7/16") && !status.contains("sorted"), "\(driver.text)")
     }
 
@@ -129,7 +129,7 @@ import Testing
         driver.settle()
         driver.draw()
         #expect(driver.selectedLine?.contains("Team 000997") == true)
-        #expect(driver.text.contains("went on at the bottom"))
+        #expect(driver.text.contains("continued at the bottom"))
     }
 
     /// Most rows need no piece: a background query returns all matches.
@@ -177,7 +177,7 @@ import Testing
         driver.keys("/")
         driver.type("qq")
         driver.keys("<Enter>")
-        #expect(driver.text.contains("looking for “qq”") && driver.text.contains("searching"))
+        #expect(driver.text.contains("searching for “qq”") && driver.text.contains("searching"))
         driver.keys("j")
         #expect(driver.browser.list?.isSearching == false)
         #expect(driver.selectedLine?.contains("Team 000002") == true)
@@ -186,7 +186,7 @@ import Testing
             #expect(driver.browser.list?.isSearching == true)
             driver.keys(key)
             #expect(driver.browser.list?.isSearching == false)
-            #expect(driver.text.contains("stopped looking for “qq”"))
+            #expect(driver.text.contains("stopped searching for “qq”"))
         }
         driver.keys("/")
         driver.type("qq")

@@ -136,6 +136,6 @@ import Testing
         }
         driver.command("section qualifyingZone")
         driver.keys("'x")
-        #expect(driver.text.contains("no section begins with x; there are A C U"), "\(driver.text)")
+        #expect(driver.text.contains("no section begins with x; initials: A C U"), "\(driver.text)")
     }
 }

@@ -59,7 +59,7 @@
                 return driver.text.contains("migrated by another program")
             }
             driver.keys("R")
-            #expect(driver.text.contains("open the other"), "\(driver.text)")
+            #expect(driver.text.contains("open the new one"), "\(driver.text)")
             driver.keys("o")
             #expect(driver.text.contains("bellows") && !driver.text.contains("migrated by"), "\(driver.text)")
             try driver.browser.close()

@@ -39,13 +39,13 @@ import Testing
         let descriptions = try #require(driver.browser.session).container.persistentStoreDescriptions
         #expect(descriptions.map(\.timeout) == [StoreLock.attempt] && StoreLock.attempt <= 0.1)
         driver.keys("<C-s>")
-        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        #expect(driver.text.contains("another program has locked the store"), "\(driver.text)")
         driver.keys("gg")
         #expect(driver.selectedLine?.contains("Atlantis") == true && driver.text.contains("1 unsaved"))
         for keys in ["<Enter>", "gu"] {
             driver.keys(keys)
             #expect(driver.browser.layers.top !== driver.browser.list)
-            #expect(driver.lines[23].contains("another program has the store locked"), "\(driver.text)")
+            #expect(driver.lines[23].contains("another program has locked the store"), "\(driver.text)")
             driver.keys("q")
         }
         try other.execute("ROLLBACK")
@@ -84,7 +84,7 @@ import Testing
         let other = try lock("BEGIN IMMEDIATE")
         driver.keys("<C-s>")
         driver.keys("<Esc>")
-        #expect(driver.text.contains("not saved: your changes are as they were"), "\(driver.text)")
+        #expect(driver.text.contains("not saved; your changes are kept"), "\(driver.text)")
         try other.execute("ROLLBACK")
         other.close()
         // The save is not retried any more.
@@ -122,7 +122,7 @@ import Testing
         let driver = BrowserDriver(options, settles: false)
         driver.keys("<Esc>")
         #expect(driver.browser.isFinished && driver.browser.status == 1)
-        #expect(driver.browser.lastWords?.contains("gave up opening") == true)
+        #expect(driver.browser.lastWords?.contains("stopped opening") == true)
         try other.execute("ROLLBACK")
     }
 }

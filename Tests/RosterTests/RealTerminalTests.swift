@@ -202,9 +202,9 @@ struct RealTerminalTests {
             try await terminal.wait(for: "the save") { $0.contains("saving 12,000 records") }
             try terminal.keys("Escape")
             try await terminal.wait(for: "the stop", seconds: 120) {
-                $0.contains("stopped: nothing was saved") || $0.contains("saved 12,000 records")
+                $0.contains("stopped; nothing was saved") || $0.contains("saved 12,000 records")
             }
-            isStopped = terminal.screen.contains("stopped: nothing was saved")
+            isStopped = terminal.screen.contains("stopped; nothing was saved")
             guard !isStopped else { break }
             try terminal.keys("u")
             try await terminal.wait(for: "the edit once more", seconds: 120) { $0.contains("undone: edit Wins") }
@@ -544,7 +544,7 @@ struct RealTerminalTests {
         try terminal.type("r")
         try await terminal.wait(for: "the list") { $0.contains("Brazil") && $0.contains("read-only") }
         try terminal.type("D")
-        try await terminal.wait(for: "the refusal") { $0.contains("nothing can be changed") }
+        try await terminal.wait(for: "the refusal") { $0.contains("the store is open read-only") }
         try terminal.type("q")
         try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
     }

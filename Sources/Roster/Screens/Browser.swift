@@ -106,13 +106,13 @@ final class Browser: TerminalProgram {
         guard text.utf8.count <= limits.clipboard else { return refuseCopy() }
         let isCopied = copyText?(text) ?? false
         say(
-            isCopied ? sentence("copied \(name)") : "this terminal takes no text to copy",
+            isCopied ? sentence("copied \(name)") : "cannot copy: this terminal has no clipboard access",
             role: isCopied ? .text : .warning)
     }
 
     func refuseCopy() {
         let limit = limits.clipboard / 1000
-        say(sentence("too much to copy: more than \(limit) kB; :export writes a file"), role: .warning)
+        say(sentence("cannot copy more than \(limit) kB; :export writes a file"), role: .warning)
     }
 
     /// Returns true if the terminal can show pictures; it may report this late. Set by the owner of the screen.
@@ -251,18 +251,20 @@ final class Browser: TerminalProgram {
         if let work {
             return layers.push(
                 Dialog(
-                    title: sentence("\(work.progress): go on?"),
+                    title: sentence("\(work.progress). Continue?"),
                     lines: [
-                        TextPane.Line(work.name == "import" ? "What was imported so far stays." : "No file is left.")
+                        TextPane.Line(
+                            work.name == "import"
+                                ? "Records imported so far stay in the store." : "The incomplete file is removed.")
                     ],
                     choices: [
-                        Dialog.Choice("s", "stop it and quit") { [unowned self] in
+                        Dialog.Choice("s", "stop and quit") { [unowned self] in
                             work.stop()
                             self.work = nil
                             _ = work.wait(.seconds(2))
                             quit()
                         },
-                        Dialog.Choice("c<Esc>n", "go on") { [unowned self] in picked = [] },
+                        Dialog.Choice("c<Esc>n", "continue") { [unowned self] in picked = [] },
                     ]))
         }
         guard unsavedCount > 0 else {
@@ -272,7 +274,7 @@ final class Browser: TerminalProgram {
         let count = CountedNoun.text(unsavedCount, "record")
         layers.push(
             Dialog(
-                title: "Unsaved changes", lines: [TextPane.Line(sentence("\(count) changed and not saved."))],
+                title: "Unsaved changes", lines: [TextPane.Line(sentence("\(count) not saved."))],
                 choices: [
                     Dialog.Choice("s", "save and quit") { [unowned self] in
                         save { [unowned self] in isFinished = true }
@@ -313,7 +315,7 @@ final class Browser: TerminalProgram {
         status = 128 + signal
         if unsavedCount > 0 {
             lastWords =
-                sentence("ended by a signal; changes to \(CountedNoun.text(unsavedCount, "record")) were not saved")
+                sentence("stopped by a signal; changes to \(CountedNoun.text(unsavedCount, "record")) were not saved")
         }
     }
 }

@@ -42,7 +42,7 @@ extension Browser {
             }, then: { [weak self] in self?.finishOpening($0) })
         let screen = WaitingScreen(
             sentence("opening \(StorePlace(url: url).shortName)"),
-            note: "Another program may have locked it: it is tried again and again.",
+            note: "Another program may have locked it. Trying again until it opens.",
             after: limits.openingNote, began: job.began
         ) { [unowned self] in giveUpOpening() }
         opening = StoreOpening(job: job, isReadOnly: readOnly, screen: screen)
@@ -72,7 +72,7 @@ extension Browser {
     private func giveUpOpening() {
         opening = nil
         status = 1
-        lastWords = sentence("gave up opening \(options.storeURL.path)")
+        lastWords = sentence("stopped opening \(options.storeURL.path)")
         isFinished = true
     }
 
@@ -130,7 +130,7 @@ extension Browser {
         }
         if problem.kind == .otherModel, options.modelURL != nil {
             choices.append(
-                Dialog.Choice("o", "open with the store’s own model") { [unowned self] in
+                Dialog.Choice("o", "open with the model in the store") { [unowned self] in
                     reopen { $0.open(readOnly: readOnly, modelURL: nil) }
                 })
         }

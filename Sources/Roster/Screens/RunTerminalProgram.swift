@@ -14,7 +14,7 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
             .fileNoSuchFile,
             userInfo: [
                 NSLocalizedDescriptionKey:
-                    "there is no store at \(options.storeURL.path); “roster create” makes one"
+                    "no store at \(options.storeURL.path); “roster create” makes one"
             ])
     }
     // In a pipe the screen uses the terminal, and the answer is written to the original standard output.

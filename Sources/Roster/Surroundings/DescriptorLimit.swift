@@ -27,7 +27,7 @@ nonisolated enum DescriptorLimit {
         let free = (0..<Int32(limit.rlim_cur)).count { fcntl($0, F_GETFD) == -1 }
         guard free < fewest else { return }
         throw CommandError.failure(
-            "only \(free) more files can be opened, and \(fewest) are needed; allow more with “ulimit -n 256” and try again"
+            "too few free file descriptors: \(free) of \(fewest) needed. Run “ulimit -n 256” and try again"
         )
     }
 }

@@ -33,6 +33,6 @@ final class WaitingScreen: Layer {
         canvas.clear()
         canvas.write(Activity.text(what, since: began), x: 1, y: 0, style: .text)
         if ContinuousClock.now - began > noteDelay { canvas.write(note, x: 3, y: 2, style: .muted) }
-        canvas.write(tr("Esc gives up"), x: 0, y: canvas.height - 1, style: .muted)
+        canvas.write(tr("Esc stops"), x: 0, y: canvas.height - 1, style: .muted)
     }
 }

@@ -11,10 +11,10 @@ enum DataCommands {
         return [
             Command(
                 "export", keys: "g>", category: category,
-                help: "write the columns of the list to a file; :exportall whole records"
+                help: "export the columns of the list; :exportall whole records"
             ) { $0.askForExport() },
             Command(
-                "import", keys: "g<lt>", category: category, help: "read records from a file into the store",
+                "import", keys: "g<lt>", category: category, help: "import records from a file",
                 unavailable: { $0.browser.readOnlyReason }
             ) { $0.askForImport() },
         ]
@@ -23,14 +23,15 @@ enum DataCommands {
 
 extension ListScreen {
     func askForExport() {
-        askForFile(label: "export to: ", hint: "the columns of the list; .json, .csv or .tsv; Tab completes") {
+        askForFile(label: "export to: ", hint: "a .json, .csv or .tsv file for the columns of the list; Tab completes")
+        {
             [unowned self] in export(to: $0, replacing: false)
         }
     }
 
     func askForImport() {
         let hint = sentence(
-            "JSON, CSV or TSV of \(CountedNoun.plural(entity.name ?? "record")); those whose key is there change")
+            "JSON, CSV or TSV file; updates \(CountedNoun.plural(entity.name ?? "record")) with an existing unique key")
         askForFile(label: "import from: ", hint: hint) { [unowned self] in importRecords(from: $0) }
     }
 
@@ -48,10 +49,10 @@ extension ListScreen {
     /// Imports records of the entity from a file in the background.
     func importRecords(from path: String) -> Prompt.Problem? {
         if let reason = browser.readOnlyReason { return Prompt.Problem(reason) }
-        guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: import teams.csv"), at: 0) }
+        guard !path.isEmpty else { return Prompt.Problem(tr("file name missing; example: import teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         guard FileManager.default.isReadableFile(atPath: file) else {
-            return Prompt.Problem(sentence("no file \(path) that can be read"), at: 0)
+            return Prompt.Problem(sentence("cannot read \(path)"), at: 0)
         }
         browser.importRecords(of: entity, from: file)
         return nil

@@ -11,17 +11,18 @@ enum DetailCommands {
         return Detail.moving(
             category, next: "next line", previous: "previous line", first: "first line", last: "last line", space: true
         ) + [
-            Detail("next", keys: "<Tab>", category: category, help: "next line; from a pane to the list") {
+            Detail("next", keys: "<Tab>", category: category, help: "next line; in a pane: back to the list") {
                 if $0.isPane { $0.leave() } else { $0.cursor += 1 }
             },
-            Detail("previous", keys: "<S-Tab>", category: category, help: "previous line; from a pane to the list") {
+            Detail("previous", keys: "<S-Tab>", category: category, help: "previous line; in a pane: back to the list")
+            {
                 if $0.isPane { $0.leave() } else { $0.cursor -= 1 }
             },
             Detail(
                 "follow", keys: "<Enter> l <Right>", category: category,
-                help: "go to the related record; unfold a value"
+                help: "go to the related record, or unfold the value"
             ) { $0.follow() },
-            Detail("fold", keys: "za + -", category: category, help: "unfold a record or value in place, or fold it") {
+            Detail("fold", keys: "za + -", category: category, help: "fold or unfold the related record or value") {
                 $0.toggleFold()
             },
             Detail("find", keys: "/", category: category, help: "find text in the record") { $0.askForSearch() },
@@ -29,11 +30,13 @@ enum DetailCommands {
             Detail("previous match", keys: "N", category: category, help: "previous match") {
                 $0.findNext(forward: false)
             },
-            Detail("back", keys: "<Esc> h <Left> <Backspace>", category: category, help: "back to where you came from")
-            {
+            Detail(
+                "back", keys: "<Esc> h <Left> <Backspace>", category: category,
+                help: "back to the previous record or list"
+            ) {
                 $0.goBack()
             },
-            Detail("close", keys: "q", category: category, help: "back to the list; closes a pane") { $0.close() },
+            Detail("close", keys: "q", category: category, help: "back to the list, or close the pane") { $0.close() },
         ]
     }
 
@@ -41,20 +44,24 @@ enum DetailCommands {
         let category = "Records"
         func readOnly(_ detail: DetailScreen) -> String? { detail.browser.readOnlyReason }
         return [
-            Detail("edit field", keys: "e", category: category, help: "edit at this line", unavailable: readOnly) {
+            Detail(
+                "edit field", keys: "e", category: category, help: "edit the value of this line", unavailable: readOnly
+            ) {
                 $0.edit(focusing: true)
             },
             Detail("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {
                 $0.edit(focusing: false)
             },
             Detail(
-                "delete", keys: "D", category: category, help: "delete the record, after a question",
+                "delete", keys: "D", category: category, help: "delete the record; asks first",
                 unavailable: readOnly
             ) { $0.delete() },
-            Detail("undo", keys: "u", category: category, help: "take back the last edit", unavailable: readOnly) {
+            Detail("undo", keys: "u", category: category, help: "undo the last edit", unavailable: readOnly) {
                 $0.browser.undo()
             },
-            Detail("redo", keys: "<C-r> U", category: category, help: "do it again", unavailable: readOnly) {
+            Detail(
+                "redo", keys: "<C-r> U", category: category, help: "redo the last undone edit", unavailable: readOnly
+            ) {
                 $0.browser.redo()
             },
             Detail("save", keys: "<C-s>", category: category, help: "save all changes", unavailable: readOnly) {

@@ -111,13 +111,13 @@ final class DetailScreen: MovingScreen {
         } else if line.fold != nil {
             toggleFold()
         } else {
-            browser.say(sentence("\(line.title) leads nowhere; e edits it"))
+            browser.say(sentence("\(line.title) is empty; e edits it"))
         }
     }
 
     func toggleFold() {
         guard let line = current else { return }
-        guard line.fold != nil || line.target != nil else { return browser.say("nothing is folded here") }
+        guard line.fold != nil || line.target != nil else { return browser.say("this line has nothing to unfold") }
         if unfolded.remove(line.path) == nil { unfolded.insert(line.path) }
         reload()
         // Scrolls to show as many of the unfolded rows as fit below the line.
@@ -177,7 +177,8 @@ final class DetailScreen: MovingScreen {
     func askForSearch() {
         let start = cursor
         let prompt = Prompt(
-            label: "find: ", history: browser.searchHistory, hint: "in this record; Enter keeps the match, n N go on")
+            label: "find: ", history: browser.searchHistory,
+            hint: "in this record; Enter keeps the match, then n N find the next")
         prompt.onChange = { [unowned self] text in
             searchText = text.isEmpty ? nil : text
             cursor = start
@@ -186,7 +187,7 @@ final class DetailScreen: MovingScreen {
         prompt.onAccept = { [unowned self] text in
             browser.rememberSearch(text)
             if !text.isEmpty, rows.first(after: -1, where: isMatch) == nil {
-                browser.say(sentence("nothing found: “\(text)”"), role: .warning)
+                browser.say(sentence("“\(text)” not found"), role: .warning)
             }
             return nil
         }

@@ -11,8 +11,8 @@ extension Browser {
     var readOnlyReason: String? {
         guard let session, session.isReadOnly else { return nil }
         return session.model.isInferred
-            ? "the store keeps no model, and one made from its tables is for reading only: --model FILE allows edits"
-            : "the store is open read-only: nothing can be changed"
+            ? "read-only, because the store has no model; start with --model FILE to edit"
+            : "cannot edit: the store is open read-only"
     }
 
     /// Makes one edit as one undo step.
@@ -67,12 +67,13 @@ extension Browser {
             let named = fields.prefix(3).map { PropertyTitle.title($0.property.name) }.joined(separator: ", ")
             let (titles, name) = (named + (fields.count > 3 ? ", …" : ""), RecordName.short(first))
             say(
-                sentence("another program changed \(titles) of \(name) too: \(saveKey) asks which stays"),
+                sentence("another program also changed \(titles) of \(name); \(saveKey) asks which value to keep"),
                 role: .warning)
         } else {
             let counted = CountedNoun.text(new.count, "record")
             say(
-                sentence("another program changed \(counted) with your edits too: \(saveKey) asks which stay"),
+                sentence(
+                    "another program also changed \(counted) that you edited; \(saveKey) asks which values to keep"),
                 role: .warning)
         }
     }
@@ -80,7 +81,7 @@ extension Browser {
     /// Shows that a record was changed, with a warning if another program changed it too.
     func sayChanged(_ text: String, _ object: NSManagedObject) {
         guard contested.contains(object) else { return say(text) }
-        say(sentence("\(text); another program changed it too: \(saveKey) asks which stays"), role: .warning)
+        say(sentence("\(text); another program also changed it, \(saveKey) asks which value to keep"), role: .warning)
     }
 
     var saveKey: String { tables[ListScreen.self].label(of: "^S", in: ListCommands.table) ?? ":w" }
@@ -94,7 +95,7 @@ extension Browser {
     func redo() {
         guard let manager = session?.context.undoManager, manager.canRedo else { return say("nothing to redo") }
         if let group = EditGroup(manager.redoActionName) { return stepAgain(group) }
-        step("done again", manager.redoActionName) { manager.redo() }
+        step("redone", manager.redoActionName) { manager.redo() }
     }
 
     /// Performs an undo or redo step and reveals the changes.
@@ -149,11 +150,12 @@ extension Browser {
             baseline.removeAll()
             say("nothing to save")
             next()
-        case .stopped: say("stopped: nothing was saved", role: .warning)
+        case .stopped: say("stopped; nothing was saved", role: .warning)
         case .saved(let count):
             say(
                 count == 0
-                    ? tr("nothing of yours was left to save") : sentence("saved \(CountedNoun.text(count, "record"))")
+                    ? tr("none of your changes were left to save")
+                    : sentence("saved \(CountedNoun.text(count, "record"))")
             )
             next()
         case .conflicts(let conflicts): ask(about: conflicts, next: next)
@@ -162,7 +164,7 @@ extension Browser {
             let shown = lines.prefix(8).map { TextPane.Line($0, role: .error) }
             let more = GroupedNumber.text(lines.count - shown.count)
             var rest = lines.count > shown.count ? [TextPane.Line(sentence("and \(more) more"))] : []
-            let nothing = "Nothing was written"
+            let nothing = "Nothing was saved"
             if !lines.contains(where: { $0.contains(nothing) }) { rest.append(TextPane.Line(nothing + ".")) }
             layers.push(
                 Dialog(
@@ -190,7 +192,7 @@ extension Browser {
             // Merge the others' values first: otherwise choosing the base value would not count as a change.
             let choices = choices.filter { !$0.object.isDeleted && $0.object.managedObjectContext != nil }
             for object in Set(choices.map(\.object)) { session.context.refresh(object, mergeChanges: true) }
-            edit(tr("settle conflicts")) { _ in
+            edit(tr("resolve conflicts")) { _ in
                 for choice in choices {
                     choice.object.setValue(choice.value is NSNull ? nil : choice.value, forKey: choice.key)
                 }
@@ -207,7 +209,7 @@ extension Browser {
         var plan = DeletePlan(deleting: objects)
         let counted = CountedNoun.text(objects.count, objects.first?.entity.name ?? "record")
         do {
-            try workPiecewise(sentence("looking at \(counted)"), share: { plan.share }) {
+            try workPiecewise(sentence("checking \(counted)"), share: { plan.share }) {
                 plan.advance(until: $0)
             } then: { [unowned self] in
                 ask(about: plan, then: next)
@@ -241,7 +243,7 @@ extension Browser {
                                 $0.delete(objects[$1])
                             },
                             then: { [unowned self] in
-                                say(sentence("deleted \(name); u takes it back"))
+                                say(sentence("deleted \(name); u undoes it"))
                                 next()
                             })
                     },

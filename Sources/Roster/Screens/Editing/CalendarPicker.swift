@@ -53,20 +53,22 @@ final class CalendarPicker: CommandScreen, KeyHelping {
     static let keysRemark = "The keys of the calendar."
     static let table = CommandTable<CalendarPicker>([
         Command("day on", keys: "l <Right> +", category: "Calendar", help: "next day") { $0.move(by: .day, 1) },
-        Command("day back", keys: "h <Left> -", category: "Calendar", help: "day before") { $0.move(by: .day, -1) },
+        Command("day back", keys: "h <Left> -", category: "Calendar", help: "previous day") { $0.move(by: .day, -1) },
         Command("week on", keys: "j <Down>", category: "Calendar", help: "next week") { $0.move(by: .day, 7) },
-        Command("week back", keys: "k <Up>", category: "Calendar", help: "week before") { $0.move(by: .day, -7) },
+        Command("week back", keys: "k <Up>", category: "Calendar", help: "previous week") { $0.move(by: .day, -7) },
         Command("month on", keys: "<PgDn> ] <C-f>", category: "Calendar", help: "next month") {
             $0.move(by: .month, 1)
         },
-        Command("month back", keys: "<PgUp> [ <C-b>", category: "Calendar", help: "month before") {
+        Command("month back", keys: "<PgUp> [ <C-b>", category: "Calendar", help: "previous month") {
             $0.move(by: .month, -1)
         },
         Command("year on", keys: "> }", category: "Calendar", help: "next year") { $0.move(by: .year, 1) },
-        Command("year back", keys: "<lt> {", category: "Calendar", help: "year before") { $0.move(by: .year, -1) },
+        Command("year back", keys: "<lt> {", category: "Calendar", help: "previous year") { $0.move(by: .year, -1) },
         Command("today", keys: "t", category: "Calendar", help: "today") { $0.moveToToday() },
-        Command("pick", keys: "<Enter> <Space>", category: "Calendar", help: "take the day") { $0.pick() },
-        Command("close", keys: "<Esc> q <C-c>", category: "Calendar", help: "leave the date as it is") { $0.close() },
+        Command("pick", keys: "<Enter> <Space>", category: "Calendar", help: "choose the day") { $0.pick() },
+        Command("close", keys: "<Esc> q <C-c>", category: "Calendar", help: "close without changing the date") {
+            $0.close()
+        },
     ])
 
     var keyHelp: (title: String, keys: [(keys: String, help: String)]) { keyHelp("Keys of the calendar") }
@@ -90,7 +92,7 @@ final class CalendarPicker: CommandScreen, KeyHelping {
         return true
     }
 
-    var footer: String? { "Enter take  arrows day, week  PgUp PgDn month  < > year  t today  Esc leave" }
+    var footer: String? { "Enter choose  arrows day, week  PgUp PgDn month  < > year  t today  Esc close" }
 
     func draw(in canvas: Canvas) {
         let box = canvas.part(

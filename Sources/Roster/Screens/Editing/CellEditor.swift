@@ -143,7 +143,7 @@ final class CellEditor: Layer {
     }
 
     private func editOutside() {
-        guard kind == .text else { return list.browser.say("only text is edited in another program", role: .warning) }
+        guard kind == .text else { return list.browser.say("an external editor can edit only text", role: .warning) }
         guard let edited = list.browser.editOutside(editor.text, named: attribute.name) else { return }
         change { $0.text = edited }
     }
@@ -207,7 +207,7 @@ final class CellEditor: Layer {
         let rules = FieldRules(of: attribute).hint
         var keys = [rules, tr("Enter accept"), tr("Tab next")]
         if [.date, .number].contains(kind) { keys.append(tr("Shift-↑↓ step")) }
-        if kind == .boolean { keys.append(tr("Space turns")) }
+        if kind == .boolean { keys.append(tr("Space toggles")) }
         if kind == .date { keys.append(tr("^T calendar")) }
         if kind == .text { keys.append(tr("^O editor")) }
         return (keys + [tr("^N none"), tr("Esc cancel")]).filter { !$0.isEmpty }.joined(separator: "  ")

@@ -180,7 +180,8 @@ final class ChangesPane: MovingScreen, KeyHelping {
         } else if object.isInserted, let key = current.key {
             browser.say(
                 sentence(
-                    "\(PropertyTitle.title(key)) of a new record: e edits it, x on its first line drops the record"))
+                    "\(PropertyTitle.title(key)) belongs to a new record: e edits it; x on the first line drops the record"
+                ))
             return
         } else if object.isInserted {
             browser.edit(sentence("drop \(name)")) { $0.delete(object) }
@@ -232,18 +233,18 @@ final class ChangesPane: MovingScreen, KeyHelping {
     var commands: CommandTable<ChangesPane> { browser.tables[ChangesPane.self] }
 
     private static let moving = Command<ChangesPane>.moving(
-        "Changes", next: "next change", previous: "change before", first: "first change", last: "last change", tab: true
+        "Changes", next: "next change", previous: "previous change", first: "first change", last: "last change",
+        tab: true
     )
 
     private static let changing: [Command<ChangesPane>] = [
-        Command("drop", keys: "x d <Delete>", category: "Changes", help: "drop the change: a field, or all of a record")
-        {
+        Command("drop", keys: "x d <Delete>", category: "Changes", help: "drop the change of the field or record") {
             $0.drop()
         },
-        Command("go to", keys: "<Enter>", category: "Changes", help: "go to the record") { $0.goToRecord() },
+        Command("go to", keys: "<Enter>", category: "Changes", help: "open the record") { $0.goToRecord() },
         Command("edit", keys: "e", category: "Changes", help: "edit the record") { $0.edit() },
-        Command("undo", keys: "u", category: "Changes", help: "take back the last edit") { $0.undo() },
-        Command("redo", keys: "<C-r> U", category: "Changes", help: "do it again") { $0.redo() },
+        Command("undo", keys: "u", category: "Changes", help: "undo the last edit") { $0.undo() },
+        Command("redo", keys: "<C-r> U", category: "Changes", help: "redo the last undone edit") { $0.redo() },
         Command("save", keys: "<C-s>", category: "Changes", help: "save all changes") { $0.save() },
         Command("close", keys: "<Esc> q <C-c>", category: "Changes", help: "back to the list") { $0.close() },
     ]

@@ -125,20 +125,24 @@ final class ConflictScreen: MovingScreen {
     }
 
     static let keysName = "conflicts"
-    static let keysRemark = "The keys where a save meets changes of others."
+    static let keysRemark = "The keys of the conflict screen."
     static let table = CommandTable(moving + deciding)
 
     private static let moving = Command<ConflictScreen>.moving(
-        "Conflicts", next: "next field", previous: "field before", first: "first field", last: "last field", tab: true)
+        "Conflicts", next: "next field", previous: "previous field", first: "first field", last: "last field", tab: true
+    )
 
     private static let deciding: [Command<ConflictScreen>] = [
-        Command("turn", keys: "<Space>", category: "Conflicts", help: "take mine, theirs, or the previous value") {
+        Command(
+            "turn", keys: "<Space>", category: "Conflicts",
+            help: "choose my value, theirs, or the one before both changes"
+        ) {
             $0.turn()
         },
-        Command("save", keys: "s <C-s>", category: "Conflicts", help: "save as is chosen") { $0.accept() },
-        Command("mine", keys: "m", category: "Conflicts", help: "save all of mine") { $0.decide(.mine) },
-        Command("theirs", keys: "t", category: "Conflicts", help: "keep all of theirs") { $0.decide(.theirs) },
-        Command("not now", keys: "c <Esc> <C-c>", category: "Conflicts", help: "leave it unsaved") {
+        Command("save", keys: "s <C-s>", category: "Conflicts", help: "save the chosen values") { $0.accept() },
+        Command("mine", keys: "m", category: "Conflicts", help: "save all my values") { $0.decide(.mine) },
+        Command("theirs", keys: "t", category: "Conflicts", help: "keep all their values") { $0.decide(.theirs) },
+        Command("not now", keys: "c <Esc> <C-c>", category: "Conflicts", help: "close without saving") {
             $0.decide(.notNow)
         },
     ]

@@ -75,9 +75,9 @@ extension Browser {
                 } while done < groups && ContinuousClock.now < deadline
                 return done == groups
             } onStop: { [unowned self] in
-                goThroughGroups(of: edit, .undo, tr("taking back")) { [unowned self] in
+                goThroughGroups(of: edit, .undo, tr("undoing")) { [unowned self] in
                     forgetRedo()
-                    say(sentence("stopped \(doing): everything is as it was"))
+                    say(sentence("stopped \(doing); nothing was changed"))
                 }
             } then: { [unowned self] in
                 settleMany()
@@ -121,12 +121,12 @@ extension Browser {
     func stepBack(_ group: EditGroup) { step(group, .undo, sentence("undoing: \(group.name)"), tr("undone")) }
 
     /// Redoes an edit of many records.
-    func stepAgain(_ group: EditGroup) { step(group, .redo, sentence("doing again: \(group.name)"), tr("done again")) }
+    func stepAgain(_ group: EditGroup) { step(group, .redo, sentence("redoing: \(group.name)"), tr("redone")) }
 
     private func step(_ group: EditGroup, _ direction: Direction, _ doing: String, _ verb: String) {
         goThroughGroups(of: group.edit, direction, doing) { [unowned self] in
-            goThroughGroups(of: group.edit, direction == .undo ? .redo : .undo, tr("taking back")) { [unowned self] in
-                say(sentence("stopped \(doing): everything is as it was"))
+            goThroughGroups(of: group.edit, direction == .undo ? .redo : .undo, tr("undoing")) { [unowned self] in
+                say(sentence("stopped \(doing); nothing was changed"))
             }
         } then: { [unowned self] in
             say(sentence("\(verb): \(group.name)"))

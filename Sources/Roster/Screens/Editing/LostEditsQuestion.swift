@@ -43,8 +43,9 @@ extension Browser {
         lossesTold? += 1
         say(
             targets.count == 1
-                ? sentence("another program deleted \(target): \(title) of \(name) is as it was before your edit")
-                : sentence("another program deleted \(target): \(targets.count) records are related as before"),
+                ? sentence("another program deleted \(target); your edit of \(title) of \(name) was undone")
+                : sentence(
+                    "another program deleted \(target); your edits of \(targets.count) relationships were undone"),
             role: .warning)
     }
 
@@ -57,7 +58,7 @@ extension Browser {
         lostEdits += lost
         let name = lost.count == 1 ? RecordName.short(first.name) : CountedNoun.text(lost.count, "record")
         say(
-            sentence("another program deleted \(name) with your edits: \(saveKey) asks whether to keep them"),
+            sentence("another program deleted \(name), which you edited; \(saveKey) asks whether to keep your edits"),
             role: .warning)
     }
 
@@ -69,7 +70,7 @@ extension Browser {
             lost = question.edits + new
             layers.remove(question.dialog)
         }
-        var lines = [TextPane.Line("Another program deleted what you changed and did not save.")]
+        var lines = [TextPane.Line("Another program deleted a record that has your unsaved edits.")]
         if lossesTold != nil {
             lines.append(TextPane.Line("Nothing was saved yet.", role: .warning))
             lossesTold? += 1
@@ -100,7 +101,7 @@ extension Browser {
                     lostQuestion = nil
                     afterSave = nil
                     lostEdits += lost
-                    say("kept: you are asked again when you save")
+                    say("your edits are kept; the next save asks again")
                 },
             ])
         lostQuestion = LostQuestion(dialog: dialog, edits: lost)
@@ -118,7 +119,7 @@ extension Browser {
     private func recreate(_ lost: [LostEdit]) {
         lostQuestion = nil
         var made: [NSManagedObject] = []
-        edit(sentence("add \(RecordName.short(lost[0].name)) anew")) { context in
+        edit(sentence("recreate \(RecordName.short(lost[0].name))")) { context in
             made = lost.map { $0.recreate(in: context) }
         }
         if let first = made.first { list?.moveCursor(to: first) }
@@ -127,6 +128,6 @@ extension Browser {
         say(
             empty.isEmpty
                 ? tr("recreated, not saved yet; ^S saves")
-                : sentence("made anew without \(empty), not saved yet; ^S saves"))
+                : sentence("recreated without \(empty), not saved yet; ^S saves"))
     }
 }

@@ -19,8 +19,8 @@ extension Browser {
         let isReplaced = FileManager.default.fileExists(atPath: session.url.path)
         say(
             isReplaced
-                ? sentence("another file took the place of \(name): R opens it, ^S saves this store elsewhere")
-                : sentence("the store is no longer at \(name): ^S saves elsewhere or follows the file"), role: .error)
+                ? sentence("another file replaced \(name); R opens that file, ^S saves this store elsewhere")
+                : sentence("\(name) was moved or deleted; ^S saves elsewhere or follows the file"), role: .error)
     }
 
     /// Note in the first line about a missing or replaced file; `nil` if the file is in place.
@@ -32,7 +32,7 @@ extension Browser {
         }
         guard session.url.isFileURL else { return tr(" migrated by another program ") }
         let isReplaced = FileManager.default.fileExists(atPath: session.url.path)
-        return isReplaced ? tr(" another file is in its place ") : tr(" the file is gone ")
+        return isReplaced ? tr(" replaced by another file ") : tr(" moved or deleted ")
     }
 
     /// Asks what to do if the store's file is not in place. Returns false if it is.
@@ -62,14 +62,14 @@ extension Browser {
         var choices: [Dialog.Choice] = []
         if let place = session.movedURL {
             choices.append(
-                Dialog.Choice("f", "follow the file") { [unowned self] in
+                Dialog.Choice("f", "follow the moved file") { [unowned self] in
                     goOn(next) { try session.follow(to: place) }
                 })
         }
         let isFile = session.url.isFileURL
         if isFile { choices.append(Dialog.Choice("e", "save elsewhere") { [unowned self] in askForPlace(next) }) }
         if !isFile || FileManager.default.fileExists(atPath: session.url.path) {
-            let word = session.unsavedCount > 0 ? "open the other, drop my edits" : "open the other"
+            let word = session.unsavedCount > 0 ? "open the new one, drop my edits" : "open the new one"
             choices.append(Dialog.Choice("o", word) { [unowned self] in openOther() })
         }
         choices.append(Dialog.Choice("q<Esc>", "back"))
@@ -84,7 +84,7 @@ extension Browser {
     }
 
     private func askForPlace(_ next: @escaping () -> Void) {
-        let prompt = Prompt(label: "save elsewhere: ", hint: "a new file, which gets all of the store")
+        let prompt = Prompt(label: "save elsewhere: ", hint: "a new file for a copy of the whole store")
         prompt.complete = { text, cursor in
             let typed = String(text.prefix(cursor))
             let found = CommandLineWords.files(beginningWith: typed).filter { $0.hasPrefix(typed) }
@@ -92,9 +92,9 @@ extension Browser {
         }
         prompt.onAccept = { [unowned self] text in
             let path = (text.trimmingCharacters(in: .whitespaces) as NSString).expandingTildeInPath
-            guard !path.isEmpty else { return Prompt.Problem(tr("a file’s name is missing"), at: 0) }
+            guard !path.isEmpty else { return Prompt.Problem(tr("type a file name"), at: 0) }
             guard !FileManager.default.fileExists(atPath: path) else {
-                return Prompt.Problem(tr("a file of that name is there already"), at: 0)
+                return Prompt.Problem(tr("that file exists; type another name"), at: 0)
             }
             goOn(next) { [unowned self] in try session?.goOnAsCopy(at: URL(fileURLWithPath: path)) }
             return nil

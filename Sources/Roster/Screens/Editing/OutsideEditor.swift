@@ -9,7 +9,7 @@ extension Browser {
         let environment = ProcessInfo.processInfo.environment
         let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
         guard let lendTerminal else {
-            say("no terminal for an editor", role: .warning)
+            say("cannot start an editor without a terminal", role: .warning)
             return nil
         }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
@@ -24,7 +24,7 @@ extension Browser {
             var status: Int32 = 0
             lendTerminal { status = OutsideEditor.run(editor, on: file.path) }
             guard status == 0 else {
-                say(sentence("\(editor) ended with status \(status): the text is as it was"), role: .warning)
+                say(sentence("\(editor) failed with status \(status); the text was not changed"), role: .warning)
                 return nil
             }
             var edited = String(decoding: try Data(contentsOf: file), as: UTF8.self)

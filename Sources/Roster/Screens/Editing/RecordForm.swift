@@ -99,7 +99,7 @@ final class RecordForm {
             value: Self.text(current, of: relationship), isOptional: relationship.isOptional,
             hint: relationship.isToMany
                 ? sentence("Space adds or removes \(CountedNoun.plural(entity))")
-                : sentence("Space chooses a \(entity), Backspace none"))
+                : sentence("Space chooses a \(entity), Backspace clears"))
     }
 
     private static func text(_ objects: [NSManagedObject], of relationship: NSRelationshipDescription) -> String? {
@@ -295,7 +295,7 @@ final class RecordForm {
     private func askToDiscard(_ close: @escaping () -> Void) {
         browser.layers.push(
             Dialog(
-                title: "Leave the form?", lines: [TextPane.Line("What you typed here would be lost.")],
-                choices: [Dialog.Choice("y", "leave", action: close), Dialog.Choice("n", "go on editing")]))
+                title: "Leave the form?", lines: [TextPane.Line("The values that you typed will be lost.")],
+                choices: [Dialog.Choice("y", "leave", action: close), Dialog.Choice("n", "continue editing")]))
     }
 }

@@ -44,7 +44,7 @@ final class RunningSave: Layer {
         what =
             count > 0
             ? sentence("saving \(CountedNoun.text(count, "record"))")
-            : sentence("looking at \(CountedNoun.text(browser.baseline.count, "record"))")
+            : sentence("checking \(CountedNoun.text(browser.baseline.count, "record"))")
     }
 
     // MARK: Progress
@@ -88,8 +88,8 @@ final class RunningSave: Layer {
 
     var footer: String? {
         let text = Activity.text("\(what) \(min(99, Int(share * 100))) %", since: began)
-        if !canStop { return isStopped ? sentence("\(text), too late to stop it") : text }
-        if isRefusing { return sentence("\(text): only moving goes meanwhile, Esc stops") }
+        if !canStop { return isStopped ? sentence("\(text); it can no longer be stopped") : text }
+        if isRefusing { return sentence("\(text); until it ends you can only move, Esc stops") }
         return sentence("\(text), Esc stops")
     }
 

@@ -14,7 +14,7 @@ extension Browser {
     func waitToSave(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
         if let waitingSave, ContinuousClock.now - waitingSave.began >= StoreLock.patience {
             self.waitingSave = nil
-            return say("not saved: another program keeps the store locked; ^S tries again", role: .error)
+            return say("not saved: another program has locked the store; ^S tries again", role: .error)
         }
         if waitingSave == nil { waitingSave = WaitingSave(preference: preference, next: next) }
         waitingSave?.nextAttempt = .now + limits.lockPause
@@ -38,13 +38,13 @@ extension Browser {
             [Key(.escape), Key(.character("c"), .control)].contains(key)
         else { return false }
         waitingSave = nil
-        say("not saved: your changes are as they were", role: .warning)
+        say("not saved; your changes are kept", role: .warning)
         return true
     }
 
     /// Text of the last line while a save waits.
     var waitingNote: String? {
-        waitingSave.map { _ in tr("another program has the store locked: the save is tried again, Esc stops it") }
+        waitingSave.map { _ in tr("another program has locked the store; trying to save again, Esc stops") }
     }
 
     /// Status text for a save that waits.

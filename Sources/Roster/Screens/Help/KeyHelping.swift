@@ -12,11 +12,11 @@ extension Form: KeyHelping {
         (
             "Keys of the form",
             [
-                ("Tab S-Tab", "next field, field before"), ("Enter", "take the values over, not saved yet"),
-                ("^S", "apply the values and save"), ("Esc ^C", "leave the record as it is"),
-                ("^N", "no value"), ("S-Up S-Down", "increase or decrease by one (dates: by a day)"),
-                ("^T", "calendar, in the field of a date"), ("^O", "the text in an editor of its own"),
-                ("Space Right", "choose, in a field of a choice or a record"),
+                ("Tab S-Tab", "next field, previous field"), ("Enter", "apply the values without saving"),
+                ("^S", "apply the values and save"), ("Esc ^C", "close without changing the record"),
+                ("^N", "clear the value"), ("S-Up S-Down", "increase or decrease by one (dates: by a day)"),
+                ("^T", "open the calendar, in a date field"), ("^O", "edit the text in an external editor"),
+                ("Space Right", "choose from a list, in a choice or relationship field"),
             ]
         )
     }
@@ -28,14 +28,14 @@ extension Browser {
         guard let layer = layers.top as? any KeyHelping else {
             return say(
                 (layers.top as? any CommandScreen)?.helpKey.map {
-                    sentence("\(key.label) means nothing here; \($0) lists the keys")
+                    sentence("\(key.label) has no command on this screen; \($0) lists the keys")
                 }
-                    ?? sentence("\(key.label) means nothing here"))
+                    ?? sentence("\(key.label) has no command on this screen"))
         }
         let isHelpKey = key == Key(.function(1)) || !layer.acceptsText && key == Key(.character("?"))
         guard isHelpKey else {
             let help = layer.acceptsText ? "F1" : "?"
-            return say(sentence("\(key.label) means nothing here; \(help) lists the keys"))
+            return say(sentence("\(key.label) has no command on this screen; \(help) lists the keys"))
         }
         let help = layer.keyHelp
         let text = TextWidth()

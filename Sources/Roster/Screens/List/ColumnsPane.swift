@@ -84,19 +84,21 @@ final class ColumnsPane: MovingScreen {
         tab: true)
 
     private static let arranging: [Command<ColumnsPane>] = [
-        Command("show", keys: "<Space>", category: "Columns", help: "show the column, or hide it") { $0.toggle() },
-        Command("forward", keys: "K <S-Up> <S-Left>", category: "Columns", help: "move it to the left") {
+        Command("show", keys: "<Space>", category: "Columns", help: "show or hide the column") { $0.toggle() },
+        Command("forward", keys: "K <S-Up> <S-Left>", category: "Columns", help: "move the column to the left") {
             $0.slide(by: -1)
         },
-        Command("backward", keys: "J <S-Down> <S-Right>", category: "Columns", help: "move it to the right") {
+        Command("backward", keys: "J <S-Down> <S-Right>", category: "Columns", help: "move the column to the right") {
             $0.slide(by: 1)
         },
-        Command("wider", keys: "> l <Right>", category: "Columns", help: "make it wider") { $0.widen(by: 2) },
-        Command("narrower", keys: "<lt> h <Left>", category: "Columns", help: "make it narrower") { $0.widen(by: -2) },
-        Command("freeze", keys: "f", category: "Columns", help: "let it and those before it stay at the left") {
+        Command("wider", keys: "> l <Right>", category: "Columns", help: "make the column wider") { $0.widen(by: 2) },
+        Command("narrower", keys: "<lt> h <Left>", category: "Columns", help: "make the column narrower") {
+            $0.widen(by: -2)
+        },
+        Command("freeze", keys: "f", category: "Columns", help: "freeze the columns up to this one") {
             $0.freeze()
         },
-        Command("reset", keys: "0", category: "Columns", help: "all columns as they were at first") { $0.reset() },
+        Command("reset", keys: "0", category: "Columns", help: "restore the initial columns") { $0.reset() },
         Command("help", keys: "? <F1>", category: "Columns", help: "this help") { pane in
             pane.list.browser.showHelp(pane.commands, title: "Keys of the columns")
         },
@@ -119,7 +121,7 @@ final class ColumnsPane: MovingScreen {
         return true
     }
 
-    var footer: String? { "Space show or hide  J K move  < > width  f freeze  0 as at first  Esc close" }
+    var footer: String? { "Space show or hide  J K move  < > width  f freeze  0 restore  Esc close" }
 
     func draw(in canvas: Canvas) {
         let entries = entries
@@ -165,7 +167,7 @@ extension ListScreen {
     }
 
     func setShown(_ isShown: Bool, column key: String) {
-        if !isShown, view.columns.count == 1 { return browser.say("the last column stays", role: .warning) }
+        if !isShown, view.columns.count == 1 { return browser.say("cannot hide the last column", role: .warning) }
         let usual = EntityDisplay.usualColumns(of: entity, settings: records.settings)
         arrangeColumns { layout in
             if isShown { layout.show(key, isDefault: usual.contains { $0.key == key }) } else { layout.hide(key) }
@@ -194,8 +196,8 @@ extension ListScreen {
         guard let place = view.columns.firstIndex(where: { $0.id == key }) else { return }
         let isSo = records.settings.columns.frozen == place + 1
         arrangeColumns { $0.frozen = isSo ? 0 : place + 1 }
-        guard !isSo else { return browser.say("no column stays any more") }
+        guard !isSo else { return browser.say("no frozen columns") }
         let counted = CountedNoun.text(place + 1, "column")
-        browser.say(place == 0 ? sentence("\(counted) stays at the left") : sentence("\(counted) stay at the left"))
+        browser.say(place == 0 ? sentence("\(counted) frozen") : sentence("\(counted) frozen"))
     }
 }

@@ -5,10 +5,10 @@ extension ListCommands {
     static var columns: [Command<ListScreen>] {
         let category = "Columns"
         return [
-            Command("columns", keys: "|", category: category, help: "choose, order, widen and freeze the columns") {
+            Command("columns", keys: "|", category: category, help: "show, hide, move, resize and freeze columns") {
                 $0.browser.layers.push(ColumnsPane(list: $0))
             },
-            Command("hide column", keys: "gh", category: category, help: "hide the column with the focus") {
+            Command("hide column", keys: "gh", category: category, help: "hide the focused column") {
                 $0.hideFocusedColumn()
             },
             Command("wider", keys: ">", category: category, help: "make the column wider") {
@@ -25,7 +25,7 @@ extension ListCommands {
             },
             Command(
                 "freeze columns", keys: "gf", category: category,
-                help: "let the columns up to the focus stay at the left, or not"
+                help: "freeze columns up to the focus, or unfreeze"
             ) { $0.freezeColumns(upTo: $0.focusedKey) },
             Command(
                 "aggregates", keys: "ga", category: category,
@@ -41,7 +41,7 @@ extension ListCommands {
                 "detail pane", keys: "p", category: category, help: "show or hide the record pane"
             ) { $0.toggleDetailPane() },
             Command(
-                "unsaved changes", keys: "gu", category: category, help: "list unsaved changes, to drop some"
+                "unsaved changes", keys: "gu", category: category, help: "list unsaved changes; x there drops one"
             ) { $0.browser.layers.push(ChangesPane(browser: $0.browser, session: $0.session)) },
             Command("go to detail pane", keys: "<Tab>", category: category, help: "move to the record pane") {
                 $0.goToDetailPane()
@@ -57,21 +57,24 @@ extension ListCommands {
             },
             Command(
                 "history", keys: "H", category: category,
-                help: "commits with author and time; a shows the list as it was"
+                help: "transactions with author; a there shows the list as of one"
             ) {
                 $0.browser.layers.push(HistoryPane(browser: $0.browser, session: $0.session))
             },
-            Command("statements", keys: "gt", category: category, help: "show the store's statements as they come") {
+            Command("statements", keys: "gt", category: category, help: "show SQL statements of the store as they run")
+            {
                 $0.toggleStatements()
             },
             Command(
                 "read statements", keys: "gT", category: category,
-                help: "look through the statements, and read each as a whole"
+                help: "browse the SQL statements and read their full text"
             ) { $0.lookThroughStatements() },
-            Command("read again", keys: "R <F5>", category: category, help: "read the list again") {
+            Command("read again", keys: "R <F5>", category: category, help: "reload the list") {
                 if !$0.browser.asksAboutLostFile() { $0.readAgain() }
             },
-            Command("follow", keys: "F", category: category, help: "let the cursor go to every new record, or not") {
+            Command(
+                "follow", keys: "F", category: category, help: "move the cursor to each new record, or stop doing so"
+            ) {
                 $0.toggleFollowing()
             },
         ]

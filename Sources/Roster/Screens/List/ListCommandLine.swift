@@ -11,7 +11,7 @@ extension ListScreen {
     func askForCommand() {
         let prompt = Prompt(
             label: ":", history: browser.commandHistory,
-            hint: "a command, or a record's number; Tab completes, ^P lists all commands")
+            hint: "a command, or a record number; Tab completes, ^P lists all commands")
         prompt.complete = { [unowned self, unowned prompt] text, cursor in
             CommandLineWords(self, in: prompt).completion(text, cursor: cursor)
         }
@@ -28,7 +28,7 @@ extension ListScreen {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
         if let number = Int(text) {
-            guard number >= 0 else { return Prompt.Problem(tr("records are counted from 1"), at: 0) }
+            guard number >= 0 else { return Prompt.Problem(tr("record numbers start at 1"), at: 0) }
             goToRecord(number)
             return nil
         }
@@ -51,7 +51,8 @@ extension ListScreen {
             let names = beginning.map(\.name).joined(separator: ", ")
             return Prompt.Problem(
                 names.isEmpty
-                    ? sentence("unknown command “\(text)”; ^P lists all") : sentence("“\(text)” may be \(names)"),
+                    ? sentence("unknown command “\(text)”; ^P lists all commands")
+                    : sentence("ambiguous command “\(text)”: \(names)"),
                 at: 0)
         }
         if let reason = command.unavailable(self) { return Prompt.Problem(reason) }
@@ -95,7 +96,8 @@ extension ListScreen {
         guard let found = exact ?? (matching.count == 1 ? matching[0] : nil) else {
             let names = (matching.isEmpty ? entities : matching).compactMap(\.name).joined(separator: ", ")
             return Prompt.Problem(
-                matching.isEmpty ? sentence("there is \(names)") : sentence("“\(name)” may be \(names)"), at: 0)
+                matching.isEmpty ? sentence("valid names: \(names)") : sentence("ambiguous name “\(name)”: \(names)"),
+                at: 0)
         }
         show(found)
         return nil
@@ -117,17 +119,17 @@ extension ListScreen {
     /// - Parameter whole: true to write all properties, for a later import; false to write the columns of the list in
     ///   their order, including those that do not fit on the screen.
     func export(to path: String, replacing: Bool, whole: Bool = false) -> Prompt.Problem? {
-        guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: export teams.csv"), at: 0) }
+        guard !path.isEmpty else { return Prompt.Problem(tr("file name missing; example: export teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         let ending = (file as NSString).pathExtension
         guard ending.isEmpty || OutputFormat(pathExtension: ending) != nil else {
             return Prompt.Problem(
-                sentence("an export is .json, .csv or .tsv, and nothing that ends in .\(ending)"),
+                sentence("cannot export to .\(ending): name a .json, .csv or .tsv file"),
                 at: max(0, path.count - ending.count))
         }
         if !replacing, FileManager.default.fileExists(atPath: file) {
             let command = whole ? "exportall!" : "export!"
-            return Prompt.Problem(sentence("\(path) is there already: \(command) replaces it"), at: 0)
+            return Prompt.Problem(sentence("\(path) exists; \(command) replaces it"), at: 0)
         }
         let settings = records.settings
         let sort = settings.allSortKeys.map { SortKey(keyPath: $0.keyPath, ascending: $0.isAscending) }

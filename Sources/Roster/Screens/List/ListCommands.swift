@@ -19,16 +19,19 @@ enum ListCommands {
             category, next: "next record; 3j moves down 3", previous: "previous record",
             first: "first record; 5gg the fifth", last: "last record; 5G the fifth", halfPage: .half)
         return Array(steps.dropLast(2)) + [
-            List("next section", keys: "]", category: category, help: "next section, after the last one the end") {
+            List("next section", keys: "]", category: category, help: "next section, or the end of the list") {
                 for _ in 0..<min($0.count, $0.records.sectionCount + 1) { $0.view.moveBySection(1) }
             },
-            List("previous section", keys: "[", category: category, help: "start of the section, then the one before") {
+            List(
+                "previous section", keys: "[", category: category,
+                help: "start of this section, then of the previous one"
+            ) {
                 for _ in 0..<min($0.count, $0.records.sectionCount + 1) { $0.view.moveBySection(-1) }
             },
         ] + Array(steps.suffix(2)) + [
             List(
                 letterCommand, keys: "'", category: category,
-                help: "then a letter: the section that begins with it"
+                help: "then a letter: go to the section that begins with it"
             ) {
                 $0.awaitsIndexLetter = true
             },
@@ -74,7 +77,7 @@ enum ListCommands {
     private static var finding: [Command<ListScreen>] {
         let category = "Find"
         return [
-            List("find", keys: "/", category: category, help: "find text while you type it") { $0.askForSearch() },
+            List("find", keys: "/", category: category, help: "find text as you type") { $0.askForSearch() },
             List("next match", keys: "n", category: category, help: "next match") { $0.findAgain(forward: true) },
             List("previous match", keys: "N", category: category, help: "previous match") {
                 $0.findAgain(forward: false)
@@ -84,7 +87,7 @@ enum ListCommands {
             },
             List(
                 "clear", keys: "<Esc>", category: category,
-                help: "forget the range, then the match, the marks, the filter"
+                help: "clear the range, then the match, the marks, the filter"
             ) { list in
                 if list.pendingRange != nil {
                     list.marks.anchor = nil
@@ -112,7 +115,7 @@ enum ListCommands {
         let entities = (1...9).map { number in
             List(
                 "entity \(number)", keys: "g\(number)", category: category,
-                help: "the entity of that number; the number and Enter too",
+                help: "go to that entity; also its number, then Enter",
                 unavailable: { list in
                     list.entities.count < number ? list.entitiesThereAre : nil
                 }
@@ -121,7 +124,7 @@ enum ListCommands {
             }
         }
         return [
-            List("add sort key", keys: "s", category: category, help: "add a sort key; one that is there turns round") {
+            List("add sort key", keys: "s", category: category, help: "add a sort key, or reverse an existing one") {
                 $0.askForSortKey(title: "Add sort key") { $0.addSortKey($1) }
             },
             List("sort by", keys: "S", category: category, help: "sort by one key only") {
@@ -134,7 +137,7 @@ enum ListCommands {
                 $0.askForSectionKey()
             },
             List(
-                "turn sections", keys: "gr", category: category, help: "the sections in the other direction",
+                "turn sections", keys: "gr", category: category, help: "reverse the order of the sections",
                 unavailable: { $0.view.hasHeaders ? nil : "no sections; gs makes some" }
             ) { $0.change { $0.sectionsAscend.toggle() } },
             List("choose entity", keys: "ge", category: category, help: "choose the entity from a list") {
@@ -146,10 +149,10 @@ enum ListCommands {
     private static var marking: [Command<ListScreen>] {
         let category = "Mark"
         return [
-            List("mark", keys: "<Space>", category: category, help: "mark the record, or not, and go on") {
+            List("mark", keys: "<Space>", category: category, help: "mark or unmark the record and move down") {
                 $0.markAndMoveOn()
             },
-            List("mark range", keys: "v", category: category, help: "begin a range, then mark all of it") {
+            List("mark range", keys: "v", category: category, help: "start a range; at its other end, mark it") {
                 $0.markRange()
             },
             List("mark by predicate", keys: "*", category: category, help: "mark records that match a predicate") {
@@ -157,26 +160,27 @@ enum ListCommands {
             },
             List(
                 "export marked", keys: "gw", category: category,
-                help: "write the marked records, or this one, as a whole to a file"
+                help: "export the marked records, or this one, with all values"
             ) { $0.exportChosen() },
-            List("invert marks", keys: "~", category: category, help: "mark all others instead") { $0.invertMarks() },
+            List("invert marks", keys: "~", category: category, help: "invert the marks") { $0.invertMarks() },
         ]
     }
 
     private static var copying: [Command<ListScreen>] {
         let category = "Copy (the marked records, or the one under the cursor)"
         return [
-            List("copy JSON", keys: "yy", category: category, help: "as JSON, an object a line") {
+            List("copy JSON", keys: "yy", category: category, help: "as JSON, one object per line") {
                 $0.copyChosen(.json)
             },
             List("copy cell", keys: "yc", category: category, help: "the value in the focused column") {
                 $0.copyChosen(.cell)
             },
-            List("copy text", keys: "yt", category: category, help: "as text: the columns under their titles") {
+            List("copy text", keys: "yt", category: category, help: "as text, in columns with titles") {
                 $0.copyChosen(.text)
             },
             List("copy CSV", keys: "yv", category: category, help: "as CSV with headings") { $0.copyChosen(.csv) },
-            List("copy predicate", keys: "yp", category: category, help: "a predicate that finds the focused values") {
+            List("copy predicate", keys: "yp", category: category, help: "a predicate that matches the focused values")
+            {
                 $0.copyChosen(.predicate)
             },
             List("copy URI", keys: "yu", category: category, help: "the URIs of the objects") { $0.copyChosen(.uri) },
@@ -193,7 +197,7 @@ enum ListCommands {
             List("add", keys: "o", category: category, help: "add a record", unavailable: readOnly) { $0.addRecord() },
             List(
                 "edit field", keys: "e", category: category,
-                help: "edit the value in the column, or that of all marked records",
+                help: "edit the focused value, or that of all marked records",
                 unavailable: readOnly
             ) { if $0.marks.isEmpty { CellEditor.open(in: $0) } else { $0.editMarked() } },
             List("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {
@@ -201,17 +205,18 @@ enum ListCommands {
             },
             List(
                 "delete", keys: "D", category: category,
-                help: "delete the record, or the marked ones, after a question",
+                help: "delete the record or the marked records; asks first",
                 unavailable: readOnly
             ) { $0.deleteRecord() },
             List(
-                "duplicate", keys: "gd", category: category, help: "make a copy of the record, or of the marked ones",
+                "duplicate", keys: "gd", category: category, help: "duplicate the record or the marked records",
                 unavailable: readOnly
             ) { $0.duplicate() },
-            List("undo", keys: "u", category: category, help: "take back the last edit", unavailable: readOnly) {
+            List("undo", keys: "u", category: category, help: "undo the last edit", unavailable: readOnly) {
                 $0.browser.undo()
             },
-            List("redo", keys: "<C-r> U", category: category, help: "do it again", unavailable: readOnly) {
+            List("redo", keys: "<C-r> U", category: category, help: "redo the last undone edit", unavailable: readOnly)
+            {
                 $0.browser.redo()
             },
             List("save", keys: "<C-s>", category: category, help: "save all changes", unavailable: readOnly) {
@@ -223,7 +228,7 @@ enum ListCommands {
     private static var program: [Command<ListScreen>] {
         let category = "Program"
         return [
-            List("callbacks", keys: "c", category: category, help: "show the controller's callbacks as they come") {
+            List("callbacks", keys: "c", category: category, help: "show the callbacks of the results controller") {
                 $0.showsCallbacks.toggle()
                 if $0.showsCallbacks, $0.statements != nil { $0.toggleStatements() }
             },
@@ -240,11 +245,11 @@ enum ListCommands {
                 }
             },
             List("redraw", keys: "<C-l>", category: category, help: "redraw the screen") { $0.browser.redraw?() },
-            List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {
+            List("cancel", keys: "<C-c>", category: category, help: "cancel the input; never quits") {
                 if $0.browser.stopWork() { return }
                 if $0.browser.isPicking { $0.browser.quit() } else { $0.sayHowToQuit() }
             },
-            List("quit", keys: "q Q", category: category, help: "quit; asks when something is not saved") {
+            List("quit", keys: "q Q", category: category, help: "quit; asks about unsaved changes") {
                 $0.browser.quit()
             },
         ]
@@ -253,7 +258,7 @@ enum ListCommands {
 
 extension ListScreen: MovingScreen {
     static let keysName = "list"
-    static let keysRemark = "The keys of the list. Keys that are given to another command are taken from this one."
+    static let keysRemark = "The keys of the list. A key given to one command is removed from its previous command."
     static var table: CommandTable<ListScreen> { ListCommands.table }
     var commands: CommandTable<ListScreen> { browser.tables[ListScreen.self] }
 

@@ -34,7 +34,7 @@ private struct CopiedText {
         case .json: records = try GrowingRecordText(of: screen.entity, as: .json)
         case .csv: records = try GrowingRecordText(of: screen.entity, as: .csv)
         case .predicate where screen.entity.attributesByName[key] == nil:
-            throw CommandError.failure("move to a column of an attribute: h l")
+            throw CommandError.failure("not an attribute: press h or l to choose another column")
         default: break
         }
     }
@@ -148,7 +148,8 @@ extension ListScreen {
         let prompt = Prompt(
             label: sentence("write \(counted) to: "), history: [],
             hint: sentence(
-                "a file: .csv, .tsv or .json; \(chosen.prefix(3).map { RecordName.short($0) }.joined(separator: ", "))")
+                "a .csv, .tsv or .json file for \(chosen.prefix(3).map { RecordName.short($0) }.joined(separator: ", "))"
+            )
                 + (chosen.count > 3 ? ", …" : ""))
         prompt.onAccept = { [unowned self] path in
             do {
@@ -167,10 +168,10 @@ extension ListScreen {
     private func write(_ chosen: [NSManagedObject], to path: String, then next: @escaping () -> Void) throws {
         let file = (path.trimmingCharacters(in: .whitespaces) as NSString).expandingTildeInPath
         guard let format = OutputFormat(pathExtension: (file as NSString).pathExtension) else {
-            throw CommandError.misuse("the file's name ends in .csv, .tsv or .json")
+            throw CommandError.misuse("name a .csv, .tsv or .json file")
         }
         guard !FileManager.default.fileExists(atPath: file) else {
-            throw CommandError.failure("\(path) is there already")
+            throw CommandError.failure("\(path) exists; type another name")
         }
         var text = try GrowingRecordText(of: entity, as: format)
         var done = 0

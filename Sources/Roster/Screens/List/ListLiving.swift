@@ -102,7 +102,7 @@ extension ListScreen {
     private func sayWhatCame(_ count: Int) {
         browser.say(
             count == 0
-                ? tr("the list goes on: nothing changed meanwhile")
+                ? tr("unfrozen; nothing changed while the list was frozen")
                 : sentence("\(CountedNoun.text(count, "change")) arrived"))
     }
 
@@ -115,7 +115,7 @@ extension ListScreen {
 
     func toggleFollowing() {
         followsNewest.toggle()
-        browser.say(followsNewest ? "the cursor goes to every new record" : "the cursor stays on its record")
+        browser.say(followsNewest ? "the cursor moves to each new record" : "the cursor stays on its record")
     }
 
     /// Status line text about a frozen or following list.
@@ -125,8 +125,8 @@ extension ListScreen {
             return count == 0
                 ? tr("frozen")
                 : count == 1
-                    ? sentence("frozen: \(CountedNoun.text(count, "change")) waits")
-                    : sentence("frozen: \(CountedNoun.text(count, "change")) wait")
+                    ? sentence("frozen: \(CountedNoun.text(count, "change")) not shown")
+                    : sentence("frozen: \(CountedNoun.text(count, "change")) not shown")
         }
         return followsNewest ? tr("following") : nil
     }
@@ -170,6 +170,6 @@ extension ListScreen {
         guard showsAggregates else { return nil }
         if let aggregates = records.aggregates { return aggregates.footer }
         let title = focusedKey.isEmpty ? tr("the record") : PropertyTitle.title(focusedKey)
-        return sentence("nothing to compute of \(title)")
+        return sentence("\(title) has no sum or average")
     }
 }

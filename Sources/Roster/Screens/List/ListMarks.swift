@@ -72,7 +72,7 @@ extension ListScreen {
         guard let cursorObject else { return browser.say("no record under the cursor") }
         guard let anchor = marks.anchor, let start = records.path(of: anchor) else {
             marks.anchor = cursorObject
-            return browser.say("a range begins here: v or Space at its other end marks all between")
+            return browser.say("range started: move, then v or Space marks all records in it")
         }
         marks.anchor = nil
         guard let end = records.path(of: cursorObject) else { return }
@@ -119,7 +119,7 @@ extension ListScreen {
         let prompt = Prompt(
             label: "mark: ", history: browser.filterHistory,
             hint: sentence(
-                "a predicate, for example \(FilterText.example(for: entity)); Tab completes, empty marks all"))
+                "a predicate such as \(FilterText.example(for: entity)); Tab completes, empty marks all"))
         prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
@@ -175,7 +175,7 @@ extension ListScreen {
     /// Removes the marks of deleted records, after an edit of many records.
     func forgetDeletedMarks() {
         guard marks.removeDeleted() else { return }
-        browser.say("the record at which the range began was deleted: v begins another", role: .warning)
+        browser.say("the first record of the range was deleted; v starts another range", role: .warning)
     }
 
     private func sayMarked() { browser.say(sentence("\(CountedNoun.text(marks.objects.count, "record")) marked")) }
@@ -185,7 +185,7 @@ extension ListScreen {
     /// Asks for a value of the focused column and sets it in all marked records, after a preview.
     func editMarked() {
         guard let attribute = entity.attributesByName[focusedKey], FieldText.kind(of: attribute) != .readOnly else {
-            return browser.say("move to a column that can be edited: h l", role: .warning)
+            return browser.say("cannot edit this column; press h or l to choose another", role: .warning)
         }
         withChosen { [unowned self] in askForValue(of: attribute, in: $0) }
     }
@@ -194,7 +194,7 @@ extension ListScreen {
         let title = PropertyTitle.title(attribute.name)
         let prompt = Prompt(
             label: sentence("\(title) of \(CountedNoun.text(chosen.count, entity.name ?? "record")): "),
-            hint: sentence("\(FieldText.hint(for: attribute)); empty is no value"))
+            hint: sentence("\(FieldText.hint(for: attribute)); empty clears it"))
         prompt.onAccept = { [unowned self] text in
             do {
                 try preview(text.isEmpty ? nil : text, of: attribute, in: chosen)
@@ -234,7 +234,7 @@ extension ListScreen {
         }
         let counted = CountedNoun.text(objects.count, entity.name ?? "record")
         try browser.workPiecewise(
-            sentence("looking at \(counted)"), share: { Double(done) / Double(max(1, objects.count)) },
+            sentence("checking \(counted)"), share: { Double(done) / Double(max(1, objects.count)) },
             { deadline in
                 while done < objects.count {
                     try look(at: objects[done])
@@ -258,7 +258,7 @@ extension ListScreen {
         whetherToSet value: Any?, of attribute: NSAttributeDescription, in seen: [SeenValues],
         _ lines: [TextPane.Line]
     ) {
-        guard !seen.isEmpty else { return browser.say("they all have that value already") }
+        guard !seen.isEmpty else { return browser.say("nothing changed: all have that value") }
         let title = PropertyTitle.title(attribute.name)
         let counted = CountedNoun.text(seen.count, entity.name ?? "record")
         let edited = sentence("\(title) of \(counted)")
@@ -293,7 +293,7 @@ extension ListScreen {
                     title: sentence("Copies of \(CountedNoun.text(chosen.count, entity.name ?? "record"))"),
                     lines: names + Self.more(than: chosen.count),
                     choices: [
-                        Dialog.Choice("y", "make them") { [unowned self] in duplicate(chosen) },
+                        Dialog.Choice("y", "duplicate") { [unowned self] in duplicate(chosen) },
                         Dialog.Choice("n", "leave"),
                     ]))
         }

@@ -173,7 +173,7 @@ extension ListScreen {
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         if let matchText = matchText(measure, room: matchRoom) { right.append((" \(matchText) ", .status)) }
         if let range = pendingRange {
-            right.append((" " + sentence("range of \(GroupedNumber.text(range.count))") + " ", .status))
+            right.append((" " + sentence("range: \(GroupedNumber.text(range.count))") + " ", .status))
         }
         if !marks.isEmpty { right.append((tr(" %s marked ", GroupedNumber.text(marks.objects.count)), .status)) }
         let unsaved = browser.unsavedCount
@@ -197,7 +197,7 @@ extension ListScreen {
             return
         }
         if isSearching, let search {
-            canvas.write(sentence("looking for “\(search.text)”: any key stops"), x: 0, y: y, style: .muted)
+            canvas.write(sentence("searching for “\(search.text)”; any key stops"), x: 0, y: y, style: .muted)
             return
         }
         if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }
@@ -225,7 +225,7 @@ extension ListScreen {
         }
         var hints = [
             ("G", sentence("record \(number)")), ("j k", sentence("\(number) down, up")),
-            ("] [", number == 1 ? tr("a section on, back") : sentence("\(number) sections on, back")),
+            ("] [", number == 1 ? tr("next, previous section") : sentence("\(number) sections forward, back")),
         ]
         if entities.indices.contains(number - 1) { hints.append(("Enter", entities[number - 1].name ?? "")) }
         KeyHints.draw(hints + [("Esc", "cancel")], in: canvas, y: y)
@@ -242,7 +242,7 @@ extension ListScreen {
 
     /// Hints shown while a range is unfinished.
     private static let rangeHints = [
-        ("?", "help"), ("Space", "mark the range"), ("Esc", "no range"), ("q", "quit"),
+        ("?", "help"), ("Space", "mark the range"), ("Esc", "cancel range"), ("q", "quit"),
     ]
 
     private static let hints = [
@@ -267,7 +267,7 @@ extension ListScreen {
         canvas.write(tr(" Callbacks of the results controller "), x: 2, y: 0, style: .heading)
         let height = canvas.height - 1
         if log.isEmpty {
-            canvas.write(tr("none yet: change a record, here or in another program"), x: 2, y: 1, style: .muted)
+            canvas.write(tr("none yet: change a record in this list or another program"), x: 2, y: 1, style: .muted)
         }
         for (row, line) in log.lines(height).enumerated() {
             canvas.fillLine(row + 1, style: .text)

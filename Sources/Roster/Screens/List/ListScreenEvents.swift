@@ -23,13 +23,13 @@ extension ListScreen {
 
     private func handle(_ key: Key) -> Bool {
         if stopSearch(), [Key(.escape), Key(.character("c"), .control)].contains(key) {
-            browser.say(sentence("stopped looking for “\(searchText ?? "")”"))
+            browser.say(sentence("stopped searching for “\(searchText ?? "")”"))
             return true
         }
         if [Key(.escape), Key(.character("c"), .control)].contains(key), keys.pendingLabel.isEmpty,
             let work = stopWork()
         {
-            browser.say(sentence("stopped \(work.what): the list is as it was; R reads it again"))
+            browser.say(sentence("stopped \(work.what); the list was not changed, R reloads it"))
             return true
         }
         if awaitsIndexLetter {
@@ -105,7 +105,7 @@ extension ListScreen {
             return view.moveToSection(next)
         }
         guard let index = titles.firstIndex(where: { $0.lowercased().hasPrefix(letter.lowercased()) }) else {
-            let known = sentence("there are \(sectionLetters)")
+            let known = sentence("initials: \(sectionLetters)")
             return browser.say(sentence("no section begins with \(letter); \(known)"))
         }
         view.moveToSection(records.controller.section(forSectionIndexTitle: titles[index], at: index))
@@ -116,7 +116,7 @@ extension ListScreen {
     func askForFilter() {
         let prompt = Prompt(
             label: "filter: ", text: records.settings.filter, history: browser.filterHistory,
-            hint: sentence("for example \(FilterText.example(for: entity)); Tab completes, empty shows all"))
+            hint: sentence("such as \(FilterText.example(for: entity)); Tab completes, empty shows all"))
         prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
@@ -144,7 +144,7 @@ extension ListScreen {
 
     func askForSortKeyToRemove() {
         let keys = records.settings.sortKeys.map(\.keyPath)
-        guard keys.count > 1 else { return browser.say("there is only one sort key: S sorts by another one") }
+        guard keys.count > 1 else { return browser.say("cannot remove the only sort key; S sorts by another one") }
         pick(from: keys, title: "Remove sort key", selected: keys.count - 1) { $0.removeSortKey($1) }
     }
 
@@ -218,7 +218,7 @@ extension ListScreen {
     private func sectionRemark(on choice: SectionChoice) -> String {
         guard isChosen(choice) else { return "" }
         let direction = records.settings.sectionsAscend ? tr("↑ sections") : tr("↓ sections")
-        return sentence("\(direction): Enter turns")
+        return sentence("\(direction); Enter reverses")
     }
 
     /// Lets the user pick an entity. The picker shows record counts.

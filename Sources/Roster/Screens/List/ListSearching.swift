@@ -5,7 +5,7 @@ import Translation
 // Text search. Long lists are searched in pieces between keys.
 
 extension ListScreen {
-    private static let searchHint = "Enter keeps the match, n N go on, Esc goes back"
+    private static let searchHint = "Enter keeps the match, n N find the next, Esc goes back"
 
     var isSearching: Bool { search?.isFinished == false }
 
@@ -68,7 +68,7 @@ extension ListScreen {
     private var nothingFound: String {
         RecordSearch.canSearch(entity)
             ? tr("nothing found")
-            : sentence("\(entity.name ?? "The entity") has no text to find: \\ filters by numbers and dates")
+            : sentence("\(entity.name ?? "The entity") has no text attributes; \\ filters by numbers and dates")
     }
 
     /// Closes the prompt. The cursor stays on the match; without a match the search continues.
@@ -106,7 +106,7 @@ extension ListScreen {
         }
         countMatches(of: search)
         if search.wentRound {
-            browser.say(search.direction == .forward ? "went on at the top" : "went on at the bottom")
+            browser.say(search.direction == .forward ? "continued at the top" : "continued at the bottom")
         }
     }
 

@@ -12,14 +12,14 @@ extension HistoryPane {
     var commands: CommandTable<HistoryPane> { browser.tables[HistoryPane.self] }
 
     private static let moving = Command<HistoryPane>.moving(
-        "History", next: "next line", previous: "line before", first: "the newest transaction",
-        last: "the oldest that was read", ends: ("newest", "oldest"), tab: true, space: true)
+        "History", next: "next line", previous: "previous line", first: "newest transaction",
+        last: "oldest loaded transaction", ends: ("newest", "oldest"), tab: true, space: true)
 
     private static let reading: [Command<HistoryPane>] = [
         Command(
-            "open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction; open the record"
+            "open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction, or open the record"
         ) { $0.open() },
-        Command("fold", keys: "za h <Left> + -", category: "History", help: "fold the transaction, or unfold it") {
+        Command("fold", keys: "za h <Left> + -", category: "History", help: "fold or unfold the transaction") {
             $0.toggle()
         },
         Command("unfold all", keys: "zR", category: "History", help: "unfold all transactions") {
@@ -28,7 +28,7 @@ extension HistoryPane {
         Command("fold all", keys: "zM", category: "History", help: "fold all transactions") {
             $0.setAllUnfolded(false)
         },
-        Command("list as it was", keys: "a", category: "History", help: "the list as it was after the transaction") {
+        Command("list as it was", keys: "a", category: "History", help: "show the list as of this transaction") {
             $0.showPast()
         },
         Command("help", keys: "? <F1>", category: "History", help: "this help") { pane in

@@ -54,12 +54,12 @@ final class HistoryPane: MovingScreen {
         do {
             let result = try session.context.execute(request) as? NSPersistentHistoryResult
             transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
-            problem = transactions.isEmpty ? "nothing was committed yet, or the history was removed" : nil
+            problem = transactions.isEmpty ? "no transactions: nothing was saved yet, or the history was deleted" : nil
         } catch {
             transactions = []
             problem =
                 (error as NSError).code == 134_091
-                ? tr("the store keeps no history") : CommandError.line(for: error)
+                ? tr("this store has no history") : CommandError.line(for: error)
         }
         showRows(keeping: current)
     }
@@ -134,7 +134,7 @@ final class HistoryPane: MovingScreen {
         guard let current else { return }
         guard let change = current.change else { return toggle() }
         guard let object = try? session.context.existingObject(with: change.changedObjectID) else {
-            return browser.say("the record was deleted since")
+            return browser.say("the record was deleted later")
         }
         browser.layers.push(DetailScreen(browser: browser, session: session, object: object))
     }

@@ -154,7 +154,7 @@ final class PastList: ListSource {
         }
         guard let names = past.changed[record.objectID] else { return "" }
         let titles = names.map { PropertyTitle.title($0) }.sorted()
-        return titles.isEmpty ? tr("not kept which") : titles.joined(separator: ", ")
+        return titles.isEmpty ? tr("properties unknown") : titles.joined(separator: ", ")
     }
 
     func mark(at row: ListPath) -> RowMark? {

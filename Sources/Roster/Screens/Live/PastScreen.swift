@@ -65,14 +65,14 @@ final class PastScreen: MovingScreen {
     private func goToDifference(forward: Bool) {
         let rows = list.differing
         guard let first = rows.first, let last = rows.last else {
-            return browser.say("nothing in this list differs from today's but what came later")
+            return browser.say("no record of this list was changed or deleted later")
         }
         let here = cursorPath ?? ListPath(section: view.cursor?.section ?? 0, row: -1)
         if let next = forward ? rows.first(where: { $0 > here }) : rows.last(where: { $0 < here }) {
             return view.moveToRow(next)
         }
         view.moveToRow(forward ? first : last)
-        browser.say(forward ? "went on at the top" : "went on at the bottom")
+        browser.say(forward ? "continued at the top" : "continued at the bottom")
     }
 
     /// Opens the current record. For a deleted one, shows what is known.
@@ -83,7 +83,7 @@ final class PastScreen: MovingScreen {
         guard let path = cursorPath, let id = list.id(at: path) else { return }
         if let deletion = list.deletion(at: path) { return browser.say(Self.text(of: deletion, id)) }
         guard let object = try? session.context.existingObject(with: id) else {
-            return browser.say("the record was deleted since")
+            return browser.say("the record was deleted later")
         }
         browser.layers.push(DetailScreen(browser: browser, session: session, object: object))
     }
@@ -96,8 +96,8 @@ final class PastScreen: MovingScreen {
             id.entity.propertiesByName[name].map { "\(PropertyTitle.title(name)) \(ValueDisplay.text(value, of: $0))" }
         }
         return known.isEmpty
-            ? sentence("\(place); the history kept none of its values")
-            : sentence("\(place); the history kept \(known.joined(separator: ", "))")
+            ? sentence("\(place); the history has none of its values")
+            : sentence("\(place); the history has \(known.joined(separator: ", "))")
     }
 
     private func fold(_ fold: (Int) -> Bool) {
@@ -125,12 +125,12 @@ final class PastScreen: MovingScreen {
         return Command.moving(
             category, next: "next record", previous: "previous record", first: "first record", last: "last record",
             halfPage: .half) + [
-                Command("next section", keys: "]", category: category, help: "next section, after the last one the end")
-                {
+                Command("next section", keys: "]", category: category, help: "next section, or the end of the list") {
                     $0.view.moveBySection(1)
                 },
                 Command(
-                    "previous section", keys: "[", category: category, help: "start of the section, then the one before"
+                    "previous section", keys: "[", category: category,
+                    help: "start of this section, then of the previous one"
                 ) { $0.view.moveBySection(-1) },
                 Command("column left", keys: "h <Left>", category: category, help: "focus the column on the left") {
                     $0.view.moveFocus(by: -1)
@@ -155,16 +155,24 @@ final class PastScreen: MovingScreen {
         let category = "The list as it was"
         return [
             Command(
-                "next difference", keys: "n", category: category, help: "next record that was deleted or changed since"
+                "next difference", keys: "n", category: category, help: "next record that was changed or deleted later"
             ) { $0.goToDifference(forward: true) },
-            Command("previous difference", keys: "N", category: category, help: "the one before") {
+            Command(
+                "previous difference", keys: "N", category: category,
+                help: "previous record that was changed or deleted later"
+            ) {
                 $0.goToDifference(forward: false)
             },
-            Command("earlier", keys: "(", category: category, help: "after the previous transaction") { $0.go(-1) },
-            Command("later", keys: ")", category: category, help: "after the next transaction") { $0.go(1) },
-            Command("open", keys: "<Enter>", category: category, help: "the record as it is now, or how it was deleted")
-            { $0.open() },
-            Command("read again", keys: "R <F5>", category: category, help: "read the list again with current values") {
+            Command("earlier", keys: "(", category: category, help: "show the list as of the previous transaction") {
+                $0.go(-1)
+            },
+            Command("later", keys: ")", category: category, help: "show the list as of the next transaction") {
+                $0.go(1)
+            },
+            Command(
+                "open", keys: "<Enter>", category: category, help: "open the current record, or show who deleted it"
+            ) { $0.open() },
+            Command("read again", keys: "R <F5>", category: category, help: "reload the list with current values") {
                 $0.read($0.list.transaction)
             },
             Command("help", keys: "? <F1>", category: category, help: "this help") { screen in

@@ -112,8 +112,8 @@ final class HistogramScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping 
     static let keysRemark = "The keys of the histogram (gb)."
     static let table = CommandTable<HistogramScreen>(
         Command.looking([
-            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the line") { $0.choose() },
-            Command("sort", keys: "s", category: "Look", help: "by count, by value") { $0.turn() },
+            Command("show", keys: "<Enter>", category: "Look", help: "list the records of this line") { $0.choose() },
+            Command("sort", keys: "s", category: "Look", help: "sort by count or by value") { $0.turn() },
         ]))
     func close() { isFinished = true }
     var commands: CommandTable<HistogramScreen> { list.browser.tables[HistogramScreen.self] }
@@ -142,7 +142,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping 
         let total = buckets.reduce(0) { $0 + $1.count }
         let title = sentence(
             " \(PropertyTitle.title(keyPath)) of \(CountedNoun.text(total, list.entity.name ?? "record"))")
-        let note = list.session.context.hasChanges ? tr("what is saved ") : ""
+        let note = list.session.context.hasChanges ? tr("saved values ") : ""
         StatusLine(left: [(title, .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
         var y = 1
         if canvas.height >= 10 {

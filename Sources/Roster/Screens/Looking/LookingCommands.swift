@@ -13,10 +13,10 @@ enum LookingCommands {
             ) {
                 $0.showHistogram()
             },
-            Command("pivot", keys: "gp", category: category, help: "the focused column against another one") {
+            Command("pivot", keys: "gp", category: category, help: "count the focused column against another one") {
                 $0.askForPivot()
             },
-            Command("model map", keys: "gm", category: category, help: "the entities and how they are related, drawn") {
+            Command("model map", keys: "gm", category: category, help: "draw the entities and their relationships") {
                 list in
                 list.browser.layers.push(ModelMapScreen(list: list))
             },

@@ -48,7 +48,7 @@ final class ModelMapScreen: LookingScreen, KeyHelping {
     static let table = CommandTable<ModelMapScreen>(
         Command.looking([
             Command(
-                "follow", keys: "<Enter>", category: "Look", help: "open the entity's list, or go to the other end"
+                "follow", keys: "<Enter>", category: "Look", help: "open the entity's list, or follow the relationship"
             ) { $0.follow() },
             Command("open list", keys: "o", category: "Look", help: "open the entity's list") { $0.open() },
             Command("next entity", keys: "<Tab> ]", category: "Look", help: "next entity") { $0.goToEntity(1) },
@@ -129,7 +129,8 @@ final class ModelMapScreen: LookingScreen, KeyHelping {
         let left = abstract > 0 ? sentence("\(counted) (\(abstract) abstract)") : counted
         let missing = map.lines.count { $0.lane == nil }
         let note =
-            missing == 0 ? "" : missing == 1 ? tr("1 line has no room ") : sentence("\(missing) lines have no room ")
+            missing == 0
+            ? "" : missing == 1 ? tr("1 relationship not drawn ") : sentence("\(missing) relationships not drawn ")
         StatusLine(
             left: [(sentence(" Model of \(list.session.url.lastPathComponent): \(left)"), .status)],
             right: [(note, .status)]

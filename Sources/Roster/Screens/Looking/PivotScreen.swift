@@ -145,8 +145,8 @@ final class PivotScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
     static let keysRemark = "The keys of the pivot (gp)."
     static let table = CommandTable<PivotScreen>(
         Command.looking([
-            Command("show", keys: "<Enter>", category: "Look", help: "show the records of the cell") { $0.choose() },
-            Command("measure", keys: "a", category: "Look", help: "count, sum, average") { $0.askForMeasure() },
+            Command("show", keys: "<Enter>", category: "Look", help: "list the records of this cell") { $0.choose() },
+            Command("measure", keys: "a", category: "Look", help: "show count, sum or average") { $0.askForMeasure() },
             Command("column left", keys: "h <Left>", category: "Look", help: "previous column") {
                 $0.moveColumn(by: -1)
             },
@@ -193,7 +193,7 @@ final class PivotScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
         canvas.clear()
         let titles = keyPaths.map { PropertyTitle.title($0) }
         let title = titles.dropFirst().reduce(titles.first ?? "") { sentence("\($0) by \($1)") }
-        let note = list.session.context.hasChanges ? tr("what is saved ") : ""
+        let note = list.session.context.hasChanges ? tr("saved values ") : ""
         StatusLine(left: [(" \(title): \(measure.title)", .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
         let body = canvas.part(x: 0, y: 2, width: canvas.width, height: canvas.height - 3)
         firstLine = body.frame.minY

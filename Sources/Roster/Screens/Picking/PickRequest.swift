@@ -9,7 +9,7 @@ extension Flags {
         "pick", value: "KEY", mayLackValue: true, completion: .keyPath,
         help:
             "Print the records chosen with Enter (marked ones, or the one under the cursor), one a line: the URI, or the value of "
-            + "KEY. The screen is the terminal's even in a pipe; exit status 1 where none was chosen.")
+            + "KEY. In a pipe, too, the screen is shown on the terminal. Exit status 1 if none was chosen.")
 }
 
 /// The format of picked records.

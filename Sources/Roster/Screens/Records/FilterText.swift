@@ -32,7 +32,7 @@ nonisolated enum FilterText {
             entity.propertiesByName[trimmed] == nil, (try? predicate(trimmed, for: entity)) == nil
         {
             return Prompt.Problem(
-                sentence("“\(trimmed)” is not a condition such as \(example(for: entity)); / finds text"), at: indent)
+                sentence("“\(trimmed)” is not a predicate such as \(example(for: entity)); / finds text"), at: indent)
         }
         do {
             _ = try NSPredicate.parse(format: trimmed)

@@ -17,7 +17,8 @@ struct FirstList {
         if let name = options.entityName, !options.isSuggestion || known(state.entity) == nil {
             if let found = known(name) { return found }
             let names = entities.compactMap(\.name).joined(separator: ", ")
-            throw CommandError.misuse("\(StorePlace(url: session.url).name) has no entity “\(name)”; it has \(names)")
+            throw CommandError.misuse(
+                "\(StorePlace(url: session.url).name) has no entity “\(name)”. Its entities: \(names)")
         }
         if let found = known(state.entity) { return found }
         guard let found = entities.max(by: { weight($0) < weight($1) }) else {

@@ -147,14 +147,16 @@ struct DeletePlan {
             TextPane.Line(
                 objects.count == 1 ? "\(entity) \(names)" : "\(CountedNoun.text(objects.count, entity)): \(names)")
         ]
-        for reason in denied { lines.append(TextPane.Line(sentence("\(reason), which forbids it."), role: .error)) }
+        for reason in denied {
+            lines.append(TextPane.Line(sentence("\(reason); its delete rule is Deny."), role: .error))
+        }
         guard denied.isEmpty else { return lines }
         for (entity, group) in cascaded.sorted(by: { $0.key < $1.key }) {
             let names = group.names.joined(separator: ", ")
             let more = group.count > group.names.count ? ", …" : ""
             lines.append(
                 TextPane.Line(
-                    sentence("Takes along \(CountedNoun.text(group.count, entity)): \(names)\(more)"), role: .warning))
+                    sentence("Also deletes \(CountedNoun.text(group.count, entity)): \(names)\(more)"), role: .warning))
         }
         lines += nullified.map { TextPane.Line($0.text, role: .warning) }
         return lines

@@ -29,7 +29,7 @@ extension StoreSession {
     /// - Throws: ``CommandError`` if the store cannot be opened there.
     func follow(to newURL: URL) throws {
         guard let store = stores.first, container.persistentStoreCoordinator.setURL(newURL, for: store) else {
-            throw CommandError.failure("the store cannot be opened at \(newURL.path); it is as it was")
+            throw CommandError.failure("cannot open the store at \(newURL.path); nothing was changed")
         }
         url = newURL
     }

@@ -64,9 +64,9 @@ nonisolated struct OpenProblem {
             return
         }
         if !manager.isWritableFile(atPath: url.path) {
-            text = sentence("\(url.path) is not writable: you may only read it")
+            text = sentence("\(url.path) is not writable; open it with --read-only")
         } else if !manager.isWritableFile(atPath: url.deletingLastPathComponent().path) {
-            text = sentence("the folder of \(url.path) is not writable, as changing a store needs")
+            text = sentence("the folder of \(url.path) is not writable; open the store with --read-only")
         } else {
             return nil
         }
