@@ -41,7 +41,7 @@ enum AttributeReading {
             if isNumber { throw mismatch(attribute) }
         default:
             throw ImportProblem(
-                reason: "cannot be given as text: the attribute is \(attribute.attributeType.editorName)")
+                reason: "cannot be read from text: the attribute is \(attribute.attributeType.editorName)")
         }
         switch attribute.attributeType {
         case .dateAttributeType:
@@ -63,7 +63,7 @@ enum AttributeReading {
         }
         if let exact = Decimal(string: text, locale: nil), let number = Number("\(exact)") { return number }
         throw ImportProblem(
-            reason: "is out of range: \(attribute.attributeType.editorName) goes from \(Number.min) to \(Number.max)")
+            reason: "is out of range: \(attribute.attributeType.editorName) must be \(Number.min) to \(Number.max)")
     }
 
     private static func double(_ text: String, _ attribute: NSAttributeDescription) throws -> Double {
@@ -91,7 +91,7 @@ enum AttributeReading {
         _ number: Number, _ attribute: NSAttributeDescription
     ) throws -> Number {
         if number.isFinite { return number }
-        throw ImportProblem(reason: "is out of range of a \(attribute.attributeType.editorName)")
+        throw ImportProblem(reason: "is out of range for \(attribute.attributeType.editorName)")
     }
 
     private static func decimal(_ text: String, _ attribute: NSAttributeDescription) throws -> NSDecimalNumber {
@@ -100,7 +100,7 @@ enum AttributeReading {
             DecimalDigits(text) == DecimalDigits("\(number)")
         else {
             throw ImportProblem(
-                reason: "is no Decimal without being rounded: one has 38 digits, and exponents from -128 to 127")
+                reason: "is too long for a Decimal: it has at most 38 digits and exponents from -128 to 127")
         }
         return NSDecimalNumber(decimal: number)
     }
@@ -120,7 +120,7 @@ enum AttributeReading {
         for (key, value) in members {
             guard let element = composite.elements.first(where: { $0.name == key }) else {
                 throw ImportProblem(
-                    reason: "has the key “\(key)”, but \(composite.name) has \(names(of: composite.elements))")
+                    reason: "has the unknown key “\(key)”. Keys of \(composite.name): \(names(of: composite.elements))")
             }
             do {
                 let slot = try slotValue(value, for: element)

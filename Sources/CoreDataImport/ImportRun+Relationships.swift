@@ -50,7 +50,7 @@ extension ImportRun {
         case .array(let members): values = members
         default:
             throw ImportProblem(
-                reason: #"is not a list: a to-many relationship wants ["…","…"]"#, isMalformed: true)
+                reason: #"is not a list: a to-many relationship needs ["…","…"]"#, isMalformed: true)
         }
         let old = object.toManyTargets(number)
         var seen: Set<ObjectIdentifier> = []
@@ -84,7 +84,7 @@ extension ImportRun {
         switch value {
         case .object(let fields): return try nested(value, fields, entity, rule, present: present)
         case .null, .array:
-            throw ImportProblem(value: value, reason: "names no \(entity.name ?? "record")")
+            throw ImportProblem(value: value, reason: "is not a \(entity.name ?? "record")")
         case .bool, .number, .string: return try named(value, entity, rule).map { ($0, false) }
         }
     }
@@ -121,7 +121,7 @@ extension ImportRun {
         }
         guard let key = rule.related, key.attributes.count == 1 else {
             let why = rule.related == nil ? "has no unique key" : "has a unique key of several attributes"
-            throw ImportProblem(reason: "names no \(entity.name ?? "record"): the entity \(why)", isMalformed: true)
+            throw ImportProblem(reason: "cannot be found: \(entity.name ?? "record") \(why)", isMalformed: true)
         }
         let attribute = key.attributes[0]
         let slot = try AttributeReading.slotValue(value, for: attribute)
@@ -131,7 +131,7 @@ extension ImportRun {
         case .ignored: return nil
         case .refused:
             throw ImportProblem(
-                reason: "names no \(entity.name ?? "record"): there is none whose \(attribute.name) is that")
+                reason: "not found: no \(entity.name ?? "record") has this \(attribute.name)")
         case .created:
             let object = try make(entity)
             if case .attribute(let place) = object.layout.place(of: attribute.name) {

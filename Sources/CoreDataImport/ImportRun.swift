@@ -84,7 +84,8 @@ struct ImportRun {
 
     private static func fields(of record: ImportValue) throws -> ImportFields {
         guard case .object(let fields) = record else {
-            throw ImportProblem(value: record, reason: "is no record: a record is an object { … }", isMalformed: true)
+            throw ImportProblem(
+                value: record, reason: "is not a record: a record is an object { … }", isMalformed: true)
         }
         return fields
     }
@@ -174,7 +175,7 @@ struct ImportRun {
 
     func make(_ entity: NSEntityDescription) throws -> NSManagedObject {
         if entity.isAbstract {
-            throw ImportProblem(reason: "cannot become a \(entity.name ?? "?"): the entity is abstract")
+            throw ImportProblem(reason: "cannot be imported: the entity \(entity.name ?? "?") is abstract")
         }
         return context.objectClass(of: entity).init(entity: entity, insertInto: context)
     }
@@ -184,7 +185,7 @@ struct ImportRun {
         let entity = plan.entity
         let names = entity.propertiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == key.lowercased() }
-        let hint = near.map { "did you mean \($0)?" } ?? "it has \(names.joined(separator: ", "))"
+        let hint = near.map { "did you mean \($0)?" } ?? "its properties: \(names.joined(separator: ", "))"
         throw ImportProblem(
             keyPath: key, reason: "\(entity.name ?? "?") has no property “\(key)”; \(hint)", isMalformed: true)
     }

@@ -91,7 +91,7 @@ public final class RecordImporter {
     public func importRecords(_ records: [[String: Any]], into entityName: String) throws -> ImportResult {
         let values = try records.enumerated().map { index, record in
             guard let value = ImportValue(record) else {
-                throw ImportProblem(reason: "holds a value that JSON has not").error(record: index)
+                throw ImportProblem(reason: "contains a value that JSON does not allow").error(record: index)
             }
             return value
         }

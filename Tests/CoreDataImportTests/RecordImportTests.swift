@@ -148,7 +148,7 @@ import Testing
         #expect(error?.record == 1 && error?.keyPath == "employer" && error?.value == .string("Nowhere"))
         #expect(
             error?.localizedDescription
-                == "record 2: employer: “Nowhere” names no Company: there is none whose name is that")
+                == "record 2: employer: “Nowhere” not found: no Company has this name")
         #expect((error as NSError?)?.code == CocoaError.Code.managedObjectValidation.rawValue)
         world.context.rollback()
         try world.take(json) { $0.missingDestinations = .ignored }
@@ -189,16 +189,16 @@ import Testing
         (#"[{"id": "x"}]"#, "record 1: personID: “x” is not a whole number"),
         (
             #"[{"id": 1, "level": 40000}]"#,
-            "record 1: level: 40000 is out of range: Integer 16 goes from -32768 to 32767"
+            "record 1: level: 40000 is out of range: Integer 16 must be -32768 to 32767"
         ),
         (#"[{"id": 1}, {"id": 2, "full_name": 5}]"#, "record 2: name: 5 is not a text"),
         (#"[{"id": 1, "born": "1815-12-10"}]"#, "record 1: born: “1815-12-10” is not a date of the form dd.MM.yyyy"),
         (#"[{"id": 1, "active": "perhaps"}]"#, "record 1: active: “perhaps” is not true or false"),
         (#"[{"id": 1, "company": {"name": 7}}]"#, "record 1: employer.name: 7 is not a text"),
-        (#"[{"id": 1, "company": ["a"]}]"#, "record 1: employer: a list names no Company"),
-        (#"[{"id": 1, "home": 5}]"#, "record 1: home: 5 names no Address: the entity has no unique key"),
+        (#"[{"id": 1, "company": ["a"]}]"#, "record 1: employer: a list is not a Company"),
+        (#"[{"id": 1, "home": 5}]"#, "record 1: home: 5 cannot be found: Address has no unique key"),
         (#"[{"id": 1, "friend_ids": 2}]"#, "record 1: friends: 2 is not a list"),
-        (#"[{"id": 1, "friend_ids": [[2]]}]"#, "record 1: friends: a list names no Person"),
+        (#"[{"id": 1, "friend_ids": [[2]]}]"#, "record 1: friends: a list is not a Person"),
     ]) func theErrorSaysRecordKeyValueAndReason(json: String, message: String) throws {
         let error = #expect(throws: RecordImportError.self) { try world.take(json) }
         #expect(error?.localizedDescription.hasPrefix(message) == true, "\(error?.localizedDescription ?? "")")
