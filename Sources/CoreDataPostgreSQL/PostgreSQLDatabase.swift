@@ -50,7 +50,7 @@
             guard connection.reportedSetting(name) != "on" else { return }
             try connection.run("SET \(name) = on")
             guard connection.reportedSetting(name) == "on" else {
-                throw PostgreSQLError(message: "the server does not take \(name) = on, which is needed")
+                throw PostgreSQLError(message: "the server refuses \(name) = on, which is required")
             }
         }
 
@@ -73,11 +73,13 @@
                 let connection = try Self.opened(settings)
                 guard connection.serverVersion >= Self.oldestVersion else {
                     throw PostgreSQLError(
-                        message: "the server is of version \(connection.serverVersion / 10_000); 15 or later is needed")
+                        message:
+                            "the server has PostgreSQL \(connection.serverVersion / 10_000); version 15 or later is required"
+                    )
                 }
                 guard connection.reportedSetting("server_encoding") == "UTF8" else {
                     let encoding = connection.reportedSetting("server_encoding") ?? "another"
-                    throw PostgreSQLError(message: "the database keeps texts in \(encoding); UTF8 is needed")
+                    throw PostgreSQLError(message: "the database has the encoding \(encoding); UTF8 is required")
                 }
                 try useStandardTexts(connection)
                 return PostgreSQLSession(connection)

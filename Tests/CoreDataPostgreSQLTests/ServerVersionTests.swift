@@ -73,7 +73,7 @@
             let found = try refusal(FalseServer(version: "14.9"))
             #expect(found?.code == 134080)
             let message = try #require(found?.localizedDescription)
-            #expect(message.hasSuffix("the server is of version 14; 15 or later is needed."), "\(message)")
+            #expect(message.hasSuffix("the server has PostgreSQL 14; version 15 or later is required."), "\(message)")
             #expect(message.hasPrefix("Cannot open the store postgresql://me@127.0.0.1:"))
         }
 
@@ -81,7 +81,7 @@
             let found = try refusal(FalseServer(version: "16.1", encoding: "LATIN1"))
             #expect(found?.code == 134080)
             let message = try #require(found?.localizedDescription)
-            #expect(message.hasSuffix("the database keeps texts in LATIN1; UTF8 is needed."), "\(message)")
+            #expect(message.hasSuffix("the database has the encoding LATIN1; UTF8 is required."), "\(message)")
         }
     }
 #endif
