@@ -82,7 +82,7 @@ import Testing
 
     @Test(arguments: [
         ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "there is Location, Match, Team, Venue"),
-        ("section wins:up", "“up” is none of year, month"), ("frobnicate", "unknown command “frobnicate”"),
+        ("section wins:up", "unknown “up”. Use year, month"), ("frobnicate", "unknown command “frobnicate”"),
         ("export", "file name missing"), ("export all.sqlite", "cannot export to .sqlite"),
         ("q now", "takes no other arguments"),
     ])

@@ -94,7 +94,7 @@ import Testing
         let mistakes = [
             ("Club", BrowserOptions(storeURL: url, entityName: "Club")),
             ("zone", BrowserOptions(storeURL: url, entityName: "Team", sectionKeyPath: "zone")),
-            ("does not parse", BrowserOptions(storeURL: url, entityName: "Team", predicate: "wins >")),
+            ("invalid predicate", BrowserOptions(storeURL: url, entityName: "Team", predicate: "wins >")),
             ("winz", BrowserOptions(storeURL: url, entityName: "Team", predicate: "winz > 3")),
         ]
         for (word, options) in mistakes {

@@ -47,7 +47,7 @@ import Testing
         #expect(driver.line(of: "Brazil").map { driver.lines[$0 + 1].contains("Germany") } == true, "\(driver.text)")
         let wrong = open(section: "firstAppearance:fortnight")
         #expect(wrong.browser.isFinished && wrong.browser.status == 2)
-        #expect(wrong.browser.lastWords?.contains("“fortnight” is none of year, month") == true)
+        #expect(wrong.browser.lastWords?.contains("unknown “fortnight”. Use year, month") == true)
     }
 
     @Test func aDateAsksForThePeriodAndTextsHaveLetters() {

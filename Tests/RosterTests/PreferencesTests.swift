@@ -87,7 +87,7 @@ import Testing
         ("[keys]\ndown = J\nup = J", "config:3: J is already bound to “down”"),
         ("[colors]\nheading = mauve", "config:2: “mauve” is not a colour"),
         ("[colors]\ntitle = red", "config:2: unknown key “title”. Valid keys: text, muted"),
-        ("[entity Team]\nsort = wins:up", "config:2: sort key “wins:up”: the direction is asc or desc"),
+        ("[entity Team]\nsort = wins:up", "config:2: sort key “wins:up”: the direction must be asc or desc"),
         ("[entity Team]\nformat wins = roman", "config:2: “roman” is not a format"),
         ("[entity Team]\nrows = 3", "config:2: unknown key “rows”. Valid keys: columns, section, sort, format KEY"),
     ])
@@ -213,7 +213,7 @@ import Testing
         #expect(outcome.errorLines.first?.hasPrefix("roster: config:2: Team has no property “winz”") == true)
         #expect(outcome.errorLines.last?.hasPrefix("roster: config:3: Team has no property “goals”") == true)
         let direction = try run(["config", sample.store], config: "[entity Team]\nsort = wins:up\n")
-        #expect(direction.errorLines == ["roster: config:2: sort key “wins:up”: the direction is asc or desc"])
+        #expect(direction.errorLines == ["roster: config:2: sort key “wins:up”: the direction must be asc or desc"])
     }
 }
 

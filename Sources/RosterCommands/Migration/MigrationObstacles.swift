@@ -79,10 +79,10 @@ struct MigrationObstacles {
         let keys = names.joined(separator: ", ")
         return count == 1
             ? sentence(
-                "1 value of \(source.name ?? "") would be in several records, and \(destination.name ?? "").\(keys) is unique"
+                "1 value of \(source.name ?? "") is in several records, but \(destination.name ?? "").\(keys) must be unique"
             )
             : sentence(
-                "\(count) values of \(source.name ?? "") would be in several records, and \(destination.name ?? "").\(keys) is unique"
+                "\(count) values of \(source.name ?? "") are in several records, but \(destination.name ?? "").\(keys) must be unique"
             )
     }
 

@@ -15,7 +15,7 @@ struct MigrationStep {
     var missingPolicies: [String] {
         let names = (mapping.entityMappings ?? []).compactMap(\.entityMigrationPolicyClassName)
         return Set(names).subtracting(["", "NSEntityMigrationPolicy"]).sorted().map {
-            "the step to \(destination.name) needs the migration policy \($0), which is a class of another program"
+            "the step to \(destination.name) needs the migration policy class \($0), which roster does not have"
         }
     }
 }
@@ -58,7 +58,7 @@ struct MigrationPath {
                     _ = try NSMappingModel.read(from: folder.appendingPathComponent(name))
                 } catch {
                     throw CommandError.failure(
-                        "\(CommandError.line(for: error)); it may decide how the records are migrated. Mend it or move it away"
+                        "\(CommandError.line(for: error)). This file may define the migration: repair it or move it away"
                     )
                 }
             }
@@ -82,7 +82,7 @@ struct MigrationPath {
                 source: source, destination: destination, mapping: mapping, isInferred: true, isInPlace: true)
         } catch {
             throw CommandError.failure(
-                "from \(source.name) to \(destination.name): \(CommandError.line(for: error)); put a mapping model (.cdm) into the folder of the model to define the step"
+                "cannot infer the step from \(source.name) to \(destination.name): \(CommandError.line(for: error)). Put a mapping model (.cdm) into the model's folder"
             )
         }
     }

@@ -55,12 +55,13 @@ struct MigrationPlanText {
         guard let file = plan.file else {
             return [
                 type == .postgreSQL
-                    ? "   no SQL: a store on a server is not migrated by a mapping model"
-                    : "   no SQL: the store is read and written as a whole"
+                    ? "   no SQL: a mapping model cannot migrate a store on a server"
+                    : "   no SQL: the whole file is rewritten"
             ]
         }
         let tables = file.tables.filter { $0.work != .kept }.map { "     " + text(of: $0) }
-        let heading = plan.step.isInPlace ? "   SQL:" : "   SQL of the new file, into which the records go one by one:"
+        let heading =
+            plan.step.isInPlace ? "   SQL:" : "   SQL of the new file, to which the records are copied one by one:"
         return (tables.isEmpty ? [] : ["   tables:"] + tables)
             + [heading] + file.statements.map { "     \($0);" }
     }
@@ -72,8 +73,8 @@ struct MigrationPlanText {
         let head =
             switch table.work {
             case .kept: "= \(name)\(rows)"
-            case .altered: "~ \(name)\(rows), altered, rows stay where they are"
-            case .moved: "~ \(name)\(rows), rebuilt, rows are moved"
+            case .altered: "~ \(name)\(rows), altered in place"
+            case .moved: "~ \(name)\(rows), rebuilt, rows are copied"
             case .made: "+ \(name)"
             case .dropped: "− \(name)\(rows)"
             }

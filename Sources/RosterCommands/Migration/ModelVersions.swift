@@ -24,7 +24,7 @@ struct ModelVersions {
         folders = [url.deletingLastPathComponent()] + (isBundle ? [url] : [])
         guard isBundle else {
             guard wanted == nil else {
-                throw CommandError.misuse("\(path) is one version of a model: leave out “:\(wanted ?? "")”")
+                throw CommandError.misuse("\(path) contains only one model version: omit “:\(wanted ?? "")”")
             }
             all = [ModelVersion(name: Self.name(url), model: current)]
             destination = all[0]
@@ -35,7 +35,9 @@ struct ModelVersions {
         }
         let known = all.map(\.name).joined(separator: ", ")
         let found = all.last { version in wanted.map { version.name == $0 } ?? (version.model == current) }
-        guard let found else { throw CommandError.misuse("\(path) has no version “\(wanted ?? "")”; it has: \(known)") }
+        guard let found else {
+            throw CommandError.misuse("\(path) has no version “\(wanted ?? "")”. Its versions: \(known)")
+        }
         destination = found
     }
 

@@ -54,6 +54,6 @@ enum EditValidation {
                 object.value(forKey: attribute.name).map { NSPredicate(format: "%K == %@", attribute.name, $0) }
             })
         guard try context.fetch(request).contains(where: { $0 !== object }) else { return }
-        throw CommandError.failure("there is a \(object.entity.name ?? "record") \(RecordLabel.shown(object)) already")
+        throw CommandError.failure("\(object.entity.name ?? "record") \(RecordLabel.shown(object)) already exists")
     }
 }

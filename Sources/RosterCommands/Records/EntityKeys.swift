@@ -17,11 +17,13 @@ package enum EntityKeys {
             guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
                 let destination = relationship.destinationEntity
             else {
-                throw CommandError.misuse("“\(keyPath)”: \(key) is not a to-one relationship, so nothing can follow it")
+                throw CommandError.misuse(
+                    "invalid key path “\(keyPath)”: only a to-one relationship can precede a dot, and \(key) is not one"
+                )
             }
             current = destination
         }
-        throw CommandError.misuse("a key is empty")
+        throw CommandError.misuse("a key is empty: write KEY,KEY,…")
     }
 
     /// The attribute at the end of `keyPath`.
@@ -33,12 +35,12 @@ package enum EntityKeys {
         guard let attribute = try property(at: keyPath, of: entity) as? NSAttributeDescription else {
             let refusal = "cannot " + purpose
             throw CommandError.misuse(
-                "\(tr(refusal)) “\(keyPath)”: it is a relationship; name an attribute beyond it")
+                "\(tr(refusal)) “\(keyPath)”: it is a relationship. Add an attribute, such as \(keyPath).name")
         }
         return attribute
     }
 
-    /// The message for an unknown key: `Team has no property “winz”; it has bestFinish, draws, …`
+    /// The message for an unknown key: `Team has no property “winz”; its properties: bestFinish, draws, …`
     package static func unknown(_ key: String, of entity: NSEntityDescription) -> String {
         let names = entity.propertiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == key.lowercased() }
@@ -49,12 +51,12 @@ package enum EntityKeys {
     /// Greatest number of names in a message.
     private static let greatestCount = 24
 
-    /// `it has bestFinish, draws, …`. If there are too many, only those similar to the key, or the first ones.
+    /// `its properties: bestFinish, draws, …`. If there are too many, only those similar to the key, or the first ones.
     private static func known(_ names: [String], near key: String) -> String {
-        guard names.count > greatestCount else { return sentence("it has \(names.joined(separator: ", "))") }
+        guard names.count > greatestCount else { return sentence("its properties: \(names.joined(separator: ", "))") }
         let key = key.lowercased()
         let alike = names.filter { !key.isEmpty && ($0.lowercased().contains(key) || key.contains($0.lowercased())) }
         let shown = (alike.isEmpty ? names : alike).prefix(8)
-        return sentence("it has \(shown.joined(separator: ", ")) and \(names.count - shown.count) more")
+        return sentence("its properties: \(shown.joined(separator: ", ")) and \(names.count - shown.count) more")
     }
 }

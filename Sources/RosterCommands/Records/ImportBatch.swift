@@ -68,7 +68,7 @@ final class ImportBatch {
         if records.count == 1 { return places[0].failure(CommandError.line(for: error)) }
         return places[0].failure(
             sentence(
-                "the transaction of \(records.count) records beginning here was refused: \(CommandError.line(for: error))"
+                "cannot save the \(records.count) records from this one on: \(CommandError.line(for: error))"
             ))
     }
 }

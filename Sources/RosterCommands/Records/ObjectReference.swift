@@ -17,7 +17,7 @@ enum ObjectReference {
         if isMisnumbered(text, in: context) { throw CommandError.misuse("“\(text)” \(misnumbered)") }
         guard let colon = text.firstIndex(of: ":") else {
             throw CommandError.misuse(
-                "“\(text)” names no record: write a URI x-coredata://…, Entity/p12 or Entity:KEY")
+                "“\(text)” is not a record: write a URI x-coredata://…, Entity/p12 or Entity:VALUE")
         }
         let entity = try session.entity(named: String(text[..<colon]))
         let key = JSONValue.string(String(text[text.index(after: colon)...]))
@@ -39,7 +39,7 @@ enum ObjectReference {
     }
 
     /// The message for such a text.
-    static var misnumbered: String { tr("is not a record: their numbers go from p1 to p9223372036854775807") }
+    static var misnumbered: String { tr("is not a record: use numbers from p1 to p9223372036854775807") }
 
     /// The URI that `text` is or is short for; `nil` for another form.
     static func uri(_ text: String, in context: NSManagedObjectContext) -> URL? {

@@ -40,7 +40,8 @@ enum FieldGrouping {
             guard fields[group].value == .null else {
                 throw FieldProblem(
                     key: field.key, value: field.value,
-                    reason: sentence("conflicts with the keys that begin with “\(field.key).”"))
+                    reason: sentence(
+                        "conflicts with keys that begin with “\(field.key).”: use either this key or those"))
             }
             surplus.insert(group)
         }

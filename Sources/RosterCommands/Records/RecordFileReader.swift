@@ -63,7 +63,7 @@ final class RecordFileReader {
                     return try RecordFileReader.hasEscapesOnly(path, interruption)
                 })
             (source, first) = try Self.delimited(reader, bytes, key)
-        case .table: throw CommandError.misuse("a table cannot be read: the format is json, csv or tsv")
+        case .table: throw CommandError.misuse("cannot read the format table: use json, csv or tsv")
         }
         if case .delimited = source { hasLineOfKeys = first == nil } else { hasLineOfKeys = false }
         if case .jsonArray(let parser) = source, parser.take("]") {
@@ -132,7 +132,7 @@ final class RecordFileReader {
                 try checkEnd(parser)
             } else if !parser.take(",") {
                 if parser.nextMark() == nil { throw parser.error("the text ends inside the array") }
-                throw parser.error("“,” or “]” should follow")
+                throw parser.error("expected “,” or “]”")
             }
             return record
         case .jsonObjects(let parser):
@@ -165,7 +165,7 @@ final class RecordFileReader {
 
     private func checkEnd(_ parser: JSONParser) throws {
         guard parser.nextMark() == nil else {
-            throw CommandError.failure("\(bytes.name):\(bytes.line): there is text after the end of the array")
+            throw CommandError.failure("\(bytes.name):\(bytes.line): unexpected text after the end of the array")
         }
     }
 
@@ -179,7 +179,7 @@ final class RecordFileReader {
     private static func separator(_ delimiter: Character) throws -> UInt8 {
         guard let byte = delimiter.asciiValue, ![0x0A, 0x0D, 0x22, 0x5C].contains(byte) else {
             throw CommandError.misuse(
-                "--delimiter is one ASCII character, and no line break, quotation mark or backslash")
+                "--delimiter must be an ASCII character other than a line break, quotation mark or backslash")
         }
         return byte
     }
@@ -192,16 +192,17 @@ final class RecordFileReader {
             guard let names = try reader.next() else { return (.delimited(reader, keys: []), nil) }
             let keys = names.compactMap { $0 }.filter { !$0.isEmpty }
             guard keys.count == names.count else {
-                throw CommandError.failure("\(bytes.name):1: a key is empty: the first line names the keys")
+                throw CommandError.failure("\(bytes.name):1: empty key: the first line must name the keys")
             }
             if keys.count == 1, let other = [";", "\t", "|"].first(where: { keys[0].contains($0) }) {
                 let name = other == "\t" ? "tab" : other
                 throw CommandError.failure(
-                    "\(bytes.name):1: the first line has one field, “\(keys[0])”: --delimiter '\(name)' separates it")
+                    "\(bytes.name):1: the first line has only one field, “\(keys[0])”. Split it with --delimiter '\(name)'"
+                )
             }
             var known: Set<String> = []
             if let twice = keys.first(where: { !known.insert($0).inserted }) {
-                throw CommandError.failure("\(bytes.name):1: the key “\(twice)” occurs twice")
+                throw CommandError.failure("\(bytes.name):1: duplicate key “\(twice)”")
             }
             if let key, keys.count == 1, Double(keys[0])?.isFinite == true {
                 return (.delimited(reader, keys: [key]), keys[0])

@@ -51,7 +51,7 @@ enum RecordImporting {
         return .object(fields)
     }
 
-    private static var listWanted: String { tr("is not a list: a to-many relationship wants [\"…\",\"…\"]") }
+    private static var listWanted: String { tr("is not a list: a to-many relationship needs [\"…\",\"…\"]") }
 }
 
 extension FieldProblem {

@@ -13,10 +13,11 @@ struct ReferenceResolver {
     func object(named value: JSONValue, of entity: NSEntityDescription) throws -> NSManagedObject {
         guard let key = UniqueKey(of: entity)?.single else {
             throw ValueProblem(
-                reason: sentence("names no \(entity.name ?? "record"): the entity has no unique key, so give its URI"))
+                reason: sentence(
+                    "cannot be found: \(entity.name ?? "record") has no unique key. Give the URI of the record"))
         }
         guard let wanted = try ValueParser.value(from: value, for: key) else {
-            throw ValueProblem(reason: sentence("names no \(entity.name ?? "record")"))
+            throw ValueProblem(reason: sentence("is not a \(entity.name ?? "record")"))
         }
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
@@ -24,7 +25,7 @@ struct ReferenceResolver {
         request.predicate = NSPredicate(format: "%K == %@", key.name, wanted)
         guard let object = try context.fetch(request).first else {
             throw ValueProblem(
-                reason: sentence("names no \(entity.name ?? "record"): there is none whose \(key.name) is that"))
+                reason: sentence("not found: no \(entity.name ?? "record") has this \(key.name)"))
         }
         return object
     }
@@ -39,7 +40,7 @@ struct ReferenceResolver {
             throw ValueProblem(reason: sentence("is a \(id.entity.name ?? "?"), not a \(entity.name ?? "?")"))
         }
         guard let object = try? context.existingObject(with: id) else {
-            throw ValueProblem(reason: tr("names no record: it may have been deleted"))
+            throw ValueProblem(reason: tr("not found: the record may have been deleted"))
         }
         return object
     }

@@ -71,14 +71,14 @@ struct UnreadableValues {
         let lines = [
             firstInFile.map {
                 inFiles.count == 1
-                    ? sentence("1 value is missing, whose file cannot be read: \($0)")
-                    : sentence("\(inFiles.count) values are missing, whose files cannot be read: the first is \($0)")
+                    ? sentence("1 value is missing because its file cannot be read: \($0)")
+                    : sentence("\(inFiles.count) values are missing because their files cannot be read. First: \($0)")
             },
             firstUncoded.map {
                 uncoded.count == 1
-                    ? sentence("1 value is missing, whose class or transformer is not here: \($0)")
+                    ? sentence("1 value is missing because roster lacks its class or transformer: \($0)")
                     : sentence(
-                        "\(uncoded.count) values are missing, whose classes or transformers are not here: the first is \($0)"
+                        "\(uncoded.count) values are missing because roster lacks their classes or transformers. First: \($0)"
                     )
             },
         ].compactMap(\.self)

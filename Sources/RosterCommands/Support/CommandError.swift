@@ -65,6 +65,6 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
         let names = conflicts.prefix(3).map { RecordLabel.short($0.sourceObject) }.joined(separator: ", ")
         let rest = conflicts.count - 3
         let records = rest > 0 ? names + " " + sentence("and \(rest) more") : names
-        return sentence("another program changed \(records) at the same time, and this was not saved: try again")
+        return sentence("not saved: another program changed \(records) at the same time. Try again")
     }
 }

@@ -14,13 +14,13 @@ package struct OutputPlace {
     package init(_ path: String, readingFrom input: String? = nil) throws {
         self.path = FileWriting.target(of: path)
         if let input, FileWriting.areSame(self.path, try StorePlace(input).url.path) {
-            throw CommandError.failure("cannot write \(path): the command reads this file; name another one")
+            throw CommandError.failure("cannot write \(path): it is also the input. Name another file")
         }
         if Self.isStore(self.path) {
-            throw CommandError.failure("cannot write \(path): it is a store; name another file")
+            throw CommandError.failure("cannot write \(path): it is a store. Name another file")
         }
         if let store = Self.owner(of: self.path) {
-            throw CommandError.failure("cannot write \(path): it belongs to the store \(store); name another file")
+            throw CommandError.failure("cannot write \(path): it belongs to the store \(store). Name another file")
         }
     }
 

@@ -9,7 +9,7 @@ package enum PredicateText {
         do {
             predicate = try NSPredicate.parse(format: text)
         } catch {
-            throw CommandError.misuse("the predicate “\(text)” does not parse: \(CommandError.line(for: error))")
+            throw CommandError.misuse("invalid predicate “\(text)”: \(CommandError.line(for: error))")
         }
         try check(predicate, entity)
         return predicate

@@ -14,9 +14,9 @@ enum SavedReport {
             try body()
         } catch let error as CommandError where isSaved {
             switch what {
-            case .changes: throw CommandError.failure("the changes are saved, but \(error.message)")
-            case .copy: throw CommandError.failure("the copy is made, but \(error.message)")
-            case .store: throw CommandError.failure("the store is made, but \(error.message)")
+            case .changes: throw CommandError.failure("saved the changes, but \(error.message)")
+            case .copy: throw CommandError.failure("made the copy, but \(error.message)")
+            case .store: throw CommandError.failure("created the store, but \(error.message)")
             }
         }
     }

@@ -21,7 +21,7 @@ public struct StoreLocation: Sendable {
         guard !text.isEmpty else { throw CommandError.misuse("the path of the store is empty") }
         guard text.contains("://") || text.hasPrefix("file:") else { return URL(fileURLWithPath: text) }
         guard let url = URL(string: text), url.isFileURL else {
-            throw CommandError.misuse("“\(text)” is not a file: a store is a path or a file URL")
+            throw CommandError.misuse("“\(text)” is not a store: give a path, a file URL or a postgresql:// URL")
         }
         return url
     }

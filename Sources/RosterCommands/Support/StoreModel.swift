@@ -16,7 +16,7 @@ enum StoreModel {
         let url = try StorePlace(path).url
         guard url.isFileURL else { return try model(inStoreAt: url, in: surroundings) }
         guard FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError.failure("nothing at \(url.path)")
+            throw CommandError.failure("no file at \(url.path)")
         }
         switch url.pathExtension {
         case "xcdatamodeld", "xcdatamodel", "momd", "mom": return try model(atPath: url.path)
@@ -48,11 +48,11 @@ enum StoreModel {
                 // Throws the error for a file that is not a store.
                 _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: url)
                 throw CommandError.misuse(
-                    "\(url.path) keeps no model of its own: name the one that it was written with (--model)")
+                    "\(url.path) contains no model: name its model with --model FILE")
             }
             let model = try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
             surroundings.note(
-                "\(url.path) keeps no model of its own: this one is inferred from its tables, and can only be read with"
+                "\(url.path) contains no model: using one inferred from its tables, read-only"
             )
             for line in model.inferenceNotes { surroundings.note(VisibleText.shown(line)) }
             return model

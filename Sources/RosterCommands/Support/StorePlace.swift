@@ -26,7 +26,7 @@ public struct StorePlace: Sendable {
         // The message omits the text, which may contain a password.
         guard let url = URL(string: text) else {
             throw CommandError.misuse(
-                "the URL of the server cannot be read: it is postgresql://USER@HOST/DATABASE?schema=NAME, with %XX for characters that mean something in a URL"
+                "invalid server URL: write postgresql://USER@HOST/DATABASE?schema=NAME, with special characters as %XX"
             )
         }
         self.init(url: url)
@@ -100,17 +100,17 @@ public struct StorePlace: Sendable {
     public func checkThatItIsFree() throws {
         guard isOnServer else {
             guard !FileManager.default.fileExists(atPath: url.path) else {
-                throw CommandError.failure("there is something at \(url.path) already")
+                throw CommandError.failure("\(url.path) already exists")
             }
             if let store = OutputPlace.owner(of: FileWriting.target(of: url.path)) {
                 throw CommandError.failure(
-                    "cannot write \(url.path): it belongs to the store \(store); name another file")
+                    "cannot write \(url.path): it belongs to the store \(store). Name another file")
             }
             return
         }
         do {
             _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: url)
         } catch let error as CocoaError where error.code.rawValue == 260 { return }
-        throw CommandError.failure("there is a store at \(name) already")
+        throw CommandError.failure("a store already exists at \(name)")
     }
 }

@@ -65,7 +65,7 @@ final class StoreSession {
         if let entity = model.entitiesByName[name] { return entity }
         let names = model.entitiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == name.lowercased() }
-        let all = names.isEmpty ? tr("it has none") : sentence("it has \(names.joined(separator: ", "))")
+        let all = names.isEmpty ? tr("the model is empty") : sentence("its entities: \(names.joined(separator: ", "))")
         let hint = near.map { sentence("did you mean \($0)?") } ?? all
         throw CommandError.misuse("the model has no entity “\(name)”; \(hint)")
     }

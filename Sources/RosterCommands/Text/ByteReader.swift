@@ -101,7 +101,7 @@ final class ByteReader {
         case (0, 1...), (1..., 0):
             let name = buffer[position] == 0 ? "UTF-16BE" : "UTF-16LE"
             throw CommandError.failure(
-                "\(self.name): the text is \(name) without a byte order mark: convert it with iconv -f \(name) -t UTF-8"
+                "cannot read \(self.name): it is \(name) without a byte order mark. Convert it with iconv -f \(name) -t UTF-8"
             )
         default: break
         }
@@ -124,7 +124,8 @@ final class ByteReader {
     private func endOversizedRecord() {
         guard failure == nil else { return }
         failure = .failure(
-            "\(name):\(lastLine): a record is longer than \(greatestRecord >> 20) MiB: does it lack its end?")
+            "\(name):\(lastLine): a record is longer than \(greatestRecord >> 20) MiB; its closing quote or bracket may be missing"
+        )
         (position, limit) = (0, 0)
     }
 

@@ -105,7 +105,9 @@ final class DelimitedReader {
         var content: [UInt8] = []
         guard bytes.peek() == 0x22 else {
             while let byte = bytes.peek(), byte != separator, byte != 0x0A, byte != 0x0D {
-                if byte == 0x22 { throw error("quotation mark inside a field that does not begin with one") }
+                if byte == 0x22 {
+                    throw error("unexpected quotation mark: quote the whole field and double quotation marks in it")
+                }
                 content.append(byte)
                 _ = bytes.next()
             }
@@ -120,13 +122,13 @@ final class DelimitedReader {
             guard bytes.peek() == 0x22 else {
                 switch bytes.peek() {
                 case nil, separator, 0x0A, 0x0D: return try text(content)
-                default: throw error("text after the closing quotation mark of a field")
+                default: throw error("unexpected text after the closing quotation mark of a field")
                 }
             }
             content.append(0x22)
             _ = bytes.next()
         }
-        throw error("the text ends inside a quoted field")
+        throw error("missing closing quotation mark: the text ends inside a field")
     }
 
     private func tabField() throws -> String? {
@@ -145,7 +147,7 @@ final class DelimitedReader {
             case UInt8(ascii: "N") where content.isEmpty:
                 switch bytes.peek() {
                 case nil, separator, 0x0A, 0x0D: return nil
-                default: throw error("text after \\N, which is NULL; write \\\\N for a backslash and an N")
+                default: throw error("unexpected text after \\N, which means NULL; write \\\\N for a backslash and N")
                 }
             default: throw error("unknown escape; write \\\\ for a backslash")
             }

@@ -19,7 +19,7 @@ struct JSONParser {
     static func value(of text: String) throws -> JSONValue {
         let parser = JSONParser(ByteReader(Array(text.utf8), name: "the text"))
         let value = try parser.value()
-        guard parser.nextMark() == nil else { throw parser.error("something follows the value") }
+        guard parser.nextMark() == nil else { throw parser.error("unexpected text after the value") }
         return value
     }
 
@@ -48,8 +48,8 @@ struct JSONParser {
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
         case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte): return .number(try number())
-        case nil: throw error("the text ends where a value should be")
-        case let byte?: throw error("unexpected \(Self.quoted(byte)) where a value should be")
+        case nil: throw error("expected a value, found the end of the text")
+        case let byte?: throw error("expected a value, found \(Self.quoted(byte))")
         }
     }
 
@@ -71,7 +71,7 @@ struct JSONParser {
         repeat {
             guard nextMark() == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
             let key = try string()
-            guard known.insert(key).inserted else { throw errorBefore("the key “\(key)” occurs twice") }
+            guard known.insert(key).inserted else { throw errorBefore("duplicate key “\(key)”") }
             guard take(":") else { throw unexpected("“:” after the key “\(key)”") }
             members.append((key, try value(depth: depth + 1)))
         } while take(",")
@@ -162,13 +162,13 @@ struct JSONParser {
         var code = try hexadecimal()
         if (0xD800..<0xDC00).contains(code) {
             guard bytes.next() == UInt8(ascii: "\\"), bytes.next() == UInt8(ascii: "u") else {
-                throw error("half a surrogate pair in a text")
+                throw error("incomplete surrogate pair in a text")
             }
             let low = try hexadecimal()
-            guard (0xDC00..<0xE000).contains(low) else { throw error("half a surrogate pair in a text") }
+            guard (0xDC00..<0xE000).contains(low) else { throw error("incomplete surrogate pair in a text") }
             code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
         }
-        guard let scalar = Unicode.Scalar(code) else { throw error("half a surrogate pair in a text") }
+        guard let scalar = Unicode.Scalar(code) else { throw error("incomplete surrogate pair in a text") }
         return scalar
     }
 
@@ -176,7 +176,7 @@ struct JSONParser {
         var code: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = bytes.next(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw error("\\u wants four hexadecimal digits")
+                throw error("\\u needs four hexadecimal digits")
             }
             code = code << 4 | UInt32(digit)
         }
@@ -185,8 +185,8 @@ struct JSONParser {
 
     private func unexpected(_ what: Sentence) -> SyntaxError {
         let wanted = sentence(what)
-        guard let byte = nextMark() else { return error("the text ends where \(wanted) should be") }
-        return error("unexpected \(Self.quoted(byte)) where \(wanted) should be")
+        guard let byte = nextMark() else { return error("expected \(wanted), found the end of the text") }
+        return error("expected \(wanted), found \(Self.quoted(byte))")
     }
 
     private static func quoted(_ byte: UInt8) -> String {

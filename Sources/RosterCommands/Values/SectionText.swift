@@ -46,7 +46,7 @@ package enum SectionText {
             case "last": section = section.missing(.last)
             default:
                 throw CommandError.misuse(
-                    "section “\(text)”: “\(word)” is none of year, month, week, day, letter, bucket(SIZE), value, desc, last"
+                    "section “\(text)”: unknown “\(word)”. Use year, month, week, day, letter, bucket(SIZE), value, desc or last"
                 )
             }
         }
@@ -71,7 +71,7 @@ package enum SectionText {
             guard word.hasPrefix("bucket(") else { return nil }
             guard word.hasSuffix(")"), let size = Decimal(string: String(word.dropFirst(7).dropLast()), locale: nil),
                 size > 0, Double(word.dropFirst(7).dropLast()) != nil
-            else { throw CommandError.misuse("“\(word)”: write bucket(SIZE) with a number greater than 0") }
+            else { throw CommandError.misuse("invalid “\(word)”: write bucket(SIZE) with a number greater than 0") }
             return .bucket(keyPath, size: size)
         }
     }

@@ -26,7 +26,7 @@ public struct SortKey: Equatable, Sendable {
             switch pieces.count == 1 ? "asc" : pieces[1].lowercased() {
             case "asc", "ascending": return SortKey(keyPath: key)
             case "desc", "descending": return SortKey(keyPath: key, ascending: false)
-            default: throw CommandError.misuse("sort key “\(part)”: the direction is asc or desc")
+            default: throw CommandError.misuse("sort key “\(part)”: the direction must be asc or desc")
             }
         }
     }

@@ -24,27 +24,27 @@ public struct CheckCommand {
     public func run(in surroundings: CommandSurroundings) throws {
         let findings = try self.findings(in: surroundings)
         guard !findings.isEmpty else {
-            return try end("nothing is wrong in \(try StorePlace(store.store).name)", surroundings)
+            return try end("found no damage in \(try StorePlace(store.store).name)", surroundings)
         }
         for finding in findings { try print(finding, in: surroundings) }
         try surroundings.output.flush()
         let repairable = findings.count { $0.isRepairable }
         guard repairs, repairable > 0 else {
             let hint =
-                repairable == 0 ? "" : sentence("; --repair sets \(repairable) of them right, and keeps a copy")
+                repairable == 0 ? "" : sentence("; --repair can repair \(repairable) of them and keeps a copy")
             throw CommandError.failure("\(Self.count(findings.count)) in \(try StorePlace(store.store).name)\(hint)")
         }
         let copy = try StoreCopies.keepCopy(of: store.storeURL(), suffix: "before-repair")
         let session = try StoreSession(store, for: .writing, in: surroundings)
         let repaired = try session.coordinator.persistentStores.flatMap(session.coordinator.repair)
         try session.close()
-        try end("set \(Self.count(repaired.count)) right; \(copy.path) is the store as it was", surroundings)
+        try end("repaired \(Self.count(repaired.count)); \(copy.path) is a copy from before the repair", surroundings)
         let left = try self.findings(in: surroundings)
         guard left.isEmpty else {
             let (name, first) = (try StorePlace(store.store).name, left[0].message)
             throw left.count == 1
-                ? CommandError.failure("1 finding stays in \(name): \(first)")
-                : CommandError.failure("\(left.count) findings stay in \(name): \(first)")
+                ? CommandError.failure("could not repair 1 finding in \(name): \(first)")
+                : CommandError.failure("could not repair \(left.count) findings in \(name). First: \(first)")
         }
     }
 

@@ -76,7 +76,7 @@ public struct CopyCommand {
                 do { return try copy(source, to: place, surroundings) } catch is ChangedMeanwhile {}
             }
             throw CommandError.failure(
-                "\(original.name) was changed each time while it was copied, and no copy is there: copy it while no program writes"
+                "not copied: other programs kept changing \(original.name). Copy it while no program writes to it"
             )
         }
         let making = StoreInMaking(
@@ -131,7 +131,7 @@ public struct CopyCommand {
         _ original: [ContentChecksum.Entity], _ copied: [ContentChecksum.Entity]
     ) -> CommandError {
         guard let (entity, copy) = zip(original, copied).first(where: { $0 != $1 }) else {
-            return .failure("the copy has other entities; it was removed")
+            return .failure("the copy has different entities and was removed")
         }
         return .failure(
             "the copy differs in \(entity.name): \(entity.count) records with checksum \(String(entity.checksum, radix: 16)) became \(copy.count) with \(String(copy.checksum, radix: 16)); it was removed"

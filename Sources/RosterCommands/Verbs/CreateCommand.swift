@@ -40,6 +40,6 @@ public struct CreateCommand {
         }
         let whole = model.entities.filter { $0.superentity == nil && hasConstraints($0) }.compactMap(\.name).sorted()
         guard !whole.isEmpty else { return "" }
-        return "; not divided, for their unique values: \(whole.joined(separator: ", "))"
+        return "; not partitioned because they have unique values: \(whole.joined(separator: ", "))"
     }
 }

@@ -46,7 +46,7 @@ public struct DeleteCommand {
             try SavedReport.telling(!isDryRun) {
                 try recorder.release()
                 if format == .table {
-                    let taken = others.isEmpty ? "" : ", and \(others.count) that belonged to them"
+                    let taken = others.isEmpty ? "" : ", and \(others.count) related ones by delete rules"
                     try surroundings.output.write("\(type) \(objects.count)\(taken)\n")
                 }
                 try surroundings.output.flush()

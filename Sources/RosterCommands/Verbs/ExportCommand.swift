@@ -105,14 +105,14 @@ public struct ExportCommand: Sendable {
         let name = entity.name ?? ""
         var texts = ColumnChoice.orders(leftOutOf: entity).map { relationship in
             sentence(
-                "the order of \(name).\(relationship) is not in it; --columns with \(relationship) and the key writes it"
+                "the export lacks the order of \(name).\(relationship); add it with --columns, naming \(relationship) and the key"
             )
         }
         if ofSubentities > 0 {
             let them = ofSubentities == 1 ? tr("1 record is") : sentence("\(ofSubentities) records are")
             texts.append(
                 sentence(
-                    "\(them) of entities below \(name): what only these have is not in it, and an import makes them records of \(name); export each by its name"
+                    "\(them) of subentities of \(name): the export lacks properties that only these have. Export each subentity by its name"
                 ))
         }
         return texts

@@ -18,7 +18,7 @@ public struct HistoryCommand {
                 self = .date(date)
             } else {
                 throw CommandError.misuse(
-                    "“\(text)” is neither the number of a transaction nor a date like 2026-07-01T12:00:00Z")
+                    "“\(text)” is neither a transaction number nor a date such as 2026-07-01T12:00:00Z")
             }
         }
     }
@@ -128,7 +128,7 @@ public struct HistoryCommand {
         request.resultType = .transactionsOnly
         let result = try session.context.execute(request) as? NSPersistentHistoryResult
         guard let first = (result?.result as? [NSPersistentHistoryTransaction])?.first else {
-            throw CommandError.failure("the history has no transaction \(number) or later: nothing was removed")
+            throw CommandError.failure("the history has no transaction \(number) or later; nothing was deleted")
         }
         return .deleteHistory(before: first)
     }

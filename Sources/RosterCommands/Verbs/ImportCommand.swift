@@ -40,11 +40,13 @@ public struct ImportCommand: Sendable {
     ///   records.
     @discardableResult
     public func run(in surroundings: CommandSurroundings) throws -> Counts {
-        guard batchSize > 0 else { throw CommandError.misuse("a batch has at least one record") }
+        guard batchSize > 0 else { throw CommandError.misuse("--batch must be at least 1") }
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         let counts = try session.perform {
             let entity = try session.entity(named: entity)
-            if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }
+            if entity.isAbstract {
+                throw CommandError.misuse("\(entity.name ?? "") is abstract; name one of its subentities")
+            }
             let reader = try RecordFileReader(
                 path: file, format: format, delimiter: delimiter, interruption: surroundings.interruption)
             return try Self.importRecords(
@@ -106,8 +108,8 @@ public struct ImportCommand: Sendable {
                 isDryRun || counts.total == 0
                 ? tr("nothing was imported")
                 : counts.total == 1
-                    ? tr("1 record was imported before that")
-                    : sentence("\(counts.total) records were imported before that")
+                    ? tr("1 record was imported before")
+                    : sentence("\(counts.total) records were imported before")
             let kind = (error as? CommandError)?.kind ?? .failure
             let line = CommandError.line(for: error)
             throw CommandError(

@@ -32,7 +32,9 @@ public struct InsertCommand {
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
-            if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }
+            if entity.isAbstract {
+                throw CommandError.misuse("\(entity.name ?? "") is abstract; name one of its subentities")
+            }
             let object = NSManagedObject.make(entity, in: session.context)
             try AssignmentApplier(context: session.context).apply(assignments, to: object)
             let differences = ChangeReport.differences(of: object)

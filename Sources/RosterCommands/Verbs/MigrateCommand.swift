@@ -31,7 +31,7 @@ public struct MigrateCommand {
     /// - Throws: ``CommandError``, or an error of the framework; the store is then unchanged.
     public func run(in surroundings: CommandSurroundings) throws {
         guard [.table, .json].contains(format) else {
-            throw CommandError.misuse("migrate prints its plan as table or json, not as \(format.rawValue)")
+            throw CommandError.misuse("--format of migrate must be table or json, not \(format.rawValue)")
         }
         let given = try StorePlace(store.store)
         // Replaces the target of a link, not the link.
@@ -48,10 +48,10 @@ public struct MigrateCommand {
             if !isDryRun, place.type == .sqlite {
                 do { try open(url, versions.destination.model) } catch {
                     surroundings.note(
-                        "cannot remove what a killed migration may have left: \(CommandError.line(for: error))")
+                        "cannot remove files of an interrupted migration: \(CommandError.line(for: error))")
                 }
             }
-            return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
+            return try write("\(place.name) already has version \(versions.destination.name)", surroundings)
         }
         let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(place, surroundings)
         var steps = try MigrationPath(versions: versions).steps(from: source)
@@ -67,7 +67,7 @@ public struct MigrateCommand {
         }
         try migrate(url, steps, surroundings)
         try SavedReport.telling(true) {
-            try write("\(place.name) is of version \(versions.destination.name) now", surroundings)
+            try write("migrated \(place.name) to version \(versions.destination.name)", surroundings)
         }
     }
 
@@ -81,7 +81,7 @@ public struct MigrateCommand {
     private func storesOwnModel(_ place: StorePlace, _ surroundings: CommandSurroundings) throws -> ModelVersion {
         guard [.sqlite, .postgreSQL].contains(place.type) else {
             throw CommandError.failure(
-                "\(place.name) was written with none of the versions of \(destination), and keeps no model of its own")
+                "cannot migrate \(place.name): it contains no model, and no version of \(destination) fits it")
         }
         let location = StoreLocation(store: store.store)
         return ModelVersion(name: "the store's own model", model: try StoreModel.model(for: location, in: surroundings))
@@ -175,14 +175,14 @@ public struct MigrateCommand {
             do { try StoreCopies.replace(url, with: backup) } catch {
                 isNeeded = true
                 throw CommandError.failure(
-                    "\(url.path) was not migrated: \(reason); the store as it was is \(backup.path), and could not be put back: \(CommandError.line(for: error))"
+                    "\(url.path) was not migrated: \(reason). Cannot put back the original \(backup.path): \(CommandError.line(for: error))"
                 )
             }
             throw CommandError.failure("\(url.path) was not migrated and is unchanged: \(reason)")
         }
         guard keepsBackup else { return }
         let kept = try StoreCopies.keepCopy(of: backup, as: url, suffix: StoreCopies.backupSuffix)
-        try SavedReport.telling(true) { try write("\(kept.path) is the store as it was", surroundings) }
+        try SavedReport.telling(true) { try write("\(kept.path) is the store before the migration", surroundings) }
     }
 
     /// Each step is one transaction of the server; if it fails, the store is unchanged.
@@ -194,9 +194,9 @@ public struct MigrateCommand {
         }
         for (number, step) in steps.enumerated() {
             if surroundings.interruption.isRaised {
-                guard number > 0 else { throw CommandError.failure("\(place.name) is unchanged: interrupted") }
+                guard number > 0 else { throw CommandError.failure("interrupted; \(place.name) was not changed") }
                 throw CommandError.failure(
-                    "\(place.name) is of version \(steps[number - 1].destination.name): interrupted")
+                    "interrupted; \(place.name) now has version \(steps[number - 1].destination.name)")
             }
             try make(step, at: place.url, surroundings)
         }
@@ -206,7 +206,7 @@ public struct MigrateCommand {
     private static func obstacle(_ step: MigrationStep) -> String? {
         guard !step.isInferred else { return nil }
         return
-            "the step to \(step.destination.name) needs a mapping model, by which a store on a server is not migrated; copy it to a file, migrate that and copy it back"
+            "the step to \(step.destination.name) needs a mapping model, which works only for files. Copy the store to a file, migrate it and copy it back"
     }
 
     private func make(_ step: MigrationStep, at url: URL, _ surroundings: CommandSurroundings) throws {

@@ -33,7 +33,7 @@ public struct ModelCommand {
         for note in model.readingNotes { surroundings.note(VisibleText.shown(note)) }
         if format == .xcdatamodel {
             for omission in try model.sourceContents().omissions {
-                surroundings.note("a source model cannot say it: \(VisibleText.shown(omission))")
+                surroundings.note("omitted, because source models have no form for it: \(VisibleText.shown(omission))")
             }
         }
         guard let output, output != "-" else {

@@ -21,11 +21,11 @@ public struct ModelCompileCommand {
             return try compileMapping(to: target)
         }
         guard ["momd", "mom"].contains(target.pathExtension) else {
-            throw CommandError.misuse("“\(output)” is not a name of a compiled model: it ends in .momd or .mom")
+            throw CommandError.misuse("“\(output)” is not a compiled model: the name must end in .momd or .mom")
         }
         let source = try StoreLocation.fileURL(path)
         guard FileManager.default.fileExists(atPath: source.path) else {
-            throw CommandError.failure("nothing at \(source.path)")
+            throw CommandError.failure("no file at \(source.path)")
         }
         switch source.pathExtension {
         case "xcdatamodeld", "xcdatamodel":
@@ -38,7 +38,7 @@ public struct ModelCompileCommand {
 
     private func compileMapping(to target: URL) throws {
         guard target.pathExtension == "cdm" else {
-            throw CommandError.misuse("“\(output)” is not a name of a compiled mapping model: it ends in .cdm")
+            throw CommandError.misuse("“\(output)” is not a compiled mapping model: the name must end in .cdm")
         }
         try NSMappingModel.read(from: StoreLocation.fileURL(path)).write(to: target)
     }

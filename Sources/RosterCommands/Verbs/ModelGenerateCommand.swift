@@ -25,7 +25,7 @@ public struct ModelGenerateCommand {
                 throw CommandError.failure("no entity of \(path) names a class (representedClassName)")
             }
             throw CommandError.failure(
-                "no entity of \(path) asks for a class (codeGenerationType); --all makes one for each that names one")
+                "no entity of \(path) has a codeGenerationType that generates classes; --all generates them anyway")
         }
         let url = try OutputPlace(output, readingFrom: path).url
         if url.pathExtension == "swift" {

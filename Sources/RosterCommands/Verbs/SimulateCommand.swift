@@ -70,7 +70,7 @@ private final class League {
         let entities = session.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         guard let entity = entities.first(where: Self.isTeam) else {
             throw CommandError.failure(
-                "no games can be played in \(session.name): no entity has the whole numbers \(Self.keys.joined(separator: ", "))"
+                "cannot simulate matches in \(session.name): no entity has the integer attributes \(Self.keys.joined(separator: ", "))"
             )
         }
         let request = NSFetchRequest<NSManagedObject>()
@@ -81,7 +81,7 @@ private final class League {
         names = Dictionary(uniqueKeysWithValues: teams.map { ($0.objectID, RecordLabel.shown($0)) })
         guard teams.count >= 2 else {
             throw CommandError.failure(
-                "no games can be played in \(session.name): it has \(teams.count) of \(entity.name ?? "")")
+                "cannot simulate matches in \(session.name): it has only \(teams.count) of \(entity.name ?? "")")
         }
     }
 
@@ -105,7 +105,7 @@ private final class League {
     private func checkThatItIsThere(_ team: NSManagedObject) throws {
         guard (try? context.existingObject(with: team.objectID)) == nil || team.isDeleted else { return }
         throw CommandError.failure(
-            "another program deleted the team \(names[team.objectID] ?? ""); the matches that are printed are saved")
+            "another program deleted the team \(names[team.objectID] ?? ""); the printed matches are saved")
     }
 
     private func goals() -> Int {
@@ -127,7 +127,8 @@ private final class League {
         guard number != 0 else { return }
         let (sum, overflow) = ((team.value(forKey: key) as? Int) ?? 0).addingReportingOverflow(number)
         guard !overflow else {
-            throw CommandError.failure("\(RecordLabel.shown(team)): no number is greater than its \(key); set it lower")
+            throw CommandError.failure(
+                "\(RecordLabel.shown(team)): \(key) cannot grow any more. Set it to a lower number")
         }
         team.setValue(sum, forKey: key)
     }

@@ -41,7 +41,7 @@ public struct UpdateCommand {
                 do { return try update(in: session, surroundings) } catch is DeletedRecords {
                     guard left > 0 else {
                         throw CommandError.failure(
-                            "another program deleted some of the records; nothing was changed: try again")
+                            "nothing was changed: another program deleted some of the records. Try again")
                     }
                 } catch let error as CocoaError where left > 0 && error.code == .managedObjectMerge {}
                 session.context.reset()

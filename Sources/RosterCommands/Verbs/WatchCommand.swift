@@ -149,7 +149,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         unread = reason
         guard reason != lastUnread else { return }
         lastUnread = reason
-        note(sentence("records cannot be read, and are printed without values: \(reason)"))
+        note(sentence("cannot read records; they are printed without values: \(reason)"))
     }
 
     var isDone: Bool { failure != nil || once && sawChange }
@@ -201,7 +201,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         unread = nil
         if !isDeleted {
             object.willAccessValue(forKey: nil)
-            if object.isDeleted { return (short, nil, sentence("another program has deleted it since")) }
+            if object.isDeleted { return (short, nil, sentence("another program deleted it later")) }
             if object.isFault { return (short, nil, unread ?? lastUnread) }
         }
         let values: RecordFields = columns.map { ($0.name, $0.json(of: object)) }

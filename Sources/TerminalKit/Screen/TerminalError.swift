@@ -9,11 +9,11 @@ public enum TerminalError: Error, LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .notATerminal:
-            "standard input and output must be a terminal; the terminal program does not run in pipes"
+            "standard input and output must be a terminal, not a pipe or file"
         case .cannotPlaceCursor(let type):
-            "this terminal (TERM=\(type)) cannot place the cursor"
+            "this terminal (TERM=\(type)) cannot move the cursor; try TERM=xterm"
         case .cannotOpen(let type):
-            "the terminal (TERM=\(type)) is not known here; try TERM=xterm or install its terminfo entry"
+            "unknown terminal (TERM=\(type)): try TERM=xterm or install its terminfo entry"
         }
     }
 

@@ -196,7 +196,7 @@ public final class Picker: Layer {
     private func move(by step: Int) { cursor = max(0, min(source.count - 1, cursor + step)) }
 
     /// The keys that are available now.
-    public var footer: String? { tr("type to narrow  Enter pick  Esc cancel") }
+    public var footer: String? { tr("type to filter  Enter pick  Esc cancel") }
 
     /// Draws the current state.
     public func draw(in canvas: Canvas) {

@@ -28,12 +28,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "the text ends"), ("{", "the text ends"), (#"{"a":1"#, "the text ends"),
+        ("", "the end of the text"), ("{", "the end of the text"), (#"{"a":1"#, "the end of the text"),
         (#""abc"#, "ends inside a string"),
-        ("[1,]", "unexpected “]”"), ("{a:1}", "a key in quotation marks"), ("01", "malformed number"),
+        ("[1,]", "found “]”"), ("{a:1}", "a key in quotation marks"), ("01", "malformed number"),
         ("1.", "malformed number"),
         ("-", "malformed number"), ("nul", "expected “null”"), (#""\x""#, "unknown escape"),
-        (#""\ud800""#, "surrogate"), ("\"a\nb\"", "control character"), ("'a'", "unexpected “'”"),
+        (#""\ud800""#, "surrogate"), ("\"a\nb\"", "control character"), ("'a'", "found “'”"),
     ]) func refused(text: String, reason: String) throws {
         let error = #expect(throws: JSONParser.SyntaxError.self) {
             let parser = JSONParser(try ByteReader(path: try folder.file("value.json", text)))

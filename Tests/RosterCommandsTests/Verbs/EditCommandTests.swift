@@ -49,16 +49,16 @@ import Testing
         let error = #expect(throws: CommandError.self) {
             try insert(["teamName=Japan", "qualifyingZone=AFC"], isDryRun: true)
         }
-        #expect(error?.message == "there is a Team Japan already")
+        #expect(error?.message == "Team Japan already exists")
     }
 
     @Test(arguments: [
         (["teamName=X", "qualifyingZone=Y", "wins=abc"], "wins: “abc” is not a whole number"),
         (
             ["teamName=X", "qualifyingZone=Y", "wins=99999999999"],
-            "wins: “99999999999” is out of range: Integer 32 goes from"
+            "wins: “99999999999” is out of range: Integer 32 must be"
         ),
-        (["teamName=X", "qualifyingZone=Y", "titles=40000"], "Integer 16 goes from -32768 to 32767"),
+        (["teamName=X", "qualifyingZone=Y", "titles=40000"], "Integer 16 must be -32768 to 32767"),
         (["teamName=X", "qualifyingZone=Y", "favorite=maybe"], "favorite: “maybe” is not true or false"),
         (
             ["teamName=X", "qualifyingZone=Y", "firstAppearance=yesterday"],
@@ -78,7 +78,7 @@ import Testing
             try insert(["teamName=X", "qualifyingZone=Y", "homeVenue=Nowhere"])
         }
         #expect(error?.kind == .failure)
-        #expect(error?.message == "homeVenue: “Nowhere” names no Venue: there is none whose name is that")
+        #expect(error?.message == "homeVenue: “Nowhere” not found: no Venue has this name")
     }
 
     private func teams(of venue: String) throws -> Set<String> {
@@ -111,10 +111,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"["Nowhere"]"#, CommandError.Kind.failure, "names no Team: there is none whose teamName is that"),
-        ("Japan", .misuse, "is not a list: a to-many relationship wants"),
-        (#"["Japan""#, .misuse, "is not a list: a to-many relationship wants"), (#"{"a":1}"#, .misuse, "is not a list"),
-        (#"["Japan"] x"#, .misuse, "something follows the value"), ("", .misuse, "is not a list"),
+        (#"["Nowhere"]"#, CommandError.Kind.failure, "not found: no Team has this teamName"),
+        ("Japan", .misuse, "is not a list: a to-many relationship needs"),
+        (#"["Japan""#, .misuse, "is not a list: a to-many relationship needs"), (#"{"a":1}"#, .misuse, "is not a list"),
+        (#"["Japan"] x"#, .misuse, "unexpected text after the value"), ("", .misuse, "is not a list"),
         (#"[["Japan"]]"#, .failure, "teams: "),
     ]) func refusesInvalidLists(list: String, kind: CommandError.Kind, reason: String) throws {
         let error = #expect(throws: CommandError.self) { try insert(["name=X", "teams=" + list], into: "Venue") }
@@ -274,7 +274,7 @@ import Testing
         #expect(try sample.count("Location") == 256)
         #expect(try sample.value("homeVenue", ofTeam: "Brazil") == nil)
         #expect(surroundings.lines.first == "deleted Venue Maracanã")
-        #expect(surroundings.lines.last == "deleted 1, and 1 that belonged to them")
+        #expect(surroundings.lines.last == "deleted 1, and 1 related ones by delete rules")
     }
 
     @Test func dryRunOfDeleteChangesNothing() throws {

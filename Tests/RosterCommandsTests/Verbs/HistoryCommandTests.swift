@@ -59,7 +59,7 @@ import Testing
         #expect(try delete(before: "\(last)") == ["removed \(before.count - 1) transactions"])
         #expect(try numbers(try history()) == [last])
         let error = #expect(throws: CommandError.self) { try delete(before: "\(last + 1)") }
-        #expect(error?.message.contains("nothing was removed") == true)
+        #expect(error?.message.contains("nothing was deleted") == true)
         #expect(try delete(before: "2999-01-01T00:00:00Z") == ["removed 1 transaction"])
         #expect(try history().isEmpty)
         #expect(try sample.count("Team") == 80)

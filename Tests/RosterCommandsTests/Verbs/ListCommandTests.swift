@@ -73,12 +73,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (RecordQuery(predicate: "wins >"), "does not parse"),
+        (RecordQuery(predicate: "wins >"), "invalid predicate"),
         (RecordQuery(predicate: "winz > 3"), "no property “winz”"),
         (RecordQuery(predicate: "homeVenue.towns == 'x'"), "no property “towns”"),
         (RecordQuery(sort: [SortKey(keyPath: "Wins")]), "did you mean wins?"),
         (RecordQuery(section: "zone"), "no property “zone”"), (RecordQuery(section: "homeVenue"), "make sections by"),
-        (RecordQuery(section: "teamName.x"), "nothing can follow it"),
+        (RecordQuery(section: "teamName.x"), "only a to-one relationship can precede a dot"),
     ]) func refusesWhatTheEntityDoesNotHave(query: RecordQuery, reason: String) throws {
         let error = #expect(throws: CommandError.self) { try sample.list("Team", query) }
         #expect(error?.kind == .misuse)
@@ -160,7 +160,7 @@ import Testing
 
     @Test(arguments: [
         ("teamName:year", "not a date"), ("teamName:bucket(10)", "not a number"), ("wins:letter", "not text"),
-        ("wins:bucket(0)", "greater than 0"), ("wins:bucket(x)", "greater than 0"), ("wins:weekly", "none of year"),
+        ("wins:bucket(0)", "greater than 0"), ("wins:bucket(x)", "greater than 0"), ("wins:weekly", "Use year"),
         ("wins/", "no key"), (":year", "no key"), ("wins/zone:year", "no property"),
     ]) func refusesInvalidSections(section: String, reason: String) throws {
         let error = #expect(throws: CommandError.self) {

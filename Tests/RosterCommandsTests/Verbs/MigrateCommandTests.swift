@@ -148,7 +148,7 @@ import Testing
                 "1. App → App 2, inferred, in place",
                 "   ~ Person (3 records): + born, name → fullName",
                 "   tables:",
-                "     ~ ZPERSON (3 rows), altered, rows stay where they are: + ZBORN TIMESTAMP, ZNAME → ZFULLNAME",
+                "     ~ ZPERSON (3 rows), altered in place: + ZBORN TIMESTAMP, ZNAME → ZFULLNAME",
                 "   SQL:",
                 "     BEGIN EXCLUSIVE;",
             ])
@@ -210,7 +210,7 @@ import Testing
             for dryRun in [true, false] {
                 let error = try #require(throws: CommandError.self) { try migrate(path, dryRun: dryRun) }
                 #expect(
-                    error.message.contains("1 value of Person would be in several records, and Person.size is unique")
+                    error.message.contains("1 value of Person is in several records, but Person.size must be unique")
                         == dryRun, "\(error.message)")
             }
         }
@@ -270,7 +270,7 @@ import Testing
             """
         try Data(text.utf8).write(to: url.appendingPathComponent("xcmapping.xml"))
         #expect(throws: (any Error).self) { try NSMappingModel.read(from: url) }
-        #expect(try migrate("\(bundle):App 2").last == "\(store) is of version App 2 now")
+        #expect(try migrate("\(bundle):App 2").last == "migrated \(store) to version App 2")
     }
 
     /// Counting records and missing values checks for the interruption.
@@ -297,7 +297,7 @@ import Testing
         let bytes = try contents()
         for dryRun in [true, false] {
             let error = try #require(throws: CommandError.self) { try migrate("\(bundle):App 2", dryRun: dryRun) }
-            #expect(error.message.contains("TwoToThree.cdm") && error.message.hasSuffix("Mend it or move it away"))
+            #expect(error.message.contains("TwoToThree.cdm") && error.message.hasSuffix("repair it or move it away"))
         }
         #expect(try contents() == bytes)
     }
@@ -341,7 +341,7 @@ import Testing
             }
             let isCounting = reports == 0
             #expect(
-                error.message.hasSuffix(isCounting ? "interrupted" : "is unchanged: interrupted"), "\(error.message)")
+                error.message.hasSuffix(isCounting ? "interrupted" : "was not changed"), "\(error.message)")
             #expect(surroundings.progress.count >= reports)
             #expect(try files() == before)
             #expect(try rows(Self.first()).count == 6_003)
@@ -377,9 +377,9 @@ import Testing
         let bytes = try Data(contentsOf: url)
         let told = try migrate(bundle, dryRun: true, store: path)
         #expect(told.first == "1. App → App 2, inferred, into a new file")
-        #expect(told.contains("   no SQL: the store is read and written as a whole"))
+        #expect(told.contains("   no SQL: the whole file is rewritten"))
         #expect(try Data(contentsOf: url) == bytes)
-        #expect(try migrate(bundle, keepsBackup: true, store: path).last == "\(path) is of version App 3 now")
+        #expect(try migrate(bundle, keepsBackup: true, store: path).last == "migrated \(path) to version App 3")
         let last = NSPersistentStoreCoordinator(managedObjectModel: Self.third())
         try last.addPersistentStore(type: type, at: url)
         let context = NSManagedObjectContext(.privateQueue)
@@ -395,10 +395,10 @@ import Testing
     @Test func infersAStep() throws {
         let before = try files()
         let lines = try migrate("\(bundle):App 2")
-        #expect(lines.last == "\(store) is of version App 2 now")
+        #expect(lines.last == "migrated \(store) to version App 2")
         #expect(Set(try rows(Self.second()).compactMap { $0["fullName"] as? String }) == ["Ada", "中文", "🙂"])
         #expect(try files() == before, "no copy stays")
-        #expect(try migrate("\(bundle):App 2") == ["\(store) is of version App 2 already"])
+        #expect(try migrate("\(bundle):App 2") == ["\(store) already has version App 2"])
     }
 
     /// The store has the wanted version but cannot be opened to remove files of a killed migration.
@@ -407,8 +407,8 @@ import Testing
         let surroundings = TestSurroundings()
         try MigrateCommand(store: StoreLocation(store: store), destination: "\(bundle):App")
             .run(in: surroundings.surroundings())
-        #expect(surroundings.lines == ["\(store) is of version App already"])
-        #expect(surroundings.notes.contains { $0.hasPrefix("cannot remove what a killed migration may have left: ") })
+        #expect(surroundings.lines == ["\(store) already has version App"])
+        #expect(surroundings.notes.contains { $0.hasPrefix("cannot remove files of an interrupted migration: ") })
     }
 
     @Test func goesByAMappingModelWhereOneFits() throws {

@@ -84,7 +84,7 @@ import Testing
             try CopyCommand(source: store, destination: folder.path(name)).run(in: surroundings.surroundings())
         }
         let message = try #require(error).message
-        #expect(message.hasPrefix("the copy is made, but 1 value is missing") && error?.kind == .failure, "\(message)")
+        #expect(message.hasPrefix("made the copy, but 1 value is missing") && error?.kind == .failure, "\(message)")
         #expect(surroundings.lines.last == "copied \(store.store) to \(folder.path(name))")
         #expect(FileManager.default.fileExists(atPath: folder.path(name)))
     }

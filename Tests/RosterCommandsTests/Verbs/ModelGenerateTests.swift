@@ -39,7 +39,7 @@ import Testing
             let error = #expect(throws: CommandError.self) { try command.run(in: TestSurroundings().surroundings()) }
             return error?.message ?? ""
         }
-        #expect(try message(#"<entity name="A" representedClassName="A"/>"#).contains("--all makes one for each"))
+        #expect(try message(#"<entity name="A" representedClassName="A"/>"#).contains("--all generates them anyway"))
         #expect(try message(#"<entity name="A"/>"#, everything: true).contains("names a class (representedClassName)"))
         #expect(
             try message(

@@ -170,7 +170,7 @@ import Testing
             ).run(in: TestSurroundings().surroundings())
         }
         #expect(
-            error?.message.contains("“\(text)” is not a record: their numbers go from p1") == true,
+            error?.message.contains("“\(text)” is not a record: use numbers from p1") == true,
             "\(String(describing: error))")
     }
 

@@ -76,7 +76,7 @@ import Testing
         let error = #expect(throws: (any Error).self) {
             try SimulateCommand(store: sample.location, count: 50, seed: 1).run(in: surroundings.surroundings())
         }
-        #expect("\(error as Any)".contains("no number is greater than its \(setting.prefix { $0 != " " })"))
+        #expect("\(error as Any)".contains("\(setting.prefix { $0 != " " }) cannot grow any more"))
     }
 
     // MARK: A store that lacks a column
@@ -119,17 +119,17 @@ import Testing
         try connection.execute("UPDATE ZTEAM SET ZHOMEVENUE = 9999 WHERE Z_PK = 3")
         connection.close()
         let error = try #require(throws: CommandError.self) { try check(sample.location, format: .json) }
-        #expect(error.message.hasSuffix("--repair sets 2 of them right, and keeps a copy"))
+        #expect(error.message.hasSuffix("--repair can repair 2 of them and keeps a copy"))
         #expect(lines.count == 2 && lines[0].hasPrefix(#"{"kind":"counter","message":"#))
         let repaired = try check(sample.location, repairs: true)
         #expect(repaired.count == 3 && repaired[1].hasPrefix("reference: row 3 of the table ZTEAM"))
-        let end = " is the store as it was"
+        let end = " is a copy from before the repair"
         let last = try #require(repaired.last)
-        #expect(last.hasPrefix("set 2 findings right; ") && last.hasSuffix(end))
-        let copy = String(last.dropFirst("set 2 findings right; ".count).dropLast(end.count))
+        #expect(last.hasPrefix("repaired 2 findings; ") && last.hasSuffix(end))
+        let copy = String(last.dropFirst("repaired 2 findings; ".count).dropLast(end.count))
         #expect(throws: CommandError.self) { try check(StoreLocation(store: copy)) }
         #expect(lines.count == 2)
-        #expect(try check(sample.location) == ["nothing is wrong in \(store)"])
+        #expect(try check(sample.location) == ["found no damage in \(store)"])
         #expect(try sample.count("Team") == 80)
     }
 

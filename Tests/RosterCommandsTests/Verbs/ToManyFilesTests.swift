@@ -101,7 +101,7 @@ import Testing
             }
             let message = try #require(error.map { "\($0)" })
             #expect(
-                message.contains("w.csv:2: record 1: songs") && message.contains("a to-many relationship wants"),
+                message.contains("w.csv:2: record 1: songs") && message.contains("a to-many relationship needs"),
                 "\(message)")
         }
         // Nothing was lost.

@@ -121,8 +121,8 @@ import Testing
                 .run(in: TestSurroundings().surroundings()).missing
         }
         let line = try #require(try missing())
-        #expect(line.hasPrefix("3 values are missing, whose classes or transformers are not here: the first is"))
-        #expect(try #require(try missing(["plain"])).hasPrefix("1 value is missing, whose class"))
+        #expect(line.hasPrefix("3 values are missing because roster lacks their classes or transformers. First:"))
+        #expect(try #require(try missing(["plain"])).hasPrefix("1 value is missing because roster lacks its class"))
         #expect(try missing(["name"]) == nil)
     }
 }

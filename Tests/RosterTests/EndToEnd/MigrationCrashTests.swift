@@ -174,7 +174,7 @@ import Testing
         #expect(try hiddenFiles().count == 2 * left.count + 1)
         let outcome = try RosterProcess.run(arguments)
         #expect(outcome.status == 0)
-        #expect(outcome.output.hasSuffix("is of version App 3 already"), "\(outcome.output)")
+        #expect(outcome.output.hasSuffix("already has version App 3"), "\(outcome.output)")
         #expect(try hiddenFiles() == [foreign])
         #expect(try check() == 2)
     }

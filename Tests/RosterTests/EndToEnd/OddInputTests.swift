@@ -148,12 +148,13 @@ import Testing
         for key in ["a", "b", "c"] { #expect(try roster("insert", store, "Base", "key=\(key)").status == 0) }
         let plain = try roster("export", store, "Base")
         #expect(
-            plain.errors == "roster: the order of Base.kids is not in it; --columns with kids and the key writes it")
+            plain.errors
+                == "roster: the export lacks the order of Base.kids; add it with --columns, naming kids and the key")
         #expect(try roster("insert", store, "Sub", "key=s", "extra=E").status == 0)
         let mixed = try roster("export", store, "Base")
         #expect(mixed.status == 0 && mixed.lines.count == 4)
         #expect(
-            mixed.errorLines.last?.hasPrefix("roster: 1 record is of entities below Base:") == true, "\(mixed.errors)")
+            mixed.errorLines.last?.hasPrefix("roster: 1 record is of subentities of Base:") == true, "\(mixed.errors)")
         // The command in the warning works.
         #expect(try roster("update", store, "Base", #"kids=["c","b"]"#, "--where", "key = 'a'").status == 0)
         let (all, order, copy) = (sample.path("all.json"), sample.path("order.json"), sample.path("again.sqlite"))
