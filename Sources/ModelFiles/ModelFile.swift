@@ -84,7 +84,7 @@ package enum ModelFile {
         // Reading a pipe could block, and a device has no end.
         let facts = try? FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
         guard facts?[.type] as? FileAttributeType == .typeRegular else {
-            throw ModelFileError(.malformed, file: file.path, "this is not a plain file")
+            throw ModelFileError(.malformed, file: file.path, "this is not a regular file")
         }
         let size = facts?[.size] as? Int
         guard (size ?? 0) <= greatestSize else {

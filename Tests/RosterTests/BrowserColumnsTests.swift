@@ -54,9 +54,9 @@ import Testing
     @Test func frozenColumnsStayWhereThereIsNoRoom() {
         let narrow = BrowserDriver(teamsOf: fixture, width: 44)
         narrow.keys("gf")
-        #expect(narrow.text.contains("1 column stays at the left"))
+        #expect(narrow.text.contains("1 column frozen"))
         narrow.keys("lgf")
-        #expect(narrow.text.contains("2 columns stay at the left"))
+        #expect(narrow.text.contains("2 columns frozen"))
         for _ in 0..<6 { narrow.keys("l") }
         #expect(narrow.lines[1].contains("Local name"), "\(narrow.text)")
         narrow.keys("ge<Esc>")

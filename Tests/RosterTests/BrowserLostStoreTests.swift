@@ -71,7 +71,7 @@ import Testing
         try FileManager.default.copyItem(at: other.storeURL, to: fixture.storeURL)
         let content = try Data(contentsOf: other.storeURL)
         driver.keys("<C-s>")
-        #expect(driver.text.contains("has taken its place"), "\(driver.text)")
+        #expect(driver.text.contains("another file has replaced it"), "\(driver.text)")
         driver.keys("<Esc>")
         #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
         driver.browser.quitWithoutSaving()

@@ -40,7 +40,7 @@ final class ContextGeneration {
             }
             pin = .kept(token ?? NSQueryGenerationToken(.kept(generation)), generation)
         case .lost:
-            throw CoreDataError.make(134060, "The query generation is not kept any more: take a new one.")
+            throw CoreDataError.make(134060, "The query generation has expired. Take a new one.")
         }
     }
 
@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
     /// - Throws: 134060 if the state is no longer kept, or one of its stores was removed.
     /// - Precondition: The context has no parent.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
-        precondition(!isNested, "A context that has a parent reads the parent's state: it cannot be pinned.")
+        precondition(!isNested, "Cannot pin a context that has a parent, because it reads the state of the parent.")
         try self.generation.set(generation)
     }
 }

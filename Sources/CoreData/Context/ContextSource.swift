@@ -240,7 +240,7 @@ final class CoordinatorSource: ContextSource {
             guard let store = stores.first(where: { $0.identifier == identifier }) else {
                 if stack.rowStores.contains(where: { $0.identifier == identifier }) { continue }
                 throw CoreDataError.make(
-                    134060, "The store of '\(ids[0])' is not among those of the context's coordinator: add it first.")
+                    134060, "The context's coordinator does not have the store of '\(ids[0])'. Add the store first.")
             }
             groups.append((store, ids))
         }

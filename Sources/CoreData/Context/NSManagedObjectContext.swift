@@ -97,10 +97,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { source?.parent }
         set {
             if newValue === source?.parent { return }
-            guard let newValue else { preconditionFailure("Cannot take a context's parent away.") }
+            guard let newValue else { preconditionFailure("Cannot set a context's parent to nil.") }
             precondition(source == nil, "Context already has a coordinator;  cannot replace.")
             precondition(
-                registry.isEmpty, "The parent of a context must be set before objects are registered in it.")
+                registry.isEmpty, "Cannot set the parent of a context that has objects. Set it first.")
             precondition(!newValue.stands(on: self), "A context cannot be its own ancestor.")
             source = ParentSource(newValue)
             isNested = true
@@ -371,9 +371,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private func refuse(_ access: String) {
         let text = name.map { " named '\($0)'" } ?? ""
         let message =
-            "A managed object context\(text) is used outside of its queue, by \(access): wrap the use in perform(_:)."
+            "A managed object context\(text) is used outside of its queue, by \(access). Wrap the use in perform(_:)."
         if let watch = queue.watch {
-            QueueWatchdog.tell(message, [("It is used here", QueueWatchdog.stack), watch.side])
+            QueueWatchdog.tell(message, [("Stack of the use", QueueWatchdog.stack), watch.side])
         }
         if ConcurrencyChecking.stops { preconditionFailure(message) }
     }

@@ -51,8 +51,8 @@ struct HistoryReader {
         let places = stores.map(\.placeName).joined(separator: ", ")
         throw CoreDataError.make(
             134501,
-            "Unable to find the stores that the history token names (\(named)): it belongs to other stores than \(places), "
-                + "or one was replaced. Read the store anew, and go on from currentPersistentHistoryToken(fromStores:)."
+            "Unable to find the stores of the history token (\(named)): it belongs to other stores than \(places), "
+                + "or one was replaced. Read the store again and continue from currentPersistentHistoryToken(fromStores:)."
         )
     }
 
@@ -118,8 +118,8 @@ struct HistoryReader {
             ? "its transactions up to \(removed) were removed" : "its last transaction is \(last)"
         throw CoreDataError.make(
             134301,
-            "The history token is of no use for \(place) any more: it names transaction \(number), and \(reason). "
-                + "Read the store anew, and go on from currentPersistentHistoryToken(fromStores:).",
+            "The history token is no longer valid for \(place): it is of transaction \(number), but \(reason). "
+                + "Read the store again and continue from currentPersistentHistoryToken(fromStores:).",
             userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
@@ -158,7 +158,7 @@ struct HistoryReader {
         guard withHistory.isEmpty else { return withHistory }
         let places = stores.map { $0.url?.path ?? "" }.joined(separator: ", ")
         throw CoreDataError.make(
-            134091, "No history is kept in \(places); add the store with NSPersistentHistoryTrackingKey.")
+            134091, "No history is recorded in \(places). Add the store with NSPersistentHistoryTrackingKey.")
     }
 
     private func object(

@@ -18,8 +18,8 @@ struct HistorySelection {
         guard let name = request.entityName, let entity = entities[name] else {
             throw CoreDataError.make(
                 134060,
-                "The fetch request of a history request is for the entity \(request.entityName ?? "(none)"): give it "
-                    + "NSPersistentHistoryTransaction.entityDescription(with:) or the same of NSPersistentHistoryChange."
+                "The fetch request of a history request has the entity \(request.entityName ?? "(none)"). Use "
+                    + "entityDescription(with:) of NSPersistentHistoryTransaction or NSPersistentHistoryChange."
             )
         }
         isOfChanges = entity.name == "Change"

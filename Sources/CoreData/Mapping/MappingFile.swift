@@ -54,7 +54,8 @@ enum MappingFile {
         guard url.pathExtension != "xcmappingmodel" else {
             throw CoreDataError.make(
                 134060,
-                "Cannot write the mapping model \(url.path): use writeSource, which takes both models.")
+                "Cannot write the mapping model \(url.path) without its models. Use writeSource, which takes both models."
+            )
         }
         let documents = try documents(mappings, url)
         try ModelLoading.translatingErrors { try CompiledMappingWriter.write(documents, to: url) }

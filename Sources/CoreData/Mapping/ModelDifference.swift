@@ -22,7 +22,8 @@ package struct ModelDifference {
             guard let found = finder.source(of: entity) else { continue }
             if let other = destinations[ObjectIdentifier(found)] {
                 throw Self.refusal(
-                    "both \(other.name ?? "") and \(entity.name ?? "") claim to have been \(found.name ?? "")")
+                    "\(other.name ?? "") and \(entity.name ?? "") both have the renaming identifier of \(found.name ?? "")"
+                )
             }
             sources[ObjectIdentifier(entity)] = found
             destinations[ObjectIdentifier(found)] = entity
@@ -75,7 +76,7 @@ package struct ModelDifference {
             let roots = root.family.compactMap { source(of: $0)?.root }
             guard let first = roots.first, let other = roots.first(where: { $0 !== first }) else { continue }
             throw Self.refusal(
-                "the entities below \(root.name ?? "") were in two hierarchies, those of \(first.name ?? "") and "
+                "subentities of \(root.name ?? "") come from two hierarchies, \(first.name ?? "") and "
                     + "\(other.name ?? "")")
         }
     }
@@ -105,7 +106,7 @@ package struct ModelDifference {
             }
         case (let source as NSRelationshipDescription, let relationship as NSRelationshipDescription):
             if source.isToMany, !relationship.isToMany {
-                throw Self.refusal("\(name) was to-many and is to-one: which of the objects it shall keep is not known")
+                throw Self.refusal("\(name) changed from to-many to to-one, so it is unknown which object to keep")
             }
             try checkDestination(of: relationship, from: source, name)
         default: break
@@ -119,12 +120,13 @@ package struct ModelDifference {
         let kept = old.family.compactMap(destination)
         guard let stray = kept.first(where: { !$0.isKindOf(entity: new) }) else { return }
         throw Self.refusal(
-            "\(name) led to \(old.name ?? "") and leads to \(new.name ?? ""), which is no \(stray.name ?? "")")
+            "the destination of \(name) changed from \(old.name ?? "") to \(new.name ?? ""), which has no \(stray.name ?? "")"
+        )
     }
 
     private static func refusal(_ reason: String) -> NSError {
         CoreDataError.make(
-            134190, "The mapping model cannot be inferred: \(reason); a mapping model is needed.",
+            134190, "Cannot infer the mapping model: \(reason). Add a mapping model.",
             userInfo: ["reason": reason])
     }
 }

@@ -117,7 +117,7 @@ struct MappingExpression {
             try MappingExpression(tree: argument, manager: manager, owner: owner()).value(variables)
         }
         guard case .variable(let name) = target else {
-            throw failure("calls \(selector) on what is neither $manager nor $entityPolicy")
+            throw failure("calls \(selector) on something other than $manager or $entityPolicy")
         }
         switch variables[name] {
         case let manager as NSMigrationManager: return try call(selector, on: manager, values)
@@ -125,26 +125,26 @@ struct MappingExpression {
         case let object as NSManagedObject where ["valueForKey:", "valueForKeyPath:"].contains(selector):
             // Mapping models made in code often contain `$source.key`.
             guard values.count == 1, let keyPath = values[0] as? String else {
-                throw failure("calls \(selector) of $\(name) with other arguments than a key path")
+                throw failure("calls \(selector) of $\(name) with arguments other than a key path")
             }
             return try MappingExpression(
                 tree: .keyPathOf(.variable(name), keyPath.split(separator: ".").map(String.init)), manager: manager,
                 owner: owner()
             ).value([name: object])
-        default: throw failure("calls \(selector) on $\(name), which is neither the manager nor the policy")
+        default: throw failure("calls \(selector) on $\(name), but only $manager and $entityPolicy have functions")
         }
     }
 
     private func call(_ selector: String, on manager: NSMigrationManager, _ values: [Any?]) throws -> Any? {
         guard values.count == 2, let name = values[0] as? String else {
-            throw failure("calls \(selector) of the manager with other arguments than a name and a value")
+            throw failure("calls \(selector) of the manager with arguments other than a name and a value")
         }
         switch selector {
         case MappingSelectors.fetchRequest:
             return try manager.fetchRequest(forSourceEntityNamed: name, predicateString: values[1] as? String)
         case MappingSelectors.destinations:
             guard manager.mappingModel.entityMappingsByName[name] != nil else {
-                throw failure("names the mapping \(name), which is not there")
+                throw failure("names the mapping \(name), which the mapping model does not have")
             }
             return manager.destinationInstances(forEntityMappingName: name, sourceInstances: objects(values[1]))
         case MappingSelectors.sources:

@@ -20,7 +20,7 @@ struct MigratedObjects {
         try context.fetchPipeline.readRows(of: objects)
         guard !objects.contains(where: \.waitsForRow) else {
             throw CoreDataError.make(
-                134110, "An object of the migrated store is gone in the middle of the migration.")
+                134110, "An object of the migrated store was deleted during the migration.")
         }
         return objects
     }

@@ -26,7 +26,7 @@ enum MigrationPolicies {
         }
         throw CoreDataError.make(
             134170,
-            "The mapping \(mapping.name ?? "") needs the migration policy \(name), which is not a class of this program; name it "
+            "The mapping \(mapping.name ?? "") needs the migration policy \(name), which is not a class of this program. Name it "
                 + "with its module, or call NSEntityMigrationPolicy.register(_:forName:).")
     }
 }

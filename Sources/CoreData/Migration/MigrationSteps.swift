@@ -83,7 +83,7 @@ struct MigrationSteps {
 
     private func missing(_ name: String, _ entity: NSEntityDescription, _ mapping: NSEntityMapping) -> NSError {
         CoreDataError.make(
-            134170, "The mapping \(mapping.name ?? "") fills \(name), which \(entity.name ?? "") does not have.")
+            134170, "The mapping \(mapping.name ?? "") sets \(name), which \(entity.name ?? "") does not have.")
     }
 
     private struct Value { let value: Any? }
@@ -144,7 +144,7 @@ struct MigrationSteps {
     private func unfit(_ value: Any, _ name: String, _ mapping: NSEntityMapping) -> NSError {
         CoreDataError.make(
             134170,
-            "The mapping \(mapping.name ?? "") gives \(name) a value of the class \(type(of: value)), which it cannot hold."
+            "The mapping \(mapping.name ?? "") sets \(name) to a \(type(of: value)), which is not its type."
         )
     }
 

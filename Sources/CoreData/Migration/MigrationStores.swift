@@ -36,13 +36,13 @@ struct MigrationStores {
         guard url.isFileURL else {
             guard try StoreTypeRegistry.storeClass(of: destination.type).holdsNothing(at: url) else {
                 throw CoreDataError.make(
-                    516, "Cannot migrate \(source.url.path) to \(url.withoutPassword): a store is there already.")
+                    516, "Cannot migrate \(source.url.path) to \(url.withoutPassword): a store already exists there.")
             }
             return
         }
         guard url.isMemoryPlace || !FileManager.default.fileExists(atPath: url.path) else {
             throw CoreDataError.make(
-                516, "Cannot migrate \(source.url.path) to \(url.path): a file stands there already.",
+                516, "Cannot migrate \(source.url.path) to \(url.path): the file already exists.",
                 userInfo: [NSFilePathErrorKey: url.path])
         }
         try StoreTypeRegistry.storeClass(of: destination.type).checkThatNothingIsLeft(at: url)

@@ -71,7 +71,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             return !progress.isRunning
         }
         guard isFree else {
-            throw CoreDataError.make(134110, "This migration manager is migrating another store: use one for each.")
+            throw CoreDataError.make(
+                134110, "This migration manager is migrating another store. Use one manager per store.")
         }
         defer { progress.withLock { $0 = Progress() } }
         mappingModel = mapping
@@ -105,7 +106,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     ) throws {
         guard let mappings else {
             throw CoreDataError.make(
-                134140, "The store \(sourceURL.path) cannot be migrated without a mapping model.",
+                134140, "Cannot migrate the store \(sourceURL.path) without a mapping model.",
                 userInfo: ["sourceModel": sourceModel, "destinationModel": destinationModel])
         }
         try migrateStore(

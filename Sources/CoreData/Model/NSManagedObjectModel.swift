@@ -147,7 +147,8 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         for entity in entities {
             precondition(
                 entity.owningModel === self,
-                "The entity '\(entity.name ?? "")' is not in the model: add it before it goes into '\(configuration)'.")
+                "The entity '\(entity.name ?? "")' is not in the model. Add it to the model before the configuration '\(configuration)'."
+            )
         }
         configurationMembers[configuration] = entities.compactMap(\.name)
     }

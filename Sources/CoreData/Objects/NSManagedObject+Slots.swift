@@ -47,7 +47,7 @@ extension NSManagedObject {
                 return settle(on: .make(layout.slots.map { _ in .null }, version: 0))
             }
             preconditionFailure(
-                "CoreData could not fulfill a fault for '\(objectID)': its context was reset or is gone.")
+                "CoreData could not fulfill a fault for '\(objectID)': its context was reset or deallocated.")
         }
         context.fire(self, for: place)
     }

@@ -11,7 +11,7 @@ extension PredicateResolver {
         let (left, right) = (try target(of: tree.left), try target(of: tree.right))
         if tree.modifier == .direct { try refuseToMany(tree, left: left, right: right) }
         if tree.comparison == .between, right?.isMany == true {
-            throw refusedToMany("BETWEEN needs two bounds, and \(FormatPrinter.string(tree.right)) has no order")
+            throw refusedToMany("BETWEEN needs a list of two bounds, not \(FormatPrinter.string(tree.right))")
         }
         // IN with a single value on its right searches for a text in a text.
         let isSearch = tree.comparison == .in
@@ -120,10 +120,10 @@ extension PredicateResolver {
             let searchesText = comparison.comparison == .contains && !(other.isMany && comparison.modifier == .direct)
             if comparison.comparison.isOfTexts || searchesText {
                 guard attribute.holdsText || attribute.isOpaque else {
-                    throw refusal(value, attribute.name, "\(attribute.kindName) has no text to search in", comparison)
+                    throw refusal(value, attribute.name, "it is \(attribute.kindName), not text", comparison)
                 }
                 guard case .text = given else {
-                    throw refusal(value, attribute.name, "a text is needed", comparison)
+                    throw refusal(value, attribute.name, "only text can be searched for", comparison)
                 }
                 return value
             }

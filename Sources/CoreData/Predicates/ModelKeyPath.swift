@@ -124,7 +124,7 @@ struct ModelKeyPath {
         let entity = property.entity.name ?? "?"
         return CoreDataError.make(
             134060,
-            "keypath \(property.name) not found in entity \(entity): it is a fetched property, which fetches cannot compare or sort by"
+            "keypath \(property.name) not found in entity \(entity): fetches cannot compare or sort by a fetched property"
         )
     }
 

@@ -67,7 +67,7 @@ extension NSExpression {
     /// - Precondition: the key path has a key, and the class has an entity in a model in use.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let key = (Root.self as? any KeyPathNaming.Type)?.key(of: keyPath) else {
-            preconditionFailure("\(keyPath) stands for no key of a managed object")
+            preconditionFailure("\(keyPath) is not a property of a managed object")
         }
         self.init(forKeyPath: key)
     }

@@ -32,7 +32,7 @@ extension PredicateFormatInitializable {
         do {
             let made = try NSPredicate.parse(format: predicateFormat, arguments: arguments ?? [])
             guard let made = made as? Self else {
-                preconditionFailure("\"\(predicateFormat)\" makes a \(type(of: made)), which is no \(Self.self)")
+                preconditionFailure("\"\(predicateFormat)\" makes a \(type(of: made)), not a \(Self.self)")
             }
             self = made
         } catch {

@@ -95,13 +95,13 @@ extension SortKeyInitializable {
         let naming = Compared.self as? any KeyPathNaming.Type
         guard let keyPath = sortDescriptor.keyPath, let key = naming?.key(of: keyPath) else {
             preconditionFailure(
-                "\(sortDescriptor) stands for no key: its key path is of no modelled property of \(Compared.self).")
+                "\(sortDescriptor) has no key: its key path is not a property in the model of \(Compared.self).")
         }
         self.init(key: key, ascending: sortDescriptor.order == .forward)
     }
 
     private init(made: NSSortDescriptor) {
-        guard let made = made as? Self else { preconditionFailure("\(type(of: made)) is no \(Self.self)") }
+        guard let made = made as? Self else { preconditionFailure("\(type(of: made)) is not a \(Self.self)") }
         self = made
     }
 }

@@ -35,7 +35,7 @@ struct ObjectOrdering {
         for descriptor in descriptors where descriptor.isOfNoKey {
             throw CoreDataError.make(
                 134060,
-                "\(entity.name ?? "") cannot be sorted by the key path \(descriptor.keyPath): it is of no modelled property."
+                "Cannot sort \(entity.name ?? "") by the key path \(descriptor.keyPath): it is not a property in the model."
             )
         }
         try self.init(descriptors.map(\.storeSortKey), comparators: descriptors.map(\.customComparator), entity: entity)

@@ -100,7 +100,7 @@ struct PredicateResolver {
         guard CollectionOperators.exists(rest[place]) else {
             throw CoreDataError.make(
                 CoreDataError.invalidPredicate,
-                "there is no collection operator \(rest[place]) (in \(keys.joined(separator: ".")))")
+                "unknown collection operator \(rest[place]) (in \(keys.joined(separator: ".")))")
         }
         try check(Array(rest[..<place] + (rest[place] == "@count" ? [] : rest[(place + 1)...])), of: destination)
     }

@@ -31,7 +31,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     ///   not determine the model.
     open var entity: NSEntityDescription {
         guard let knownEntity else {
-            preconditionFailure("The batch update of '\(requestedName)' learns its entity when it is executed.")
+            preconditionFailure("The batch update of '\(requestedName)' has no entity before it is executed.")
         }
         return knownEntity
     }

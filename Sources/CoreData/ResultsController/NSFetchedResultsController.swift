@@ -135,7 +135,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
 
     private static func cast(_ result: AnyObject) -> ResultType {
         guard let typed = result as? ResultType else {
-            preconditionFailure("The controller finds \(type(of: result)), not \(ResultType.self).")
+            preconditionFailure("The controller fetches \(type(of: result)), not \(ResultType.self).")
         }
         return typed
     }

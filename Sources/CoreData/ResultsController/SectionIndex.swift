@@ -17,7 +17,7 @@ struct SectionIndex {
         if titles.indices.contains(place), titles[place] == title { return firstSections[place] }
         if let known = titles.firstIndex(of: title) { return firstSections[known] }
         precondition(
-            titles.indices.contains(place), "The index has neither the title \"\(title)\" nor a place \(place).")
+            titles.indices.contains(place), "The section index does not have the title \"\(title)\" at \(place).")
         return firstSections[place]
     }
 }

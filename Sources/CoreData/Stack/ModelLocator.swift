@@ -15,9 +15,9 @@ enum ModelLocator {
         }
         throw CoreDataError.make(
             CocoaError.fileReadNoSuchFile.rawValue,
-            "No model named \(name) was found beside the program or in a resource bundle there "
-                + "(\(name).momd, .mom or .xcdatamodeld); "
-                + "pass a model to NSPersistentContainer(name:managedObjectModel:).")
+            "Found no model named \(name) in the program's folder or its resource bundles "
+                + "(\(name).momd, .mom or .xcdatamodeld). "
+                + "Pass a model to NSPersistentContainer(name:managedObjectModel:).")
     }
 
     private static func url(ofModelNamed name: String) -> URL? {

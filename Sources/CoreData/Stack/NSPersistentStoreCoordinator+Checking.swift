@@ -29,11 +29,11 @@ extension NSPersistentStoreCoordinator {
 
     private func checkable(_ store: NSPersistentStore) throws -> any CheckableStore {
         guard store.persistentStoreCoordinator === self else {
-            throw CoreDataError.make(134060, "The store \(store.placeName) is not of this coordinator.")
+            throw CoreDataError.make(134060, "This coordinator does not have the store \(store.placeName).")
         }
         guard let checkable = (store as? any RowStore)?.operations as? any CheckableStore else {
             throw CoreDataError.make(
-                134060, "The store \(store.placeName) cannot be checked: only SQLite stores can.")
+                134060, "Cannot check the store \(store.placeName): only SQLite stores can be checked.")
         }
         return checkable
     }

@@ -54,7 +54,7 @@ extension NSPersistentStoreCoordinator {
         let storeType = options?[NSStoreTypeKey] as? String ?? NSPersistentStoreDescription(url: url).type
         let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
         guard let kept = try storeClass.cachedModelWithMetadata(at: url, options: options) else {
-            throw CoreDataError.make(134130, "The store \(url.path) keeps no model of its own; name the model to use.")
+            throw CoreDataError.make(134130, "The store \(url.path) contains no model. Name the model to use.")
         }
         return try NSManagedObjectModel(cachedModelData: kept.model, store: url.path, metadata: kept.metadata)
     }
@@ -75,7 +75,7 @@ extension NSPersistentStoreCoordinator {
         guard let model = try StoreTypeRegistry.storeClass(of: storeType).inferredModel(at: url, options: options)
         else {
             throw CoreDataError.make(
-                134060, "The model of \(url.path) cannot be inferred: only SQLite stores say enough.")
+                134060, "Cannot infer the model of \(url.path): this works only for SQLite stores.")
         }
         return model
     }

@@ -11,11 +11,11 @@ extension NSPersistentStoreCoordinator {
         let entityName = entity.name ?? "(no name)"
         if let readOnly = candidates.first {
             throw CoreDataError.make(
-                513, "Cannot save objects of \(entityName): the store \(readOnly.placeName) is read only.",
+                513, "Cannot save objects of \(entityName): the store \(readOnly.placeName) is open read-only.",
                 userInfo: [NSAffectedStoresErrorKey: [readOnly]])
         }
         throw CoreDataError.make(
-            134020, "Cannot save objects of \(entityName): no store of the coordinator holds this entity.")
+            134020, "Cannot save objects of \(entityName): no store of the coordinator has this entity.")
     }
 
     /// All stores whose configuration includes `entity`, in the order in which they were added.

@@ -40,7 +40,7 @@ extension NSPersistentStoreCoordinator {
             let store = try own(store)
             guard !FileManager.default.fileExists(atPath: url.path) else {
                 throw CoreDataError.make(
-                    516, "Cannot copy the store \(store.placeName) to \(url.path): a file stands there already.",
+                    516, "Cannot copy the store \(store.placeName) to \(url.path): the file already exists.",
                     userInfo: [NSFilePathErrorKey: url.path])
             }
             do { try store.operations.copyOpenContents(to: url) } catch {
@@ -52,6 +52,6 @@ extension NSPersistentStoreCoordinator {
 
     private func own(_ store: NSPersistentStore) throws -> any RowStore {
         if let own = rowStores(among: [store]).first { return own }
-        throw CoreDataError.make(134060, "The store \(store.placeName) is not of this coordinator.")
+        throw CoreDataError.make(134060, "This coordinator does not have the store \(store.placeName).")
     }
 }

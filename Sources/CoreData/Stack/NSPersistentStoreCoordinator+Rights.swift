@@ -16,7 +16,7 @@ extension NSPersistentStoreCoordinator {
                 let granting = (store as? any RowStore)?.operations as? any GrantingStore
             else {
                 throw CoreDataError.make(
-                    134060, "The store \(store.placeName) has no roles: the rights on a file are those of the system.")
+                    134060, "The store \(store.placeName) is a file, which has no roles. Use file permissions.")
             }
             return try granting.grants(to: role, readOnly: readOnly)
         }

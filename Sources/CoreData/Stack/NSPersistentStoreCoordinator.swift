@@ -200,7 +200,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             }
             throw CoreDataError.make(
                 134060,
-                "Cannot remove the store \(store.placeName): it is not one of this coordinator's, or is being removed."
+                "Cannot remove the store \(store.placeName): this coordinator does not have it or is already removing it."
             )
         }
     }

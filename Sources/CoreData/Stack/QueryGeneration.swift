@@ -77,13 +77,13 @@ final class QueryGeneration: @unchecked Sendable {
         if hasEnded {
             throw CoreDataError.make(
                 134060,
-                "The query generation has ended: a store of it was removed from its coordinator. Take a new one.")
+                "The query generation has ended because one of its stores was removed. Take a new one.")
         }
         let present = coordinator.rowStores
         for view in views where !present.contains(where: { $0 === view.store }) {
             throw CoreDataError.make(
                 134060,
-                "The query generation has the store \(view.store.placeName), which the context's coordinator does not have.",
+                "The query generation includes the store \(view.store.placeName), which the context's coordinator does not have.",
                 userInfo: [NSAffectedStoresErrorKey: [view.store]])
         }
     }

@@ -64,7 +64,7 @@ struct StoreCompatibility {
         throw CoreDataError.make(
             134100,
             "The store \(store.placeName) was written with another version of the model (\(comparison.summary)); "
-                + "open it with the model it was written with, or let it be migrated "
+                + "open it with that version, or set options to migrate it "
                 + "(NSMigratePersistentStoresAutomaticallyOption).",
             userInfo: [
                 "metadata": store.metadata ?? [:],

@@ -16,7 +16,7 @@ struct StoreRelocation {
     ) throws {
         guard let own = coordinator.rowStores(among: [store]).first, own.url != nil else {
             throw CoreDataError.make(
-                134060, "Cannot migrate the store \(store.placeName): it is not one of this coordinator's.")
+                134060, "Cannot migrate the store \(store.placeName): this coordinator does not have it.")
         }
         self.coordinator = coordinator
         self.store = own
@@ -32,13 +32,13 @@ struct StoreRelocation {
         try coordinator.managedObjectModel.checkThatItMayWrite(store.placeName)
         guard url.isMemoryPlace || !url.isFileURL || !FileManager.default.fileExists(atPath: url.path) else {
             throw CoreDataError.make(
-                516, "Cannot migrate the store \(oldPath) to \(url.path): a file stands there already.",
+                516, "Cannot migrate the store \(oldPath) to \(url.path): the file already exists.",
                 userInfo: [NSFilePathErrorKey: url.path])
         }
         let storeClass = try StoreTypeRegistry.storeClass(of: type)
         guard try url.isFileURL || storeClass.holdsNothing(at: url) else {
             throw CoreDataError.make(
-                516, "Cannot migrate the store \(oldPath) to \(url.withoutPassword): a store is there already.")
+                516, "Cannot migrate the store \(oldPath) to \(url.withoutPassword): a store already exists there.")
         }
         try storeClass.checkThatNothingIsLeft(at: url)
         if store.hasUnsavedMetadata, !store.isReadOnly { try store.operations.save(StoreChangeSet()) }

@@ -27,7 +27,7 @@ enum StoreTypeRegistry {
         }
         throw CoreDataError.make(
             134000,
-            "There is no store type \"\(storeType)\"; the known types are \(known.keys.sorted().joined(separator: ", "))."
+            "Unknown store type \"\(storeType)\". Known types: \(known.keys.sorted().joined(separator: ", "))."
         )
     }
 }

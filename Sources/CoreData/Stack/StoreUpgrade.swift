@@ -34,7 +34,7 @@ struct StoreUpgrade {
         guard options.infersMappingModel else {
             throw CoreDataError.make(
                 134140,
-                "There is no mapping model for the store \(path), and none shall be inferred "
+                "Found no mapping model for the store \(path), and inferring one is off "
                     + "(NSInferMappingModelAutomaticallyOption).",
                 userInfo: ["sourceModel": source, "destinationModel": model])
         }
@@ -50,8 +50,9 @@ struct StoreUpgrade {
         guard Swift.type(of: store).isOnServer else { return }
         throw CoreDataError.make(
             134110,
-            "The store \(store.url?.absoluteString ?? "") is on a server, and is migrated by an inferred mapping model alone "
-                + "(NSInferMappingModelAutomaticallyOption); with another, migrate into a new store.")
+            "The store \(store.url?.absoluteString ?? "") is on a server, so only an inferred mapping model can migrate it "
+                + "(NSInferMappingModelAutomaticallyOption). For another mapping model, copy the store to a file first."
+        )
     }
 
     private func migrate(from source: NSManagedObjectModel, by manager: NSStagedMigrationManager) throws {
@@ -93,7 +94,7 @@ struct StoreUpgrade {
         } catch let error as NSError {
             throw CoreDataError.make(
                 error.domain == NSCocoaErrorDomain && error.code != 134110 ? error.code : 134110,
-                "The store \(path) was not migrated, and stays as it was: \(error.localizedDescription)",
+                "The store \(path) was not migrated and is unchanged: \(error.localizedDescription)",
                 underlying: error, userInfo: ["sourceURL": url, "destinationURL": made])
         }
         try store.loadMetadata()
@@ -112,7 +113,7 @@ struct StoreUpgrade {
         if let model = NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata) { return model }
         throw CoreDataError.make(
             134130,
-            "The model that the store \(path) was written with is not found: neither in the store nor beside the program.",
+            "Cannot find the model of the store \(path), neither in the store nor in the program's folder.",
             userInfo: ["metadata": metadata, "reason": "Can't find model for source store"])
     }
 }

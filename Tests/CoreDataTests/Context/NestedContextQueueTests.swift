@@ -71,7 +71,7 @@ import Testing
                 context.parent = stack.context()
             }
         }
-        expect(late, "The parent of a context must be set before objects are registered in it.")
+        expect(late, "Cannot set the parent of a context that has objects. Set it first.")
         let own = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (first, second) = (NSManagedObjectContext(.privateQueue), NSManagedObjectContext(.privateQueue))
             first.parent = second

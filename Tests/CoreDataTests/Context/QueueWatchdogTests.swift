@@ -27,8 +27,8 @@ import Testing
         }
         let text = output(result)
         #expect(text.contains("A managed object context is used outside of its queue"))
-        #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
-        #expect(depth(of: "Its queue was made here, and no thread is on it", in: text) > 2, "\(text)")
+        #expect(depth(of: "Stack of the use", in: text) > 2, "\(text)")
+        #expect(depth(of: "Stack that created its queue, and no thread uses it", in: text) > 2, "\(text)")
         // Functions of the program are named.
         #expect(text.contains("make(_:"), "\(text)")
     }
@@ -48,8 +48,8 @@ import Testing
             context.undo()
         }
         let text = output(result)
-        #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
-        #expect(depth(of: "Its queue is taken here", in: text) > 2, "\(text)")
+        #expect(depth(of: "Stack of the use", in: text) > 2, "\(text)")
+        #expect(depth(of: "Stack that uses its queue", in: text) > 2, "\(text)")
     }
 
     /// A debug build checks by default, and the program continues.
@@ -61,10 +61,10 @@ import Testing
         }
         let text = output(result)
         #expect(text.components(separatedBy: "is used outside of its queue, by inserting").count == 2, "\(text)")
-        #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
-        #expect(depth(of: "Its queue was made here", in: text) > 2, "\(text)")
+        #expect(depth(of: "Stack of the use", in: text) > 2, "\(text)")
+        #expect(depth(of: "Stack that created its queue", in: text) > 2, "\(text)")
         #expect(text.contains("useOffQueue"), "\(text)")
-        #expect(text.contains("A debug build tells this once."), "\(text)")
+        #expect(text.contains("Debug builds report this once."), "\(text)")
     }
 
     @Test(.needs(.process)) func aDebugBuildReportsNothingIfSwitchedOff() async {
@@ -134,8 +134,8 @@ import Testing
             exit(EXIT_SUCCESS)
         }
         let text = output(result)
-        #expect(text.contains("2 threads wait for each other's queues in a circle"), "\(text)")
-        for thread in 1...2 { #expect(depth(of: "Thread \(thread) waits here", in: text) > 2, "\(text)") }
+        #expect(text.contains("2 threads wait for each other's queues."), "\(text)")
+        for thread in 1...2 { #expect(depth(of: "Stack of waiting thread \(thread)", in: text) > 2, "\(text)") }
     }
 
     @Test(.needs(.process)) func codeThatWaitsUnderALock() async {
@@ -162,8 +162,8 @@ import Testing
         }
         let parts = output(result).components(separatedBy: "now\n")
         #expect(parts.count == 2 && !parts[0].contains("under the lock"), "\(parts)")
-        #expect(parts.last?.contains("waits for a context under the lock of a coordinator") == true)
-        #expect(depth(of: "The lock was taken here", in: parts.last ?? "") > 2)
+        #expect(parts.last?.contains("under the lock of a coordinator waits for a context") == true)
+        #expect(depth(of: "Stack that took the lock", in: parts.last ?? "") > 2)
     }
 
     /// The handler of a migration stage must wait under the coordinator's lock.

@@ -166,7 +166,7 @@ import Testing
                         wins.insert(try other.fetch(name).first?.value(forKey: "wins") as? Int ?? -1)
                     }
                 } catch let error as NSError {
-                    #expect(error.code == 134070 && error.localizedDescription.contains("in the middle of a save"))
+                    #expect(error.code == 134070 && error.localizedDescription.contains("is saving"))
                     let history = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
                     if (try? context.execute(history)) != nil { Issue.record("the history was read") }
                     refused += 1

@@ -135,7 +135,7 @@ final class ShopCustomer: NSManagedObject {
             let request = NSFetchRequest<ShopLine>(entityName: "ShopLine")
             request.sortDescriptors = [descriptor]
             let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
-            #expect(error?.localizedDescription.contains("it is of no modelled property") == true)
+            #expect(error?.localizedDescription.contains("it is not a property in the model") == true)
         }
         let request = NSFetchRequest<ShopLine>(entityName: "ShopLine")
         request.sortDescriptors = [NSSortDescriptor(keyPath: \ShopLine.objectID, ascending: true)]
@@ -151,7 +151,7 @@ final class ShopCustomer: NSManagedObject {
             _ = NSExpression(forKeyPath: \ShopLine.debt)
             _ = context
         }
-        #expect(stopped.text.contains("stands for no key of a managed object"))
+        #expect(stopped.text.contains("is not a property of a managed object"))
     }
 }
 

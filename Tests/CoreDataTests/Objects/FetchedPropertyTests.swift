@@ -92,7 +92,8 @@ import Testing
                     try context.fetch(request)
                 } throws: {
                     ($0 as NSError).code == 134060
-                        && $0.localizedDescription.contains("keypath clubs not found in entity City: it is a fetched")
+                        && $0.localizedDescription.contains(
+                            "keypath clubs not found in entity City: fetches cannot compare")
                 }
             }
             expectRefusal { $0.predicate = NSPredicate(format: "clubs.@count == 2") }

@@ -65,7 +65,7 @@ import Testing
             let context = try ClubStack().contextKeepingStack()
             _ = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
         }
-        expect(fetched, "is used outside of its queue, by a fetch of 'Team': wrap the use in perform(_:).")
+        expect(fetched, "is used outside of its queue, by a fetch of 'Team'. Wrap the use in perform(_:).")
     }
 
     /// Accessors are checked, too, even if the object has its values and was changed in the same event.

@@ -70,7 +70,7 @@ import Testing
         let `operator` = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try ClubStack().contextKeepingStack().team().value(forKeyPath: "players.@middle.number")
         }
-        #expect(`operator`.text.contains("The key path operator @middle is not known."))
+        #expect(`operator`.text.contains("Unknown key path operator @middle."))
         let state = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try ClubStack().contextKeepingStack().team().hasFault(forRelationshipNamed: "wins")
         }
@@ -84,7 +84,7 @@ import Testing
             other.entities = [entity]
             _ = NSManagedObject(entity: entity, insertInto: try ClubStack().contextKeepingStack())
         }
-        #expect(foreign.text.contains("The entity 'Team' is not one of the model of the context's coordinator."))
+        #expect(foreign.text.contains("The model of the context's coordinator does not have the entity 'Team'."))
         let abstract = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try ClubStack().contextKeepingStack().make("Person")
         }

@@ -380,7 +380,8 @@ import Testing
             try context.execute(request)
             #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Vet")) == 0)
             let mixed = NSBatchDeleteRequest(objectIDs: [dog.objectID, vet.objectID])
-            #expect(error { try context.execute(mixed) }?.localizedDescription.contains("all be of one entity") == true)
+            #expect(
+                error { try context.execute(mixed) }?.localizedDescription.contains("must be of one entity") == true)
         }
     }
 

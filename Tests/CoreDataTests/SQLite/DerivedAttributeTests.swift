@@ -437,7 +437,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("staff.@sum.salary", "must stand at the end"), ("staff.@avg", "only @count and @sum"),
+        ("staff.@sum.salary", "must be at the end"), ("staff.@avg", "only @count and @sum"),
         ("staff.salary", "needs @count or @sum"),
         ("nothing.name", "does not lead"), ("name + name", "not a key path"),
         ("tags.firms.@count", "exactly one to-many"),

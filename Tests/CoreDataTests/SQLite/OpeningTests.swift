@@ -41,12 +41,12 @@ import Testing
         let connection = try Connection(path: harness.url.path, access: .create)
         try connection.execute("CREATE TABLE t (a)")
         connection.close()
-        expect(259, "no Core Data store")
+        expect(259, "not a Core Data store")
         #expect(try harness.sql("SELECT name FROM sqlite_master") == [[.text("t")]])
     }
 
     @Test func missingFilesAndFolders() throws {
-        expect(260, "there is no such file", Self.readOnly)
+        expect(260, "the file does not exist", Self.readOnly)
         expect(134080, "does not exist", url: harness.folder.appendingPathComponent("no/such/Store.sqlite"))
         expect(134080, "is a folder", url: harness.folder)
         #expect(!FileManager.default.fileExists(atPath: harness.url.path))
@@ -102,7 +102,7 @@ import Testing
         try harness.open().close()
         let path = harness.url.path
         try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
-        expect(513, "open it read-only")
+        expect(513, "Open it read-only")
         try FileManager.default.setAttributes([.posixPermissions: 0o000], ofItemAtPath: path)
         expect(257, "no permission to read", Self.readOnly)
     }

@@ -143,7 +143,7 @@ import Testing
         #expect {
             try open.store.save(StoreChangeSet(inserted: teams))
         } throws: { error in
-            code(error) == 134030 && message(error).contains("triggers of the table ZTEAM")
+            code(error) == 134030 && message(error).contains("Triggers of the table ZTEAM")
         }
         #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
     }

@@ -51,20 +51,23 @@ import Testing
             "UPDATE ZPART SET ZWHOLE = 77 WHERE Z_PK = 2", PersistentStoreFinding.Kind.reference,
             "row 2 of the table ZPART"
         ),
-        ("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Part'", .counter, "is 1, its last key is 6"),
+        ("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Part'", .counter, "is 1, but its last key is 6"),
         (
             "UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'Part'", .counter,
-            "there are no keys, its last key is 6"
+            "the last possible key, but its last key is 6"
         ),
         ("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775806 WHERE Z_NAME = 'TRANSACTION'", .counter, "ATRANSACTION"),
         ("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'CHANGE'", .counter, "ACHANGE"),
         (
             "UPDATE ZPART SET Z_OPT = 9223372036854775807 WHERE Z_PK = 2", .counter,
-            "row 2 of the table ZPART with a version"
+            "row 2 of the table ZPART: the version"
         ),
         ("UPDATE ZPART SET Z_FOK_WHOLE = 2048", .order, "2 lists"),
-        ("UPDATE ZPART SET Z_FOK_WHOLE = NULL WHERE Z_PK = 5", .order, "members without a place"),
-        ("UPDATE ACHANGE SET ZTRANSACTIONID = 50 WHERE Z_PK = 3", .history, "a change of no transaction"),
+        ("UPDATE ZPART SET Z_FOK_WHOLE = NULL WHERE Z_PK = 5", .order, "members with a missing or duplicate position"),
+        (
+            "UPDATE ACHANGE SET ZTRANSACTIONID = 50 WHERE Z_PK = 3", .history,
+            "the transaction of the change does not exist"
+        ),
         ("UPDATE ATRANSACTION SET ZPROCESSIDTS = 9", .history, "ZPROCESSIDTS"),
     ]) func isFoundAndSetRight(sql: String, kind: PersistentStoreFinding.Kind, text: String) throws {
         let (before, after) = try findings { _, session in try session.connection.execute(sql) }
@@ -111,7 +114,9 @@ import Testing
                 at: folder.appendingPathComponent(name), to: folder.appendingPathComponent(UUID().uuidString))
         }
         #expect(before.map(\.kind) == [.externalData, .externalData])
-        #expect(before[0].message.contains("is not there") && before[1].message.contains("no value refers to it"))
+        #expect(
+            before[0].message.contains("is missing or unreadable")
+                && before[1].message.contains("not used by any value"))
     }
 
     @Test func aReadOnlyStoreIsCheckedAndNotRepaired() throws {

@@ -219,7 +219,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         #expect {
             try open.insert("Thing", ["transformable": .object(NSString("a"))])
         } throws: {
-            code($0) == 134030 && message($0).contains("gives a String instead of data")
+            code($0) == 134030 && message($0).contains("returned a String instead of data")
         }
     }
 

@@ -98,7 +98,7 @@ import Testing
         let entity = try #require(coordinator.managedObjectModel.entitiesByName["Team"])
         #expect(readOnly.isReadOnly)
         let error = try #require(throws: NSError.self, performing: { try coordinator.store(for: entity) })
-        #expect(error.localizedDescription.contains("read only"))
+        #expect(error.localizedDescription.contains("open read-only"))
         let second = try coordinator.addPersistentStore(
             ofType: MemoryStore.storeType, configurationName: nil,
             at: URL(fileURLWithPath: "/memory/\(UUID().uuidString)"))

@@ -119,10 +119,10 @@ import Glibc
     }
 
     @Test func pathsThatAreNotPlainFiles() throws {
-        expectError(259, "not a plain file", at: URL(fileURLWithPath: "/dev/zero"))
-        expectError(259, "not a plain file", at: URL(fileURLWithPath: "/dev/full"))
+        expectError(259, "not a regular file", at: URL(fileURLWithPath: "/dev/zero"))
+        expectError(259, "not a regular file", at: URL(fileURLWithPath: "/dev/full"))
         #expect(mkfifo(harness.url.path, 0o600) == 0)
-        expectError(259, "not a plain file", at: harness.url)
+        expectError(259, "not a regular file", at: harness.url)
         expectError(134080, "folder", at: harness.folder)
         for path in ["/dev/zero", harness.url.path] {
             let error = #expect(throws: CocoaError.self) {

@@ -73,7 +73,7 @@ import Testing
             try LogOwnership.check(copy.path) {}
             return true
         } catch let error as NSError {
-            #expect(error.code == 259 && error.localizedDescription.contains("replaced or written over"), "\(error)")
+            #expect(error.code == 259 && error.localizedDescription.contains("replaced or overwritten"), "\(error)")
             return false
         }
     }

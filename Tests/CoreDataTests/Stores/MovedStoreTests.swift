@@ -242,7 +242,7 @@ import Testing
         try coordinator.checkFile(of: store)
         try place.shell("cp Other.sqlite here/Store.sqlite")
         let error = #expect(throws: NSError.self) { try coordinator.checkFile(of: store) }
-        #expect(error?.code == 260 && error?.localizedDescription.contains("written over") == true, "\(error as Any)")
+        #expect(error?.code == 260 && error?.localizedDescription.contains("overwritten") == true, "\(error as Any)")
     }
 
     @Test func aFileThatIsBackIsWrittenAgain() throws {

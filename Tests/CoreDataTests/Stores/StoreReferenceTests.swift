@@ -143,7 +143,7 @@ import Testing
             try coordinator.addPersistentStore(type: type, at: URL(fileURLWithPath: "/early"))
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("was asked for an object ID before its identifier was set"))
+        #expect(text.contains("cannot make object IDs before its metadata has NSStoreUUIDKey"))
     }
 
     /// The framework's internal numbers of such rows are not valid references.

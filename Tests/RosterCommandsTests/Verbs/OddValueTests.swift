@@ -88,18 +88,21 @@ import Testing
         let text = surroundings.text
         #expect(
             text.contains(
-                "2 rows (the first is 1) of the table ZSAMPLE: “count” holds a number with decimals instead of Integer 64"
+                "2 rows (the first is 1) of the table ZSAMPLE: “count” contains a number with decimals instead of Integer 64"
             ),
             "\(text)")
-        for name in ["taken", "weight", "key", "price", "name"] { #expect(text.contains("“\(name)” holds"), "\(text)") }
+        for name in ["taken", "weight", "key", "price", "name"] {
+            #expect(text.contains("“\(name)” contains"), "\(text)")
+        }
         #expect(
             try list(store, columns: ["count", "taken", "weight", "key", "price"]).dropFirst() == [",,,,", ",,,,"])
         let notes = TestSurroundings()
         let outcome = try ExportCommand(store: store, entity: "Sample", file: folder.path("out.json"))
             .run(in: notes.surroundings())
-        #expect(outcome.missing?.contains("Sample.count: a cell holds") == true, "\(outcome)")
+        #expect(outcome.missing?.contains("Sample.count: a cell contains") == true, "\(outcome)")
         #expect(
-            notes.notes.contains { $0.contains("Sample.name: a cell holds bytes instead of String") }, "\(notes.notes)")
+            notes.notes.contains { $0.contains("Sample.name: a cell contains bytes instead of String") },
+            "\(notes.notes)")
     }
 
     @Test(arguments: ["out.json", "out.csv", "out.tsv"]) func exportsOfFarValuesAreReadBack(name: String) throws {

@@ -63,11 +63,11 @@ import Testing
         let rescued = try RosterProcess.run(["count", sample.store, "Team", "--model", SampleFolder.model])
         #expect(rescued.output == "80", "\(rescued.errors)")
         try change("DROP TABLE Z_METADATA")
-        try expectRefusal([sample.store, "no Core Data store"], ["count", sample.store, "Team"])
+        try expectRefusal([sample.store, "not a Core Data store"], ["count", sample.store, "Team"])
         let encrypted = try sample.file("encrypted.sqlite", String(repeating: "\u{7}secret", count: 3000))
         try expectRefusal([encrypted, "encrypted"], ["count", encrypted, "Team"])
         try expectRefusal([sample.url.path, "folder"], ["count", sample.url.path, "Team"])
-        try expectRefusal(["/dev/zero", "not a plain file"], ["count", "/dev/zero", "Team"])
+        try expectRefusal(["/dev/zero", "not a regular file"], ["count", "/dev/zero", "Team"])
     }
 
     private func change(_ sql: String) throws {
@@ -90,7 +90,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: log)
         try FileManager.default.copyItem(atPath: other.store + "-wal", toPath: log)
         let files = try [sample.store, log].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
-        try expectRefusal([log, "not its own", "Move it"], ["count", sample.store, "Team"])
+        try expectRefusal([log, "belongs to another store or is damaged", "Move it"], ["count", sample.store, "Team"])
         try expectRefusal([log], ["update", sample.store, "Team", "--where", "wins > 3", "wins=9"])
         #expect(try [sample.store, log].map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == files)
         try FileManager.default.moveItem(atPath: log, toPath: sample.path("away"))

@@ -190,7 +190,7 @@ import Testing
         #expect(whole.output == "80" && whole.status == 0, "\(whole.errors)")
         let withoutIndex = try count(without: ["-shm"])
         #expect(withoutIndex.status == 1 && withoutIndex.errorLines.count == 1, "\(withoutIndex.errors)")
-        #expect(withoutIndex.errors.contains(sample.store + "-wal") && withoutIndex.errors.contains("copy both files"))
+        #expect(withoutIndex.errors.contains(sample.store + "-wal") && withoutIndex.errors.contains("Copy both files"))
         let withoutLog = try count(without: ["-wal"])
         #expect(withoutLog.output == "0" && withoutLog.status == 0, "\(withoutLog.errors)")
     }

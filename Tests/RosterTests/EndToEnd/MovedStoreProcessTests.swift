@@ -39,7 +39,7 @@ import Testing
         try FileManager.default.copyItem(atPath: sample.store, toPath: other)
         let content = try Data(contentsOf: URL(fileURLWithPath: other))
         let writer = try simulate(then: "\(command) \"$2/Other.sqlite\" \"$1\"")
-        #expect(writer.errors(command == "cp" ? "written over" : "has taken its place"))
+        #expect(writer.errors(command == "cp" ? "overwritten" : "another file has replaced it"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: sample.store)) == content)
         // The log is still at the old path, which the next program reports.
         let next = try RosterProcess.run(["count", sample.store, "Team"])
@@ -48,7 +48,7 @@ import Testing
 
     @Test func aDeletedStoreEndsIt() throws {
         let writer = try simulate(then: "rm \"$1\"")
-        #expect(writer.errors("the file was deleted"))
+        #expect(writer.errors("it was deleted"))
         #expect(!FileManager.default.fileExists(atPath: sample.store))
     }
 
@@ -56,7 +56,7 @@ import Testing
         let reader = try sample.followed(wins: 5)
         try FileManager.default.moveItem(atPath: sample.store, toPath: sample.path("Moved.sqlite"))
         #expect(reader.waitForEnd() == 1)
-        #expect(reader.errorLines.count == 1 && reader.errors("no longer there"), "\(reader.errorLines)")
+        #expect(reader.errorLines.count == 1 && reader.errors("its file is gone"), "\(reader.errorLines)")
     }
 }
 

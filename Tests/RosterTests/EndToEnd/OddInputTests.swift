@@ -55,7 +55,7 @@ import Testing
         #expect(mkfifo(pipe, 0o600) == 0)
         let outcome = try RosterProcess.shell(
             #"exec timeout 60 "$roster" "$@""#, [verb, pipe] + (verb == "count" ? ["Team"] : []))
-        #expect(outcome.status == 1 && outcome.errors.contains("it is not a plain file"), "\(outcome)")
+        #expect(outcome.status == 1 && outcome.errors.contains("it is not a regular file"), "\(outcome)")
     }
 
     /// As on a full disk: one line of error, and no file is left.
@@ -121,7 +121,7 @@ import Testing
         let both = #"{"teamName": "A", "qualifyingZone": "Z", "homeVenue.name": "X", "homeVenue": "Maracanã"}"#
         let outcome = try roster("import", sample.store, "Team", try sample.file("both.json", both))
         #expect(
-            outcome.status == 1 && outcome.errors.contains("conflicts with the keys that begin with “homeVenue.”"),
+            outcome.status == 1 && outcome.errors.contains("conflicts with keys that begin with “homeVenue.”"),
             "\(outcome.errors)")
         let null = #"{"teamName": "B", "qualifyingZone": "Z", "homeVenue": null, "homeVenue.name": "Y"}"#
         #expect(try roster("import", sample.store, "Team", try sample.file("null.json", null)).status == 1)

@@ -65,7 +65,7 @@ import Testing
         try FileManager.default.removeItem(atPath: sample.store + ending)
         #expect(mkfifo(sample.store + ending, 0o600) == 0)
         let outcome = try RosterProcess.run(["count", sample.store, "Team"])
-        #expect(outcome.status == 1 && outcome.errors.contains("is not a plain file"), "\(outcome.errors)")
+        #expect(outcome.status == 1 && outcome.errors.contains("is not a regular file"), "\(outcome.errors)")
     }
 
     @Test func aDeletedWorkingDirectoryIsCalledOne() throws {

@@ -103,7 +103,7 @@ import Testing
 
     @Test func anUnknownShellIsRefused() throws {
         let outcome = try RosterProcess.run(["completion", "csh"])
-        #expect(outcome.status == 2 && outcome.errors.contains("bash, zsh and fish"))
+        #expect(outcome.status == 2 && outcome.errors.contains("bash, zsh or fish"))
     }
 
     @MainActor @Test func theManualHasEveryVerbFlagAndKey() throws {

@@ -37,7 +37,7 @@ final class AsynchronousFetch {
         interruption: Interruption, completion: @escaping (Result<FetchResults, any Error>) -> Void
     ) throws {
         guard let copy = request.copy() as? any ErasableFetchRequest else {
-            preconditionFailure("A copy of a fetch request is none.")
+            preconditionFailure("copy() of a fetch request must return a fetch request.")
         }
         self.request = copy.erased
         self.request.affectedStores = stores ?? request.affectedStores
@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
         let results = try outcome.value.get()
         if let typed = results.typed(as: T.self) { return typed }
         preconditionFailure(
-            "A fetch request for \(T.self) found others: its resultType or its entity does not fit its type.")
+            "A fetch request for \(T.self) found other results. Its resultType or entity must fit this type.")
     }
 }
 

@@ -69,8 +69,8 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         guard let results else { return nil }
         if let typed = results.typed(as: ResultType.self) { return typed }
         preconditionFailure(
-            "An asynchronous fetch request for \(ResultType.self) found others: its resultType or its entity does not fit "
-                + "its type.")
+            "An asynchronous fetch request for \(ResultType.self) found other results. Its resultType or entity must fit "
+                + "this type.")
     }
 
     final func end(_ outcome: Result<FetchResults, any Error>) {

@@ -52,19 +52,19 @@ extension NSBatchDeleteRequest: ContextExecutable {
     private func checkObjectIDs() throws {
         guard let ids = objectIDs else { return }
         guard let first = ids.first else {
-            throw CoreDataError.make(134060, "A batch deletion by IDs needs at least one: the list is empty.")
+            throw CoreDataError.make(134060, "A batch deletion by IDs needs at least one ID, but the list is empty.")
         }
         for id in ids {
             if id.isTemporaryID {
                 throw CoreDataError.make(
                     134060,
-                    "Cannot delete '\(id)' in a batch: the ID is temporary. Save the object first, or delete it in its context."
+                    "Cannot delete '\(id)' in a batch, because the ID is temporary. Save the object first, or delete it in its context."
                 )
             }
             if id.entity.name != first.entity.name {
                 throw CoreDataError.make(
                     134060,
-                    "Cannot delete '\(id)' in a batch with '\(first)': the IDs of one request must all be of one entity."
+                    "Cannot delete '\(id)' in a batch with '\(first)'. All IDs of a request must be of one entity."
                 )
             }
         }
@@ -193,7 +193,7 @@ struct RowDeletion {
                 if !property.isOptional {
                     throw CoreDataError.make(
                         1570,
-                        "Cannot delete '\(gone)' in a batch: '\(id)' must have its relationship \(property.name).",
+                        "Cannot delete '\(gone)' in a batch: the required relationship \(property.name) of '\(id)' refers to it.",
                         userInfo: [NSValidationKeyErrorKey: property.name])
                 }
                 values[slot] = .null

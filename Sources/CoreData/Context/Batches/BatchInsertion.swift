@@ -7,7 +7,7 @@ extension NSBatchInsertRequest: ContextExecutable {
         resolve(entity)
         guard !entity.isAbstract else {
             throw CoreDataError.make(
-                134060, "Cannot insert rows of \(entityName): the entity is abstract; name one that descends from it.")
+                134060, "Cannot insert rows of \(entityName): the entity is abstract. Name one of its subentities.")
         }
         var source = try BatchRows(self, entity, context)
         var outcome = BatchOutcome(keepsIDs: resultType == .objectIDs)
@@ -43,7 +43,7 @@ extension BatchRun {
             if let store = holding.first(where: { $0 === named }) { return store }
         }
         throw CoreDataError.make(
-            134060, "Cannot insert rows of \(entity.name ?? ""): none of the request's affectedStores holds the entity."
+            134060, "Cannot insert rows of \(entity.name ?? ""): none of the request's affectedStores has this entity."
         )
     }
 }
@@ -148,7 +148,9 @@ struct BatchRows {
         }
         guard let dictionaries = request.objectsToInsert else {
             throw CoreDataError.make(
-                134060, "The batch insertion of \(entity.name ?? "") has neither objectsToInsert nor a handler.")
+                134060,
+                "The batch insertion of \(entity.name ?? "") has neither objectsToInsert nor a handler. Set one of them."
+            )
         }
         var rest = dictionaries[...]
         return { rest.popFirst().map(Given.values) }
@@ -192,7 +194,8 @@ struct BatchRows {
         if let missing = required.first(where: { rows.values[first + $0].isNull }) {
             let name = entity.layout.slots[missing].name
             throw CoreDataError.make(
-                1570, "Cannot insert row \(number) of \(entity.name ?? ""): \(name) is a required value.",
+                1570,
+                "Cannot insert row \(number) of \(entity.name ?? ""): it has no value for \(name), which is required.",
                 userInfo: [NSValidationKeyErrorKey: name])
         }
     }

@@ -19,7 +19,7 @@ struct BatchRun {
         guard let coordinator = context.persistentStoreCoordinator else {
             throw CoreDataError.make(
                 134060,
-                "Cannot execute \(type(of: request)): the context has no persistent store coordinator; give it one first."
+                "Cannot execute \(type(of: request)): the context has no persistent store coordinator. Set one first."
             )
         }
         self.coordinator = coordinator
@@ -45,7 +45,8 @@ struct BatchRun {
                 guard let operations = store.operations as? any BatchWriting else {
                     throw CoreDataError.make(
                         134091,
-                        "A store of type \(store.type) knows no batch requests: change objects and save them instead.")
+                        "Stores of type \(store.type) do not support batch requests. Change objects and save them instead."
+                    )
                 }
                 try operations.writeInSteps(author: author, contextName: name) { try body(store, $0) }
             }

@@ -69,7 +69,7 @@ struct NewValues {
         self.entity = entity
         guard !properties.isEmpty else {
             throw CoreDataError.make(
-                134060, "The batch update of \(entity.name ?? "") has no propertiesToUpdate: say what to set.")
+                134060, "The batch update of \(entity.name ?? "") has no propertiesToUpdate. Set them.")
         }
         entries = try properties.map { key, value in
             let name = (key.base as? NSPropertyDescription)?.name ?? "\(key.base)"
@@ -90,7 +90,7 @@ struct NewValues {
         guard let attribute = property.attribute else {
             throw CoreDataError.make(
                 134060,
-                "Cannot work out \(property.title) by an expression in a batch update: it is a relationship; give it an ID."
+                "Cannot set \(property.title) to an expression in a batch update: it is a relationship. Give an ID."
             )
         }
         var compiler = PredicateCompiler(entity: entity)
@@ -136,7 +136,7 @@ struct NewValues {
                     throw CoreDataError.make(
                         134060,
                         "Cannot set \(entry.name) of '\(row.objectID)' in a batch update: its expression gives "
-                            + "\(found ?? "nil"), which is not of the attribute's type.")
+                            + "\(found ?? "nil"), which does not have the attribute's type.")
                 }
                 values[slot] = value
             }
@@ -160,7 +160,7 @@ struct BatchProperty {
             let hint = NearestName.of(name, among: entity.propertiesByName.keys.sorted())
             throw CoreDataError.make(
                 134060,
-                "Cannot set \(name) in a batch: \(entity.name ?? "") has no property of that name"
+                "Cannot set \(name) in a batch: \(entity.name ?? "") has no such property"
                     + (hint.map { "; did you mean \($0)?" } ?? "."))
         }
         self.property = property
@@ -172,14 +172,14 @@ struct BatchProperty {
 
     /// The reason why a batch cannot set a property; `nil` if it can.
     static func obstacle(_ property: NSPropertyDescription) -> String? {
-        if property is NSDerivedAttributeDescription { return "the store derives it" }
-        if property.isTransient { return "it is transient, and not in the store" }
+        if property is NSDerivedAttributeDescription { return "it is derived by the store" }
+        if property.isTransient { return "it is transient, so the store does not have it" }
         if property is NSAttributeDescription { return nil }
         guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany else {
-            return "it has many destinations, or is fetched; change objects instead"
+            return "it is a to-many relationship or fetched property; change objects instead"
         }
         if relationship.inverseRelationship?.isToMany == false {
-            return "its inverse has one destination too, which would have to be changed along; change objects instead"
+            return "it is a one-to-one relationship, whose other objects would change too; change objects instead"
         }
         return nil
     }
@@ -190,7 +190,7 @@ struct BatchProperty {
     func slotValue(_ value: Any?, in context: NSManagedObjectContext) throws -> SlotValue {
         if let attribute {
             guard let slot = AttributeCoercion.unvalidatedSlotValue(value, type: attribute.attributeType) else {
-                throw refused(value, "is not of its type")
+                throw refused(value, "has another type")
             }
             return try checked(slot)
         }
@@ -218,7 +218,7 @@ struct BatchProperty {
         let local = context.localID(id)
         let destination = (property as? NSRelationshipDescription)?.destinationEntity
         guard destination.map({ local.entity.isKindOf(entity: $0) }) ?? true else {
-            throw refused(id, "is not of its destination entity")
+            throw refused(id, "does not have the destination entity")
         }
         return .reference(local)
     }

@@ -152,7 +152,7 @@ struct ConstraintMeeting {
             133021,
             "Cannot save to the store \(store.placeName): another \(entity.root.name ?? "") already has the same "
                 + "\(constraint.names.joined(separator: " and ")) (\(values.map { "\($0)" }.joined(separator: ", "))). "
-                + "Set a merge policy that says which of them counts.",
+                + "Set a merge policy to choose which one to keep.",
             userInfo: ["constraint": constraint.names, "entity": entity.name ?? ""])
     }
 }

@@ -61,7 +61,7 @@ struct ConflictResolver {
         guard rounds > Self.limit else { return }
         throw CoreDataError.make(
             134050,
-            "Cannot save: there were still conflicts after the merge policy had resolved them \(Self.limit) times.",
+            "Cannot save: other programs caused new conflicts after the merge policy had resolved \(Self.limit) times. Try again.",
             userInfo: [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 }

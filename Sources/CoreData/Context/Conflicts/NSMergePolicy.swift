@@ -106,7 +106,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         info[NSAffectedObjectsErrorKey] = constraints.flatMap(\.conflictingObjects)
         info["constraint"] = constraints.first?.constraint
         info["entity"] = object?.entity.name
-        let reason = constraints.first?.reason ?? "unique values are not unique"
+        let reason = constraints.first?.reason ?? "several objects have the same unique values"
         return CoreDataError.make(133021, "Cannot save to the store \(path): \(reason)\(others).", userInfo: info)
     }
 

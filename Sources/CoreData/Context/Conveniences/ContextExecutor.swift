@@ -23,6 +23,6 @@ extension NSManagedObjectContext: SerialExecutor {
 
     /// Stops the program if the caller is not on the context's queue. Called by an actor's `assumeIsolated`.
     nonisolated public func checkIsolated() {
-        precondition(isOnQueue, "An actor's work was expected on the queue of its context, but runs elsewhere.")
+        precondition(isOnQueue, "An actor's work runs outside of the queue of its context.")
     }
 }

@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
         throw CocoaError(
             CocoaError.Code(rawValue: 2048),
             userInfo: [
-                NSLocalizedDescriptionKey: "\(type) has no entity in a model that is in use. Load a store first."
+                NSLocalizedDescriptionKey: "No loaded model has an entity for \(type). Load a store first."
             ])
     }
 
@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
         throw CocoaError(
             CocoaError.Code(rawValue: 2048),
             userInfo: [
-                NSLocalizedDescriptionKey: "\(keyPath) is not a property of an entity in a model that is in use."
+                NSLocalizedDescriptionKey: "No loaded model has a property for \(keyPath). Load a store first."
             ])
     }
 }

@@ -60,7 +60,7 @@ struct DictionaryColumn {
         case .toMany:
             throw CoreDataError.make(134060, "Invalid to-many relationship in setPropertiesToFetch: (\(text))")
         default:
-            throw CoreDataError.make(134060, "Cannot fetch \(text) into dictionaries: the store does not keep it.")
+            throw CoreDataError.make(134060, "Cannot fetch \(text) into dictionaries: it is not stored.")
         }
         let resolved = try PredicateResolver(entity: entity).resolve(ExpressionTree.keyPath(keys))
         let isCast = wanted != .undefinedAttributeType && wanted != .objectIDAttributeType && wanted != known
@@ -116,10 +116,10 @@ struct DictionaryColumn {
                 default: return nil
                 }
                 throw CoreDataError.make(
-                    134060, "Cannot fetch \(keys.joined(separator: ".")) into dictionaries: the store does not keep it."
+                    134060, "Cannot fetch \(keys.joined(separator: ".")) into dictionaries: it is not stored."
                 )
             case .opaque, .functionOn:
-                throw CoreDataError.make(134060, "Cannot fetch an expression into dictionaries that is code.")
+                throw CoreDataError.make(134060, "Cannot fetch a block expression into dictionaries.")
             default: return nil
             }
         }

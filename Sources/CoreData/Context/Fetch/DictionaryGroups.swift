@@ -19,7 +19,7 @@ struct DictionaryGroups {
         groups = groupColumns.map(\.tree)
         for column in groupColumns where AggregateCalls.isIn(column.tree) {
             throw CoreDataError.make(
-                134060, "Cannot group by \(column.name): it is itself reckoned over the rows of a group.")
+                134060, "Cannot group by \(column.name): it is an aggregate of the group.")
         }
         having = try request.havingPredicate.map { predicate in
             let named = Self.replaceNames(of: columns, in: predicate.syntaxTree)
@@ -50,13 +50,13 @@ struct DictionaryGroups {
             guard let stray = Self.stray(in: part, known) else { return part }
             throw CoreDataError.make(
                 134060,
-                "The having predicate can only look at properties named in the GROUP BY, at aggregate functions and at "
-                    + "the names of expressions (\(stray) is none of them): use predicate to choose rows.")
+                "The having predicate can only use properties named in the GROUP BY, aggregate functions and "
+                    + "names of expressions, not \(stray). Use predicate to choose rows.")
         }
         for key in sortKeys {
             guard let stray = Self.stray(in: key.tree, known) else { continue }
             throw CoreDataError.make(
-                134060, "Groups cannot be sorted by \(stray): it is not in the GROUP BY, nor an expression's name.")
+                134060, "Cannot sort groups by \(stray): it is neither in the GROUP BY nor the name of an expression.")
         }
     }
 

@@ -139,7 +139,7 @@ final class FetchPipeline {
         get throws {
             if let coordinator = context.persistentStoreCoordinator { return coordinator }
             throw CoreDataError.make(
-                134060, "Cannot fetch: the context has no persistent store coordinator; give it one first.")
+                134060, "Cannot fetch: the context has no persistent store coordinator. Set one first.")
         }
     }
 

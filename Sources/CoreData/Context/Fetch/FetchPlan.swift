@@ -118,7 +118,7 @@ struct FetchPlan {
     ) throws -> NSEntityDescription {
         guard let name = request.entityName else {
             throw CoreDataError.make(
-                134060, "A fetch request must have an entity: set its entity before it is executed.")
+                134060, "A fetch request has no entity. Set it before executing the request.")
         }
         if let entity = model.entitiesByName[name] {
             if request.entity == nil { request.entity = entity }
@@ -139,7 +139,7 @@ struct FetchPlan {
         guard !holding.isEmpty else {
             throw CoreDataError.make(
                 134060,
-                "Cannot fetch objects of \(entity.name ?? ""): no store that holds them was added to the coordinator.")
+                "Cannot fetch objects of \(entity.name ?? ""): the coordinator has no store with this entity.")
         }
         guard let affected = request.affectedStores else { return holding }
         return holding.filter { store in affected.contains { $0 === store } }

@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
             return try fetchPipeline.fetch(request)
         } catch {
             preconditionFailure(
-                "The fetched property '\(property.name)' of '\(object.objectID)' could not be fetched: "
+                "Cannot fetch the fetched property '\(property.name)' of '\(object.objectID)': "
                     + (error as NSError).localizedDescription)
         }
     }

@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
         if let typed = results.typed(as: T.self) { return typed }
         let found = results.untyped.first { !($0 is T) }.map { "\(type(of: $0))" } ?? "others"
         preconditionFailure(
-            "A fetch request for \(T.self) found \(found): its resultType or its entity does not fit its type.")
+            "A fetch request for \(T.self) found \(found). Its resultType or entity must fit this type.")
     }
 
     /// Returns the objects, IDs, dictionaries or number that a request of unknown result type asks for. Includes
@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         guard let executable = request as? any ContextExecutable else {
             throw CoreDataError.make(
-                134091, "A context cannot execute \(type(of: request)): use fetch(_:) to fetch and save() to save.")
+                134091, "execute(_:) does not support \(type(of: request)). Use fetch(_:) to fetch and save() to save.")
         }
         return try executable.execute(in: self)
     }
@@ -50,7 +50,7 @@ extension NSFetchRequest {
     public func execute() throws -> [ResultType] {
         guard let context = CurrentContext.value else {
             throw CoreDataError.make(
-                134060, "A fetch request can execute itself only inside a context's perform block; use fetch(_:).")
+                134060, "execute() of a fetch request works only inside a perform block of a context. Use fetch(_:).")
         }
         return try context.fetch(self)
     }

@@ -153,8 +153,8 @@ struct StoreFetch {
                 if predicate.holdsBlock {
                     throw CoreDataError.make(
                         134060,
-                        "Problem with subpredicate BLOCKPREDICATE: a block cannot be asked about the rows of a store; fetch "
-                            + "without it, and filter the objects by filtered(using:).")
+                        "Problem with subpredicate BLOCKPREDICATE: stores cannot evaluate blocks. Fetch "
+                            + "without it, then filter the objects with filtered(using:).")
                 }
                 let compiled = try CompiledPredicate(predicate, entity: plan.entity)
                 try indexes.removeAll { index in

@@ -63,7 +63,7 @@ final class ParentSource: ContextSource {
     private func beneath() throws -> any ContextSource {
         if let source = context.source { return source }
         throw CoreDataError.make(
-            134030, "The parent context has no persistent store coordinator yet: give it one first.")
+            134030, "The parent context has no persistent store coordinator. Set one first.")
     }
 
     func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot] {

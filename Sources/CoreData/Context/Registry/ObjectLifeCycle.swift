@@ -66,7 +66,7 @@ final class ObjectLifeCycle {
         let name = entity.name ?? ""
         precondition(
             source.model?.entitiesByName[name] === entity,
-            "The entity '\(name)' is not one of the model of the context's coordinator.")
+            "The model of the context's coordinator does not have the entity '\(name)'.")
         lastInserted = layout
         inserted[ObjectIdentifier(layout)] = layout
     }
@@ -91,7 +91,7 @@ final class ObjectLifeCycle {
 
     private static func missing(_ id: NSManagedObjectID, _ objects: [NSManagedObject]) -> NSError {
         CoreDataError.make(
-            133000, "There is no object with the ID '\(id)': it was deleted, or never saved.",
+            133000, "No object has the ID '\(id)': it was deleted or never saved.",
             userInfo: [NSAffectedObjectsErrorKey: objects])
     }
 
@@ -127,7 +127,7 @@ final class ObjectLifeCycle {
 
     func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.managedObjectContext === context else {
-            preconditionFailure("Only an object of the context can be assigned to a store.")
+            preconditionFailure("A context can assign only its own objects to a store.")
         }
         precondition(
             object.objectID.isTemporaryID, "Can't reassign an object to a different store once it has been saved.")

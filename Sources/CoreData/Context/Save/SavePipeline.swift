@@ -38,7 +38,7 @@ final class SavePipeline {
 
     func save() throws {
         context.requireQueue("save()")
-        precondition(!isSaving, "A context cannot be saved from within its own save.")
+        precondition(!isSaving, "save() was called on a context while it was saving. Save again after it returns.")
         try context.events.keepingSets(saveChanges)
     }
 
@@ -106,7 +106,7 @@ final class SavePipeline {
             context.events.process(propagatesDeletes: true, isForSave: true)
         }
         throw CoreDataError.make(
-            134030, "willSave() changed objects \(Self.hookLimit) times in a row: let it change only what must change.")
+            134030, "willSave() changed objects \(Self.hookLimit) times in a row. Set values only if they differ.")
     }
 
     /// Validates until validation changes no more objects.
@@ -129,7 +129,7 @@ final class SavePipeline {
             context.events.process(propagatesDeletes: true, isForSave: true)
         }
         throw CoreDataError.make(
-            134030, "Validation changed objects \(Self.hookLimit) times in a row: let it change only what must change.")
+            134030, "Validation changed objects \(Self.hookLimit) times in a row. Set values only if they differ.")
     }
 
     // MARK: Permanent IDs
@@ -141,7 +141,8 @@ final class SavePipeline {
     @discardableResult
     func obtainPermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
         guard let source = context.source else {
-            throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
+            throw CoreDataError.make(
+                134030, "Cannot obtain permanent IDs: the context has no persistent store coordinator. Set one first.")
         }
         let pending = PendingIDAssignment(among: objects, of: context)
         guard !pending.objects.isEmpty else { return [] }
@@ -281,7 +282,7 @@ final class SavePipeline {
             failed: incomplete.failed)
         let paths = incomplete.failed.map { $0.url?.path ?? "" }.joined(separator: ", ")
         throw CoreDataError.make(
-            134040, "Only a part was saved: \(paths) could not be saved, but the other stores were.",
+            134040, "Only a part was saved: cannot save to \(paths), but the other stores were saved.",
             underlying: incomplete.error,
             userInfo: [
                 NSAffectedStoresErrorKey: incomplete.failed, NSAffectedObjectsErrorKey: failed.flatMap(\.objects),

@@ -166,8 +166,8 @@ struct SavePlanner {
         guard version < .max else {
             throw CoreDataError.make(
                 134030,
-                "Cannot save \(id.uriRepresentation().absoluteString): the version of its row is \(version), and "
-                    + "there is none after that. The file is damaged.")
+                "Cannot save \(id.uriRepresentation().absoluteString): its row has the version \(version), "
+                    + "which is the last possible one. The file is damaged; run roster check.")
         }
         return version + 1
     }
@@ -261,8 +261,8 @@ struct SavePlanner {
         else { return }
         throw CoreDataError.make(
             1550,
-            "\(property.name) of '\(object.objectID)' leads to '\(target.objectID)', which is deleted: "
-                + "set it to another object or to nil.",
+            "\(property.name) of '\(object.objectID)' refers to '\(target.objectID)', which is deleted. "
+                + "Set it to another object or nil.",
             userInfo: [
                 NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: property.name,
                 NSValidationValueErrorKey: target, NSAffectedObjectsErrorKey: [object],
@@ -278,8 +278,8 @@ struct SavePlanner {
         guard current.isMade(for: store.reference) || current.storeIdentifier == store.identifier else {
             throw CoreDataError.make(
                 133010,
-                "The relationship '\(property.name)' of '\(object.objectID)' leads to another store, to '\(current)': "
-                    + "objects of different stores cannot be related.",
+                "The relationship '\(property.name)' of '\(object.objectID)' refers to '\(current)' in another store, but "
+                    + "relationships cannot cross stores.",
                 userInfo: [NSAffectedObjectsErrorKey: [object]])
         }
         return current
@@ -356,7 +356,7 @@ struct SavePlanner {
         }
         guard let store = context.localID(id).rowStore else {
             throw CoreDataError.make(
-                134030, "The store of '\(id)' was removed: its changes cannot be saved.",
+                134030, "Cannot save '\(id)': its store was removed from the coordinator.",
                 userInfo: [NSAffectedObjectsErrorKey: [object]])
         }
         var changes = StoreChangeSet()

@@ -52,9 +52,9 @@ struct StoreChoice {
         let coordinator = source.coordinator
         let reason: String
         if coordinator?.rowStores.contains(where: { $0 === store }) != true {
-            reason = "it is not, or no longer, among those of the context's coordinator"
+            reason = "the context's coordinator does not have this store"
         } else if coordinator?.stores(holding: entity).contains(where: { $0 === store }) != true {
-            reason = "its configuration \(store.configurationName) does not hold this entity"
+            reason = "its configuration \(store.configurationName) does not have this entity"
         } else {
             return
         }

@@ -76,8 +76,8 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         let others = candidates.map(\.versionChecksum).joined(separator: ", ")
         throw CoreDataError.make(
             134504,
-            "The model version \(versionChecksum) of \(placeName) is not found"
-                + (others.isEmpty ? "." : "; those that are there are \(others)."))
+            "Cannot find the model version \(versionChecksum) of \(placeName)"
+                + (others.isEmpty ? "." : ". Versions found: \(others)."))
     }
 
     private static func versions(_ files: [URL]) -> [NSManagedObjectModel] {
@@ -86,7 +86,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
 
     private var placeName: String {
         switch place {
-        case .model: "the model that was given"
+        case .model: "the given model"
         case .file(let url): url.path
         case .named(let name, _): "the model \(name)"
         case .hashes(let hashes, _): "the model of \(hashes.keys.sorted().joined(separator: ", "))"

@@ -21,7 +21,7 @@ struct StagedMigration {
         guard let first = steps.firstIndex(where: { $0.checksum == checksum }) else {
             throw CoreDataError.make(
                 134504,
-                "Cannot use staged migration with an unknown model version: no stage begins with \(checksum), the version of "
+                "Cannot use staged migration with an unknown model version: no stage starts at \(checksum), the version of "
                     + "the store \(url.path).")
         }
         var current = source
@@ -104,7 +104,8 @@ struct StagedMigration {
             }
             guard done.insert(step.checksum).inserted else {
                 throw CoreDataError.make(
-                    134506, "The stages of the migration lead back to the model version \(step.checksum).")
+                    134506,
+                    "The stages of the migration contain a loop: they return to the model version \(step.checksum).")
             }
             steps.append(step)
         }

@@ -42,7 +42,8 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     /// - Precondition: the entity is in the `entities` of a model that is still alive.
     open var managedObjectModel: NSManagedObjectModel {
         guard let owningModel else {
-            preconditionFailure("The entity '\(name ?? "")' does not belong to a model that is still in use.")
+            preconditionFailure(
+                "The model of the entity '\(name ?? "")' was deallocated. Keep a reference to the model.")
         }
         return owningModel
     }

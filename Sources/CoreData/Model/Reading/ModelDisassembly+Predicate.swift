@@ -20,7 +20,7 @@ extension ModelDisassembly {
         document.sortKeys = try (request.sortDescriptors ?? []).map { descriptor in
             guard let key = descriptor.key, let selector = descriptor.selector else {
                 throw PredicateTranslation.Failure(
-                    description: "the request '\(name)' sorts by code, which cannot be kept in a model file")
+                    description: "the request '\(name)' sorts with a comparator, which a model file cannot contain")
             }
             return SortKeyDocument(
                 key: key, isAscending: descriptor.ascending, selector: selector.name)

@@ -65,7 +65,7 @@ enum ModelLoading {
         do {
             return try ModelDisassembly.document(of: model)
         } catch let error as PredicateTranslation.Failure {
-            throw CoreDataError.make(134060, "The model cannot be written: \(error)")
+            throw CoreDataError.make(134060, "Cannot write the model: \(error)")
         }
     }
 
@@ -76,7 +76,7 @@ enum ModelLoading {
         } catch let error as ModelFileError {
             throw cocoaError(error)
         } catch let error as PredicateTranslation.Failure {
-            throw CoreDataError.make(134060, "The model cannot be kept in the store: \(error)")
+            throw CoreDataError.make(134060, "Cannot write the model to the store: \(error)")
         }
     }
 

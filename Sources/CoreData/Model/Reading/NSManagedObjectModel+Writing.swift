@@ -38,7 +38,7 @@ extension NSManagedObjectModel {
             default:
                 throw CoreDataError.make(
                     134060,
-                    "Cannot write the model \(url.path): the name ends in none of .xcdatamodel, .xcdatamodeld, .mom, .momd."
+                    "Cannot write the model \(url.path): the name must end in .xcdatamodel, .xcdatamodeld, .mom or .momd."
                 )
             }
         }

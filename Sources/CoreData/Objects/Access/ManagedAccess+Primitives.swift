@@ -60,6 +60,6 @@ private enum PrimitiveAccess {
             }
         if let empty = empty as? Value { return empty }
         preconditionFailure(
-            "The primitive value '\(name)' of '\(object.objectID)' that is not optional has no \(Value.self).")
+            "The primitive value '\(name)' of '\(object.objectID)' is nil, but its type \(Value.self) is not optional.")
     }
 }

@@ -36,7 +36,7 @@ extension NSManagedObject {
             let value = value(forKey: "\(name)")
             if let fitting: Value = OptionalValues.fitting(value) { return fitting }
             preconditionFailure(
-                "The property '\(name)' of '\(objectID)' that is not optional has no \(Value.self)"
+                "The property '\(name)' of '\(objectID)' is nil, but its type \(Value.self) is not optional"
                     + (value.map { ", but \(type(of: $0))." } ?? "."))
         }
         set { setValue(OptionalValues.unwrapped(newValue), forKey: "\(name)") }

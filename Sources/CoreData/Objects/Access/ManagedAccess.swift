@@ -153,7 +153,7 @@ public struct ManagedMembers {
     private func require(_ index: Int, below limit: Int) {
         precondition(
             owner.layout.toManyRelationships[number].isOrdered,
-            "The relationship '\(name)' has no order, and no indexes.")
+            "The relationship '\(name)' is not ordered, so it has no indexes.")
         precondition(
             (0..<limit).contains(index),
             "Index \(index) is beyond the bounds of '\(name)' of '\(owner.objectID)', which has \(contents.count) members."

@@ -71,7 +71,7 @@ enum ManagedObjectClasses {
         let found = exact.isEmpty ? candidates : exact
         guard found.count <= 1 else {
             let names = found.compactMap(\.name).sorted().joined(separator: ", ")
-            preconditionFailure("The class '\(type)' stands for more than one entity of the model: \(names).")
+            preconditionFailure("Several entities of the model have the class '\(type)': \(names).")
         }
         guard let entity = found.first else { return nil }
         register(type, for: entity)

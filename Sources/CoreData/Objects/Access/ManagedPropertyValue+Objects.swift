@@ -56,7 +56,7 @@ extension NSObject: ManagedPropertyValue {
     /// - Precondition: The property has a value of the type; otherwise the program stops.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
         guard let value = read(object, place, as: Self.self) else {
-            preconditionFailure("A property of '\(object.objectID)' that is not optional has no \(Self.self).")
+            preconditionFailure("A property of '\(object.objectID)' is nil, but its type \(Self.self) is not optional.")
         }
         return value
     }

@@ -65,7 +65,7 @@ extension SlotRepresentable {
     public static func setManagedValue(_ value: Self, of object: NSManagedObject, at place: ManagedPlace) {
         guard case .attribute(let slot) = place.place,
             let fitting = value.slot(for: object.withLayout({ $0.attributeTypes[slot] }))
-        else { preconditionFailure("A \(Self.self) cannot be the value of this property of '\(object.objectID)'.") }
+        else { preconditionFailure("A property of '\(object.objectID)' cannot have a value of type \(Self.self).") }
         object.setAttribute(fitting, slot: slot)
     }
 }

@@ -54,7 +54,7 @@ enum UnknownRawValues {
     ) -> Value {
         if note(object, name), let other: Value = anyValue(of: object, "\(name)") { return other }
         preconditionFailure(
-            "The value '\(raw)' of '\(name)' of '\(object.objectID)' is none of \(Value.self); "
+            "The value '\(raw)' of '\(name)' of '\(object.objectID)' is not a case of \(Value.self); "
                 + "give the attribute a default value, or make the property optional.")
     }
 

@@ -18,7 +18,7 @@ extension Sequence where Element: NSManagedObject {
         do {
             return try ObjectOrdering(descriptors, entity: entity).sorted(objects, as: Element.self)
         } catch {
-            preconditionFailure("These objects cannot be sorted so: \(error.localizedDescription)")
+            preconditionFailure("Cannot sort these objects: \(error.localizedDescription)")
         }
     }
 

@@ -79,7 +79,7 @@ enum CollectionOperator {
             return distinct(flattened(name, values(members, rest)))
         case "@distinctUnionOfSets":
             return NSSet(array: flattened(name, values(members, rest)).map(Hashing.member))
-        default: preconditionFailure("The key path operator \(name) is not known.")
+        default: preconditionFailure("Unknown key path operator \(name).")
         }
     }
 

@@ -26,7 +26,8 @@ package enum CompositeValue {
             return whole
         }
         guard let inner = element as? NSCompositeAttributeDescription else {
-            preconditionFailure("'\(key)' of the composite attribute '\(composite.name)' has no elements.")
+            preconditionFailure(
+                "'\(key)' of the composite attribute '\(composite.name)' is not composite, so it has no elements.")
         }
         whole[key] = setting(value, at: path.dropFirst(), of: whole[key] as? [String: Any] ?? [:], inner)
         return whole

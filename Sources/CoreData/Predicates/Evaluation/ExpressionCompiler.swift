@@ -17,7 +17,7 @@ extension PredicateCompiler {
         case .functionOn(_, let selector, _):
             throw CoreDataError.make(
                 CoreDataError.invalidPredicate,
-                "FUNCTION(…, \"\(selector)\") cannot be evaluated: there are no selectors without Objective-C")
+                "cannot evaluate FUNCTION(…, \"\(selector)\"): selectors need Objective-C")
         case .aggregate(let elements): return try aggregate(elements)
         case .subquery(let collection, let variable, let predicate):
             return try subquery(collection, variable, predicate)

@@ -57,7 +57,7 @@ enum Functions {
         let reason =
             exists(name)
             ? "the function \(name) does not take \(argumentCount) arguments"
-            : "there is no function \(name)"
+            : "unknown function \(name)"
                 + (NearestName.of(name, among: names).map { ": did you mean \($0)?" } ?? "")
         return CoreDataError.make(CoreDataError.invalidPredicate, reason)
     }

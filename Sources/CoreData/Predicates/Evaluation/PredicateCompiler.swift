@@ -71,7 +71,8 @@ struct PredicateCompiler {
         case .matches: return try MatchRelation.relation(options, right: right)
         case .customSelector:
             throw CoreDataError.make(
-                CoreDataError.invalidPredicate, "a comparison by a selector cannot be evaluated without Objective-C")
+                CoreDataError.invalidPredicate,
+                "cannot evaluate a comparison with a selector: selectors need Objective-C")
         }
     }
 }

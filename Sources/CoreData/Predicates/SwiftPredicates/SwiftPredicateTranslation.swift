@@ -36,7 +36,7 @@ final class SwiftPredicateTranslation {
         case .condition(let tree, _): tree
         case .value(.constant(let value as Bool)): .constant(value)
         case .value(let value): .equal(value, .constant(true))
-        case .order: throw Self.unsupported("an order of texts as a condition")
+        case .order: throw Self.unsupported("a text comparison used as a condition")
         }
     }
 
@@ -47,7 +47,7 @@ final class SwiftPredicateTranslation {
         case .condition(let tree, let isNil?):
             .conditional(isNil, .constant(nil), .conditional(tree, .constant(true), .constant(false)))
         case .value(let value): value
-        case .order: throw Self.unsupported("an order of texts that is not compared with a constant")
+        case .order: throw Self.unsupported("a text comparison result not compared with a constant")
         }
     }
 
@@ -82,7 +82,7 @@ final class SwiftPredicateTranslation {
             CocoaError.Code(rawValue: 2048),
             userInfo: [
                 NSLocalizedDescriptionKey:
-                    "The predicate has no form that a store understands: \(what). Use a format string."
+                    "Cannot translate the predicate for a store: it contains \(what). Use a format string."
             ])
     }
 

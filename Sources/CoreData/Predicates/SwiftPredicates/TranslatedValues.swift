@@ -36,7 +36,7 @@ extension PredicateExpressions.KeyPath: TranslatablePredicateExpression {
         if owner is any KeyPathNaming.Type, Output.self == NSManagedObjectID.self { return .value(object) }
         guard let key = (owner as? any KeyPathNaming.Type)?.key(of: keyPath) else {
             throw SwiftPredicateTranslation.unsupported(
-                "\(keyPath) is not a property of an entity in a model that is in use")
+                "\(keyPath), which is not a property in a loaded model")
         }
         return .value(object.appending(key.split(separator: ".").map(String.init)))
     }
@@ -93,7 +93,7 @@ extension PredicateExpressions.NilCoalesce: TranslatablePredicateExpression {
         case .value(let value):
             let fallback = try translation.value(rhs)
             return .value(.conditional(.compare(value, .notEqualTo, .constant(nil)), value, fallback))
-        case .order: throw SwiftPredicateTranslation.unsupported("?? of an order of texts")
+        case .order: throw SwiftPredicateTranslation.unsupported("?? after a text comparison")
         }
     }
 }

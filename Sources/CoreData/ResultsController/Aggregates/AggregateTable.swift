@@ -50,7 +50,7 @@ struct AggregatePlan: @unchecked Sendable {
         case .count:
             switch key.attributeType {
             case .binaryDataAttributeType, .transformableAttributeType, .compositeAttributeType:
-                return "is too large to be read of each row: count another attribute"
+                return "is too large to read for each row; count another attribute"
             default: return nil
             }
         }

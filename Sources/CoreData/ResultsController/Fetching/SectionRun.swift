@@ -37,7 +37,7 @@ struct SectionRun {
     private static func outOfOrder(at index: Int, _ name: String) -> NSError {
         CoreDataError.make(
             134060,
-            "The objects of the section \"\(name)\" do not stand together: sort by the section's key first.",
+            "The objects of the section \"\(name)\" are not adjacent. Sort by the section's key first.",
             userInfo: [
                 "reason":
                     "The fetched object at index \(index) has an out of order section name '\(name)'. Objects must be sorted by section name"

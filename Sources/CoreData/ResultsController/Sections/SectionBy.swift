@@ -105,7 +105,7 @@ public struct SectionBy: Sendable {
     ///
     /// - Precondition: `size` is greater than 0.
     public static func bucket(_ keyPath: String, size: Decimal) -> SectionBy {
-        precondition(size > 0 && size.isFinite, "A bucket has a size greater than 0.")
+        precondition(size > 0 && size.isFinite, "The size of a bucket must be greater than 0.")
         return SectionBy(.bucket(size), keyPath)
     }
 
@@ -132,10 +132,10 @@ public struct SectionBy: Sendable {
     ///
     /// - Precondition: There is at least one level, and no level has levels itself, or kept sections.
     public static func levels(_ levels: [SectionBy]) -> SectionBy {
-        precondition(!levels.isEmpty, "Sections have one level at least.")
+        precondition(!levels.isEmpty, "Sections need at least one level.")
         for level in levels {
-            if case .levels = level.kind { preconditionFailure("A level of sections has no levels of its own.") }
-            precondition(level.keptValues.isEmpty, "Say of all levels together which sections are kept.")
+            if case .levels = level.kind { preconditionFailure("A level of sections cannot contain levels.") }
+            precondition(level.keptValues.isEmpty, "Set which sections to keep on the whole, not on a level.")
         }
         return SectionBy(.levels(levels), "")
     }

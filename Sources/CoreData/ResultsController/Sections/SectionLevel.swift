@@ -23,10 +23,10 @@ struct SectionLevel {
             _ = try ModelKeyPath(keyPath.split(separator: ".").map(String.init), from: entity)
         } catch {
             throw CoreDataError.make(
-                134060, "Cannot make sections of \(entity.name ?? "") by \(keyPath): it has no attribute there.")
+                134060, "Cannot make sections of \(entity.name ?? "") by \(keyPath): it is not an attribute.")
         }
         throw CoreDataError.make(
-            134060, "Cannot make sections of \(entity.name ?? "") by \(keyPath): there is no attribute at its end.")
+            134060, "Cannot make sections of \(entity.name ?? "") by \(keyPath): it does not end at an attribute.")
     }
 
     private func requireType(of entity: NSEntityDescription) throws {

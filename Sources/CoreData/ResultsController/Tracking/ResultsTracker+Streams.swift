@@ -17,7 +17,7 @@ extension ResultsTracker {
     }
 
     func withoutAnnouncing<Result>(_ body: () throws -> Result) rethrows -> Result {
-        precondition(!isWorking, "Changes cannot be made unannounced while the delegate is called.")
+        precondition(!isWorking, "withoutChanges cannot be used while the delegate is called.")
         context.processPendingChanges()
         isSilent = true
         defer { isSilent = false }

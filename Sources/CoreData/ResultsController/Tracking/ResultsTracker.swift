@@ -119,7 +119,7 @@ final class ResultsTracker {
         requireSortDescriptors(caller.controller.map { String(describing: type(of: $0)) } ?? "The controller")
         precondition(
             request.resultType != .dictionaryResultType || caller.delegate == nil,
-            "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
+            "A controller with a delegate cannot fetch dictionaries, because it cannot follow their changes.")
     }
 
     /// A loader for the current list of the request.
@@ -183,7 +183,7 @@ final class ResultsTracker {
     ) {
         precondition(
             new == nil || state?.fixedResults == nil,
-            "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
+            "A controller with a delegate cannot fetch dictionaries, because it cannot follow their changes.")
         guard old !== new else { return }
         caller.use(new)
     }

@@ -103,7 +103,7 @@ struct AtomicStoreObjects {
     func object(_ id: NSManagedObjectID) throws -> NSManagedObject {
         if let object = known[id] { return object }
         guard let context else {
-            throw CoreDataError.make(134030, "The object \(id) of the save is not there.")
+            throw CoreDataError.make(134030, "Cannot save \(id): the store does not have this object.")
         }
         return context.object(with: id)
     }

@@ -24,7 +24,7 @@ enum BinaryStoreFormat: StoreFileFormat {
             throw refusal("the file is damaged: its length or its checksum is wrong")
         }
         guard let image = try? image(payload) else {
-            throw refusal("the file is damaged: it does not say what it must")
+            throw refusal("the file is damaged: it lacks required entries")
         }
         return image
     }
@@ -136,6 +136,6 @@ enum StoredMetadata {
 
     private static func refusal(_ value: Any) -> NSError {
         CoreDataError.make(
-            134030, "Cannot save the metadata of a store: \(value) is not a value of a property list.")
+            134030, "Cannot save the metadata of a store: a property list cannot contain \(value).")
     }
 }

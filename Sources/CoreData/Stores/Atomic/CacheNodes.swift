@@ -104,7 +104,8 @@ struct NodeReader {
                 continue
             }
             guard let slot = AttributeCoercion.slotValue(value, for: attribute) else {
-                throw refusal(property, node, "has a value of the kind \(value.map { "\(type(of: $0))" } ?? "nil")")
+                throw refusal(
+                    property, node, "has a value of the wrong type \(value.map { "\(type(of: $0))" } ?? "nil")")
             }
             row.values.append(slot)
         }
@@ -119,7 +120,7 @@ struct NodeReader {
         _ value: Any, _ property: NSPropertyDescription, _ node: NSAtomicStoreCacheNode
     ) throws -> NSManagedObjectID {
         guard let id = (value as? NSAtomicStoreCacheNode)?.objectID ?? (value as? NSManagedObjectID), nodes[id] != nil
-        else { throw refusal(property, node, "leads to \(value), which is not a row of the store") }
+        else { throw refusal(property, node, "refers to \(value), which is not a row of the store") }
         return id
     }
 

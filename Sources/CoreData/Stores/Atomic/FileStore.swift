@@ -80,7 +80,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
         guard nextNumber <= .max - count else {
             throw CoreDataError.make(
                 134030,
-                "Cannot save to \(path): no numbers are left for new rows, the next would be \(nextNumber). The file is damaged; "
+                "Cannot save to \(path): row numbers are used up, the next is \(nextNumber). The file is damaged; "
                     + "copy its objects to a new store.", userInfo: [NSFilePathErrorKey: path])
         }
         return runs.flatMap { run in
@@ -130,7 +130,8 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
 
     private static func isMissing(_ url: URL) -> NSError {
         CoreDataError.make(
-            260, "Cannot open the store \(url.path): there is no such file.", userInfo: [NSFilePathErrorKey: url.path])
+            260, "Cannot open the store \(url.path): the file does not exist.", userInfo: [NSFilePathErrorKey: url.path]
+        )
     }
 
     /// Returns the contents of the file at `url`; `nil` for an empty file, which is a new store.

@@ -181,7 +181,7 @@ open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
             guard node.objectID == row.id else {
                 throw CoreDataError.make(
                     134030,
-                    "\(Swift.type(of: self)).newCacheNode(for:) gave a node of \(node.objectID) for the object \(row.id)."
+                    "\(Swift.type(of: self)).newCacheNode(for:) returned a node of \(node.objectID) for the object \(row.id)."
                 )
             }
             fresh.append((node, object))

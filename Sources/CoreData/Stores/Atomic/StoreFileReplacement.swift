@@ -45,11 +45,11 @@ struct StoreFileReplacement {
             if let expected, let present = Stamp(path), present != expected {
                 throw CoreDataError.make(
                     134030,
-                    "Cannot save to the store \(path): it was written by another process since it was read; take it out of "
-                        + "its coordinator and add it again.", userInfo: [NSFilePathErrorKey: path])
+                    "Cannot save to the store \(path): another process wrote it after it was read. Remove it from "
+                        + "its coordinator, then add it again.", userInfo: [NSFilePathErrorKey: path])
             }
             try fill(descriptor, data)
-            guard rename(newPath, path) == 0 else { throw failure("put in place") }
+            guard rename(newPath, path) == 0 else { throw failure("replaced") }
         } catch {
             PlainFile.remove(newPath)
             throw error
@@ -80,7 +80,7 @@ struct StoreFileReplacement {
             guard fstat(descriptor, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG else {
                 close(descriptor)
                 throw CoreDataError.make(
-                    512, "Cannot save to the store \(path): something else stands at \(newPath).",
+                    512, "Cannot save to the store \(path): \(newPath) already exists. Move it away.",
                     userInfo: [NSFilePathErrorKey: path])
             }
             while flock(descriptor, LOCK_EX) != 0 {
@@ -102,7 +102,7 @@ struct StoreFileReplacement {
         guard ftruncate(descriptor, 0) == 0 else { throw failure("written") }
         let number = FileWriting.write(data, to: descriptor)
         guard number == 0 else { throw failure("written", number) }
-        guard fsync(descriptor) == 0 else { throw failure("brought to the disk") }
+        guard fsync(descriptor) == 0 else { throw failure("flushed to disk") }
     }
 
     private func syncFolder() {

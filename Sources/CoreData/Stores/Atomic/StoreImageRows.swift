@@ -18,7 +18,7 @@ struct StoreImageRows {
         for record in image.records {
             guard let entity = find(record.entity), record.number > 0, ids[record.number] == nil else {
                 throw damaged(
-                    "its row \(record.number) of \(record.entity) is of no entity of the model, or there twice")
+                    "its row \(record.number) of \(record.entity) has no entity in the model, or is duplicate")
             }
             ids[record.number] = NSManagedObjectID(entity: entity, reference: record.number, store: store)
         }
@@ -40,7 +40,8 @@ struct StoreImageRows {
                 if ids[number] == nil, relationship?.mayDangle == true { return nil }
                 guard let id = ids[number], wanted.map({ id.entity.isKindOf(entity: $0) }) ?? false else {
                     throw damaged(
-                        "'\(property.name)' of its row \(record.number) leads to \(number), which is no such row")
+                        "'\(property.name)' of its row \(record.number) refers to \(number), which is not a row of the destination"
+                    )
                 }
                 return id
             }
@@ -51,7 +52,7 @@ struct StoreImageRows {
                 continue
             }
             guard let slot = StoredValue.slot(of: attribute, in: record.values, fold: fold) else {
-                throw damaged("'\(attribute.name)' of its row \(record.number) has a value of another type")
+                throw damaged("'\(attribute.name)' of its row \(record.number) has a value of the wrong type")
             }
             row.values.append(slot)
         }

@@ -13,7 +13,8 @@ enum XMLStoreFormat: StoreFileFormat {
             for name in names {
                 guard let other = seen.updateValue(name, forKey: fold(name)) else { continue }
                 throw CoreDataError.make(
-                    134060, "An XML store cannot tell \(what) '\(name)' from '\(other)': the names differ only in case."
+                    134060,
+                    "An XML store cannot distinguish \(what) '\(name)' from '\(other)', because the names differ only in case."
                 )
             }
         }
@@ -131,12 +132,12 @@ enum XMLStoreFormat: StoreFileFormat {
     private static func image(_ root: XMLTextElement) throws(XMLTextParser.Failure) -> StoreImage {
         guard root.name == "database", let info = root.first("databaseInfo") else {
             throw XMLTextParser.Failure(
-                line: root.line, reason: "this is no XML store, it has no database and databaseInfo")
+                line: root.line, reason: "this is not an XML store: it has no elements database and databaseInfo")
         }
         var image = StoreImage()
         if let list = info.first("metadata")?.first("plist")?.children.first {
             guard let metadata = XMLStoreList.value(list) as? [String: Any] else {
-                throw XMLTextParser.Failure(line: list.line, reason: "the metadata are not a dictionary")
+                throw XMLTextParser.Failure(line: list.line, reason: "the metadata is not a dictionary")
             }
             image.metadata = metadata
         }
@@ -169,7 +170,7 @@ enum XMLStoreFormat: StoreFileFormat {
                 let numbers = references.compactMap { Self.number(String($0)) }
                 guard numbers.count == references.count else {
                     throw XMLTextParser.Failure(
-                        line: child.line, reason: "'\(name)' leads to a value that is not an id")
+                        line: child.line, reason: "'\(name)' refers to a value that is not an id")
                 }
                 record.destinations[name] = numbers
                 record.relationships?[name] = (

@@ -57,7 +57,7 @@ package final class EngineStore: NSPersistentStore, RowStore, @unchecked Sendabl
     override func reconnect(to url: URL) throws {
         throw CoreDataError.make(
             134080,
-            "The store \(self.url?.absoluteString ?? "") cannot go on at \(url.withoutPassword): it is not moved like a file."
+            "The store \(self.url?.absoluteString ?? "") cannot continue at \(url.withoutPassword): only files can be moved."
         )
     }
 
@@ -100,7 +100,7 @@ package final class EngineStore: NSPersistentStore, RowStore, @unchecked Sendabl
     ) throws {
         throw CoreDataError.make(
             134080,
-            "A store on a server is not replaced by a file's: copy the rows (migratePersistentStore(_:to:type:)) instead."
+            "Cannot replace a store on a server by a file. Copy the rows with migratePersistentStore(_:to:type:) instead."
         )
     }
 }

@@ -6,7 +6,7 @@ extension NSManagedObjectModel {
         guard isInferred else { return }
         throw CoreDataError.make(
             134080,
-            "Cannot open the store \(store) for writing or copy it: its model was inferred from its tables, which do not "
-                + "say everything; open it read-only, or with its model.")
+            "Cannot open the store \(store) for writing or copy it: its model was inferred from its tables, which is "
+                + "incomplete. Open it read-only or with its model.")
     }
 }

@@ -176,7 +176,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// - Throws: 134190 if no mapping can be inferred, 134110 if the rows do not fit. The store is then unchanged.
     func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws {
         throw CoreDataError.make(
-            134110, "Stores of the type \(type) cannot be migrated in place; \(placeName) stays as it was.")
+            134110,
+            "Cannot migrate \(placeName) in place: stores of the type \(type) do not support it. The store is unchanged."
+        )
     }
 
     /// Does one step of the work that lightweight migrations of the store deferred.

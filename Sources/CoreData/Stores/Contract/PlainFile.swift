@@ -45,8 +45,8 @@ enum PlainFile {
         case .nothing: return false
         case .plain: return true
         case .folder: (code, what) = (134080, "a folder")
-        case .link: (code, what) = (259, "a link; name the file that it leads to")
-        case .special: (code, what) = (259, "no plain file")
+        case .link: (code, what) = (259, "a link. Name its target instead")
+        case .special: (code, what) = (259, "not a regular file")
         }
         throw CoreDataError.make(
             code, "Cannot \(action) the store \(path): it is \(what).", userInfo: [NSFilePathErrorKey: path])

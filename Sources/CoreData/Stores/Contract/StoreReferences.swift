@@ -8,7 +8,7 @@ extension NSPersistentStore {
     final func namedID(_ entity: NSEntityDescription, _ data: Any) -> NSManagedObjectID {
         precondition(
             !reference.identifier.isEmpty,
-            "The store \(url?.placeName ?? "") was asked for an object ID before its identifier was set: metadata with NSStoreUUIDKey come first."
+            "The store \(url?.placeName ?? "") cannot make object IDs before its metadata has NSStoreUUIDKey. Load the metadata first."
         )
         let number: Int64
         if let references = reference.references {
@@ -16,7 +16,7 @@ extension NSPersistentStore {
         } else if let own = ReferenceText.wholeNumber(data) ?? (data as? String).flatMap({ Int64($0) }) {
             number = own
         } else {
-            preconditionFailure("The store \(url?.placeName ?? "") knows its rows by numbers, not by '\(data)'.")
+            preconditionFailure("The store \(url?.placeName ?? "") identifies rows by numbers, not by '\(data)'.")
         }
         return NSManagedObjectID(entity: entity, reference: number, store: self)
     }

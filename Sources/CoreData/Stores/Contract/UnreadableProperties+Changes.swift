@@ -17,7 +17,8 @@ extension UnreadableProperties {
         for row in changes.deleted {
             guard let relationship = relationship(of: row.id.entity) else { continue }
             try refuse(
-                "delete '\(row.id)' with", relationship, "what goes along is not known, and nothing was saved")
+                "delete '\(row.id)' with", relationship,
+                "it is unknown which related objects to delete, and nothing was saved")
         }
     }
 

@@ -32,8 +32,8 @@ extension UnreadableProperties {
 
     private func resolver(_ entity: NSEntityDescription) -> PredicateResolver {
         var resolver = PredicateResolver(entity: entity)
-        resolver.look = { try refuse("fetch by", $0, "its values are not known") }
-        resolver.lookAtKeys = { keys in try refuse("fetch by", named: keys, "its values are not known") }
+        resolver.look = { try refuse("fetch by", $0, "its values cannot be read") }
+        resolver.lookAtKeys = { keys in try refuse("fetch by", named: keys, "its values cannot be read") }
         return resolver
     }
 }

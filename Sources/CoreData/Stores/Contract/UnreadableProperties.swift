@@ -50,7 +50,7 @@ package struct UnreadableProperties {
     /// One line for each property, sorted by name.
     var notes: [ReadingNote] {
         sorted.map { entry in
-            ReadingNote(entry.property, "\(entry.reason); it reads as nil, and cannot be searched by or saved")
+            ReadingNote(entry.property, "\(entry.reason); it reads as nil and cannot be searched or saved")
         }
     }
 
@@ -79,7 +79,7 @@ package struct UnreadableProperties {
         throw error(
             134110,
             "Cannot \(action) the store \(store): \(Self.name(of: first)) cannot be read (\(first.reason)\(others)), and would be "
-                + "lost; the store stays as it was.", first)
+                + "lost. The store is unchanged.", first)
     }
 
     private var others: String { entries.count > 1 ? "; and \(entries.count - 1) more" : "" }

@@ -93,20 +93,20 @@ final class IncrementalRows: StoreOperations {
 
     private func ids(of answer: Any) throws -> [NSManagedObjectID] {
         guard let list = answer as? [Any] else {
-            throw failure("answers a fetch with \(type(of: answer)), not with an array")
+            throw failure("returned \(type(of: answer)) from a fetch, not an array")
         }
         return try list.map { item in
             switch item {
             case let object as NSManagedObject: return object.objectID
             case let id as NSManagedObjectID: return id
-            default: throw failure("answers a fetch with \(type(of: item)), not with objects or IDs")
+            default: throw failure("returned \(type(of: item)) from a fetch, not objects or IDs")
             }
         }
     }
 
     private func key(_ id: NSManagedObjectID) throws -> RowKey {
         guard !id.isTemporaryID, let key = id.rowKey, id.storeIdentifier == store.identifier else {
-            throw failure("answers a fetch with '\(id)', which is no ID of its own")
+            throw failure("returned '\(id)' from a fetch, which is not one of its IDs")
         }
         return key
     }
@@ -168,7 +168,7 @@ final class IncrementalRows: StoreOperations {
                 return try destination(of: property, value, id, context)
             }
             guard let slot = AttributeCoercion.slotValue(value, for: attribute) else {
-                throw failure("has for \(id.entity.name ?? "").\(property.name) of '\(id)' a value of a wrong type")
+                throw failure("has a value of the wrong type for \(id.entity.name ?? "").\(property.name) of '\(id)'")
             }
             return slot
         }
@@ -184,7 +184,7 @@ final class IncrementalRows: StoreOperations {
         case let id as NSManagedObjectID: return .reference(id)
         case let object as NSManagedObject: return .reference(object.objectID)
         case is NSNull: return .null
-        default: throw failure("has for \(property.name) of '\(id)' \(type(of: value)), not an ID or NSNull")
+        default: throw failure("has \(type(of: value)) for \(property.name) of '\(id)', not an ID or NSNull")
         }
     }
 
@@ -215,14 +215,14 @@ final class IncrementalRows: StoreOperations {
     // MARK: Saving
 
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
-        throw failure("gives IDs to objects only")
+        throw failure("can obtain IDs only for managed objects")
     }
 
     func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? {
         try checkWritable()
         let ids = try store.obtainPermanentIDs(for: objects)
         guard ids.count == objects.count else {
-            throw failure("gives \(ids.count) permanent IDs for \(objects.count) objects")
+            throw failure("returned \(ids.count) permanent IDs for \(objects.count) objects")
         }
         for id in ids { _ = try key(id) }
         return ids

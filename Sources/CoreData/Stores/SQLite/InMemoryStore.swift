@@ -57,7 +57,7 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
 
     private static func isNowhere(_ url: URL) -> any Error {
         CoreDataError.make(
-            260, "There is no store in memory at \(url.path) outside the coordinator that it was added to.",
+            260, "Cannot find the in-memory store \(url.path): it exists only in the coordinator that it was added to.",
             userInfo: [NSFilePathErrorKey: url.path])
     }
 }

@@ -33,7 +33,7 @@ extension SQLiteStore {
     func checkThatItIsThisStore(_ opened: Connection) throws {
         guard try StoreMetadata.read(from: opened)[NSStoreUUIDKey] as? String == identifier else {
             throw CoreDataError.make(
-                134080, "Cannot go on with \(opened.path): it is another store.",
+                134080, "Cannot continue with \(opened.path): it is another store.",
                 userInfo: [NSFilePathErrorKey: opened.path])
         }
     }
@@ -44,7 +44,7 @@ extension SQLiteStore {
     func goOn(with newURL: URL) throws {
         let file = try StoreFile(url: newURL, options: StoreOptions(options), isReadOnly: isReadOnly)
         guard file.exists else {
-            throw CoreDataError.make(260, "Cannot open the store \(file.path): there is no such file.")
+            throw CoreDataError.make(260, "Cannot open the store \(file.path): the file does not exist.")
         }
         try bringAlongLog(to: file)
         var reader = reader
@@ -75,13 +75,14 @@ extension SQLiteStore {
         }
         guard !file.hasLog else {
             throw CoreDataError.make(
-                134080, "Cannot go on with \(file.path): there is a log beside it that is not its own.",
+                134080,
+                "Cannot continue with \(file.path): its folder has a log (-wal) of another store. Move the log away.",
                 userInfo: [NSFilePathErrorKey: file.path])
         }
         try file.errors.translating(.opening) {
             guard case .integer(0)? = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first?.first else {
                 throw CoreDataError.make(
-                    134090, "Cannot go on with \(file.path): another program is reading its log; try again.",
+                    134090, "Cannot continue with \(file.path): another program is reading its log. Try again.",
                     userInfo: [NSFilePathErrorKey: file.path])
             }
         }

@@ -80,7 +80,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
 
     func creation(_ file: StoreFile) throws -> StoreCreation {
         guard let model = persistentStoreCoordinator?.managedObjectModel else {
-            throw CoreDataError.make(134080, "Cannot open the store \(file.path): its coordinator is gone.")
+            throw CoreDataError.make(134080, "Cannot open the store \(file.path): its coordinator was deallocated.")
         }
         return try StoreCreation(file: file, model: model, configuration: configurationName)
     }
@@ -250,8 +250,8 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         if isPaused {
             throw CoreDataError.make(
                 134070,
-                "The store \(url?.path ?? "") is in the middle of a save: what hears of its progress can read objects of the "
-                    + "context that saves, and nothing else of the store.")
+                "The store \(url?.path ?? "") is saving. A progress observer can read only objects of the "
+                    + "saving context.")
         }
         do {
             return try body(session)

@@ -54,18 +54,18 @@ struct SQLiteStoreErrors {
         switch error.kind {
         case .busy:
             let waited = timeout > 0 ? " (waited \(Self.seconds(timeout)))" : ""
-            return (134090, "another program has locked it\(waited); try again when that is done.")
+            return (134090, "another program has locked it\(waited). Try again later.")
         case .full:
-            return (640, "the disk is full. Nothing was written; make room and try again.")
+            return (640, "the disk is full. Nothing was written. Free some space and try again.")
         case .readOnly where error.extendedCode == Self.needsRollback:
             return (
                 513,
-                "a program died while it wrote the file; have it set right, which changes the file: sqlite3 "
+                "a program crashed while writing the file. To roll back its changes: sqlite3 "
                     + "\(SideFiles.quoted(path)) 'PRAGMA schema_version'."
             )
         case .readOnly:
             return (
-                513, "it cannot be written; open it read-only, or change the permissions of the file and its folder."
+                513, "it is not writable. Open it read-only, or change the permissions of the file and its folder."
             )
         case .notADatabase:
             return (259, "the file is not an SQLite database, or it is encrypted.")
@@ -80,11 +80,11 @@ struct SQLiteStoreErrors {
                 activity == .saving ? 134030 : 134080, "reading or writing the file failed (\(error.message))."
             )
         case .statement:
-            return (134020, "its tables do not fit the model (\(error.message)).")
+            return (134020, "its tables do not match the model (\(error.message)).")
         case .interrupted:
             return (3072, "the work was cancelled.")
         case .constraint, .tooBig, .outOfMemory, .other:
-            return (134180, "SQLite says: \(error.message) (code \(error.extendedCode)).")
+            return (134180, "SQLite reports: \(error.message) (code \(error.extendedCode)).")
         }
     }
 

@@ -46,9 +46,9 @@ enum QueueWaits {
 
     private static func tell(_ circle: [QueueWaiter]) {
         QueueWatchdog.tell(
-            "\(circle.count) threads wait for each other's queues in a circle. One of them runs its block in the place of another, in the "
-                + "middle of that one's work: let one of them use perform(_:), which does not wait.",
-            circle.enumerated().map { ("Thread \($0 + 1) waits here", $1.stack) })
+            "\(circle.count) threads wait for each other's queues. To avoid a deadlock, one runs its block on another's queue, in the "
+                + "middle of that queue's work. Use perform(_:) in one of them, which does not wait.",
+            circle.enumerated().map { ("Stack of waiting thread \($0 + 1)", $1.stack) })
     }
 
     /// The waits that form a circle with `last`, each followed by the one that has its queue; `nil` if there is no

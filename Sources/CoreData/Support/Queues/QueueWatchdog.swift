@@ -35,7 +35,7 @@ enum QueueWatchdog {
     }
 
     private static let advice =
-        "A debug build tells this once. CoreDataConcurrencyDebug=1 in the environment stops at each use off a queue, 0 tells nothing."
+        "Debug builds report this once. The environment variable CoreDataConcurrencyDebug=1 stops at each wrong use; 0 turns reports off."
 
     // MARK: Locks
 
@@ -80,8 +80,8 @@ enum QueueWatchdog {
         guard case .lock(let lock) = locks.withLock({ $0[CallChain.current]?.last }), isToBeTold(.waitUnderLock)
         else { return }
         tell(
-            "A program's code waits for a context under the lock of a coordinator: others wait meanwhile. Read what it needs before.",
-            [("It waits here", CallStack()), ("The lock was taken here", lock)])
+            "Code called under the lock of a coordinator waits for a context, and so blocks others. Read what it needs in advance.",
+            [("Stack of the waiting code", CallStack()), ("Stack that took the lock", lock)])
     }
 }
 
@@ -103,8 +103,8 @@ final class QueueWatch: Sendable {
 
     /// The other side of a use off the queue: its holder, or its creator.
     var side: (place: String, stack: CallStack?) {
-        if let stack = taken.withLock({ $0 }) { return ("Its queue is taken here", stack) }
-        let end = ConcurrencyChecking.stops ? ", and no thread is on it" : ""
-        return ("Its queue was made here\(end)", made)
+        if let stack = taken.withLock({ $0 }) { return ("Stack that uses its queue", stack) }
+        let end = ConcurrencyChecking.stops ? ", and no thread uses it" : ""
+        return ("Stack that created its queue\(end)", made)
     }
 }

@@ -20,7 +20,7 @@ struct ExternalDataCheck {
         let unused = files.values.names().filter { !used.contains($0) }.sorted()
         if let first = unused.first {
             let count = unused.count == 1 ? "the file \(first)" : "\(unused.count) files (the first is \(first))"
-            entries.append(.init(.externalData, "\(count) in \(files.values.url.path): no value refers to it"))
+            entries.append(.init(.externalData, "\(count) in \(files.values.url.path): not used by any value"))
         }
         return entries
     }
@@ -45,7 +45,7 @@ struct ExternalDataCheck {
         let rows = count == 1 ? "row \(first.key)" : "\(count) rows (the first is \(first.key))"
         return .init(
             .externalData,
-            "\(rows) of the table \(table.name): the file \(first.file) of “\(column.attribute?.name ?? "")” is not there, or cannot be read"
+            "\(rows) of the table \(table.name): the file \(first.file) of “\(column.attribute?.name ?? "")” is missing or unreadable"
         )
     }
 }

@@ -11,7 +11,7 @@ struct HistoryCheck {
         if let found = try RowCount(connection, "ACHANGE WHERE \(orphaned)", key: "Z_PK") {
             entries.append(
                 .init(
-                    .history, "\(found) of the table ACHANGE: a change of no transaction",
+                    .history, "\(found) of the table ACHANGE: the transaction of the change does not exist",
                     repair: ["DELETE FROM ACHANGE WHERE \(orphaned)"]))
         }
         for column in ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"] {
@@ -19,7 +19,7 @@ struct HistoryCheck {
             if let found = try RowCount(connection, "ATRANSACTION WHERE \(missing)", key: "Z_PK") {
                 entries.append(
                     .init(
-                        .history, "\(found) of the table ATRANSACTION: \(column) leads to a text that is not there",
+                        .history, "\(found) of the table ATRANSACTION: \(column) refers to a text that does not exist",
                         repair: ["UPDATE ATRANSACTION SET \(column) = NULL WHERE \(missing)"]))
             }
         }
@@ -40,10 +40,10 @@ struct HistoryCheck {
         let there = "EXISTS (SELECT 1 FROM \(table) AS t WHERE t.Z_PK = c.row AND t.Z_ENT = \(number))"
         var entries: [StoreCheck.Entry] = []
         if let found = try RowCount(connection, "\(last) WHERE kind = 2 AND \(there)", key: "row") {
-            entries.append(.init(.history, "\(found) of \(name): deleted by the history, and still there"))
+            entries.append(.init(.history, "\(found) of \(name): exists, but the history has its deletion"))
         }
         if let found = try RowCount(connection, "\(last) WHERE kind <> 2 AND NOT \(there)", key: "row") {
-            entries.append(.init(.history, "\(found) of \(name): not there, and not deleted by the history"))
+            entries.append(.init(.history, "\(found) of \(name): missing, but the history has no deletion"))
         }
         return entries
     }

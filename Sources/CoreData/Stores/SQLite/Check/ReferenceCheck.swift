@@ -44,7 +44,7 @@ struct ReferenceCheck {
             entries.append(
                 Entry(
                     .reference,
-                    "\(found) of the table \(table.name): “\(relationship.name)” leads to a row that is not there",
+                    "\(found) of the table \(table.name): “\(relationship.name)” refers to a row that does not exist",
                     repair: isOptional ? ["UPDATE \(name) SET \(terms.joined(separator: ", ")) WHERE \(dangling)"] : [])
             )
         }
@@ -87,7 +87,7 @@ struct ReferenceCheck {
                 entries.append(
                     Entry(
                         .reference,
-                        "\(found) of the table \(table.name): \(end.column) leads to a row that is not there",
+                        "\(found) of the table \(table.name): \(end.column) refers to a row that does not exist",
                         repair: ["DELETE FROM \(name) WHERE \(dangling)"]))
             }
             if let position = end.positionColumn {
@@ -119,7 +119,7 @@ struct ReferenceCheck {
         let lists = found == 1 ? "the list of row \(first)" : "\(found) lists (the first is that of row \(first))"
         return [
             Entry(
-                .order, "\(lists) in \(place) of the table \(shown): members without a place, or two in one",
+                .order, "\(lists) in \(place) of the table \(shown): members with a missing or duplicate position",
                 repair: [
                     "UPDATE \(table) SET \(place) = (r.n + 1) * 1024 FROM (\(numbered)) AS r WHERE \(table).\(key) = r.k"
                 ])

@@ -52,7 +52,8 @@ struct StoreCheck {
                 connection, "\(SQLName.quoted(table.name)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))",
                 key: "Z_PK")
             guard let found else { return nil }
-            return Entry(.entity, "\(found) of the table \(table.name) of an entity that the table does not hold")
+            return Entry(
+                .entity, "\(found) of the table \(table.name): the entity (Z_ENT) does not belong to the table")
         }
     }
 
@@ -66,7 +67,7 @@ struct StoreCheck {
             let condition = "typeof(Z_OPT) = 'integer' AND Z_OPT > \(Self.greatest)"
             guard let found = try RowCount(connection, "\(name) WHERE \(condition)", key: "Z_PK") else { return nil }
             return Entry(
-                .counter, "\(found) of the table \(table.name) with a version (Z_OPT) after which there is none",
+                .counter, "\(found) of the table \(table.name): the version (Z_OPT) is the last possible one",
                 repair: ["UPDATE \(name) SET Z_OPT = 1 WHERE \(condition)"])
         }
     }
@@ -86,12 +87,12 @@ struct StoreCheck {
                 "SELECT IFNULL(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
             // Apple's framework adds the counters of a history with its first transaction.
             if counter == nil, last == 0, number >= HistoryTables.change { return nil }
-            guard let counter else { return Entry(.counter, "the table \(table) has no counter") }
+            guard let counter else { return Entry(.counter, "the table \(table) has no key counter") }
             let isAtItsEnd = counter > Self.greatest && last <= Self.greatest
             guard counter < last || isAtItsEnd else { return nil }
-            let end = isAtItsEnd ? ", after which there are no keys" : ""
+            let end = isAtItsEnd ? ", the last possible key" : ""
             return Entry(
-                .counter, "the counter of the table \(table) is \(counter)\(end), its last key is \(last)",
+                .counter, "the key counter of the table \(table) is \(counter)\(end), but its last key is \(last)",
                 repair: ["UPDATE Z_PRIMARYKEY SET Z_MAX = \(last) WHERE Z_ENT = \(number)"])
         }
     }

@@ -37,8 +37,8 @@ struct ValueTypeCheck {
             let rows = count == 1 ? "row \(key)" : "\(count) rows (the first is \(key))"
             return .init(
                 .value,
-                "\(rows) of the table \(table.name): “\(attribute.name)” holds \(ColumnKind.title(ofType: type)) "
-                    + "instead of \(attribute.attributeType.editorName), and reads as nil")
+                "\(rows) of the table \(table.name): “\(attribute.name)” contains \(ColumnKind.title(ofType: type)) "
+                    + "instead of \(attribute.attributeType.editorName) and reads as nil")
         }
     }
 

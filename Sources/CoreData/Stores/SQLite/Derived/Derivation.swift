@@ -64,7 +64,7 @@ private struct DerivationReader {
             guard let last = keys.last, last.hasPrefix("@") else { return try value(keys, nil) }
             return try aggregate(last, Array(keys.dropLast()))
         default:
-            throw refusal("an expression of that form cannot be derived")
+            throw refusal("derivations do not support this form of expression")
         }
     }
 
@@ -73,7 +73,7 @@ private struct DerivationReader {
         case ("count:", _): return try aggregate("@count", keys)
         case ("sum:", _): return try aggregate("@sum", keys)
         case (_, let function?) where function != .length: return try value(keys, function)
-        default: throw refusal("the function \(name) cannot be derived")
+        default: throw refusal("derivations do not support the function \(name)")
         }
     }
 
@@ -86,7 +86,7 @@ private struct DerivationReader {
         guard function == nil || (end.attributeType == .stringAttributeType && attribute.holdsText) else {
             throw refusal("the function needs strings")
         }
-        guard fits(end) else { throw refusal("its type does not fit that of \(end.name)") }
+        guard fits(end) else { throw refusal("its type does not match that of \(end.name)") }
         return (hops, .value(end, function))
     }
 
@@ -107,7 +107,7 @@ private struct DerivationReader {
                 throw refusal("@sum must follow an attribute for numbers")
             }
             return (hops, .sum(end))
-        default: throw refusal("\(name) cannot be derived: only @count and @sum can")
+        default: throw refusal("derivations support only @count and @sum, not \(name)")
         }
     }
 
@@ -116,7 +116,7 @@ private struct DerivationReader {
         var hops: [NSRelationshipDescription] = []
         var current = entity
         for (index, key) in keys.enumerated() {
-            if key.hasPrefix("@") { throw refusal("\(key) must stand at the end of the key path") }
+            if key.hasPrefix("@") { throw refusal("\(key) must be at the end of the key path") }
             switch current.property(named: key) {
             case let relationship as NSRelationshipDescription where !relationship.isTransient:
                 guard let destination = relationship.destinationEntity else { break }
@@ -146,7 +146,7 @@ private struct DerivationReader {
         let expression = attribute.derivationExpression.map { " (\($0))" } ?? ""
         return CoreDataError.make(
             134060,
-            "The derived attribute \(entity.name ?? "").\(attribute.name)\(expression) cannot be kept: \(reason).",
+            "Cannot maintain the derived attribute \(entity.name ?? "").\(attribute.name)\(expression): \(reason).",
             userInfo: ["entity": entity.name ?? "", "property": attribute.name, "reason": reason])
     }
 }

@@ -55,7 +55,7 @@ final class ExternalDataCopy {
             if kind == .plain, FileManager.default.contentsEqual(atPath: file, andPath: place) { return }
             guard kind == .plain, replaces else {
                 throw CoreDataError.make(
-                    516, "Cannot copy the external value \(file): there is another file at \(place); move it away.",
+                    516, "Cannot copy the external value \(file): another file exists at \(place). Move it away.",
                     userInfo: [NSFilePathErrorKey: place])
             }
         }

@@ -115,10 +115,10 @@ struct ExternalDataFolder: Sendable {
     }
 
     private static func isInTheWay(_ folder: URL) -> NSError {
-        let what = PlainFile.kind(folder.path) == .link ? "a link, which is not followed" : "no folder"
+        let what = PlainFile.kind(folder.path) == .link ? "a link, which is not followed" : "not a folder"
         return CoreDataError.make(
             512,
-            "Cannot write external values to the folder \(folder.path): it is \(what). Put the folder itself there, or move what is there away.",
+            "Cannot write external values to the folder \(folder.path): it is \(what). Put the folder itself at this path.",
             userInfo: [NSFilePathErrorKey: folder.path])
     }
 }

@@ -198,7 +198,7 @@ final class OpenFiles: WriteWatching {
             return CoreDataError.make(
                 isReadOnly ? 260 : 134030,
                 isReadOnly
-                    ? "Cannot follow the store \(path): \(reason)."
+                    ? "Cannot continue with the store \(path): \(reason)."
                     : "Cannot write to the store \(path): \(reason). Nothing was written.",
                 underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(code)),
                 userInfo: [NSFilePathErrorKey: path])
@@ -208,17 +208,17 @@ final class OpenFiles: WriteWatching {
             let place = FileFacts.place(ofOpen: main).flatMap { $0 == path ? nil : $0 }
             let moved = place.map { "; it was moved to \($0)" }
             return switch self {
-            case .gone: ("it is no longer there" + (moved ?? ": the file was deleted"), ENOENT)
-            case .replaced: ("another file has taken its place" + (moved ?? ""), ESTALE)
-            case .overwritten: ("another program has written over the file", ESTALE)
+            case .gone: ("its file is gone" + (moved ?? ": it was deleted"), ENOENT)
+            case .replaced: ("another file has replaced it" + (moved ?? ""), ESTALE)
+            case .overwritten: ("another program has overwritten its file", ESTALE)
             case .logOverwritten:
                 (
-                    "another program has cut or written over its log \(path)-wal; copy what can be read, and restore the "
+                    "another program has truncated or overwritten its log \(path)-wal. Copy what can be read and restore the "
                         + "rest", ESTALE
                 )
-            case .companionGone(let suffix): ("its file \(path)\(suffix) is no longer there", ENOENT)
+            case .companionGone(let suffix): ("its file \(path)\(suffix) is gone", ENOENT)
             case .companionReplaced(let suffix):
-                ("another file has taken the place of its file \(path)\(suffix)", ESTALE)
+                ("another file has replaced its file \(path)\(suffix)", ESTALE)
             }
         }
     }

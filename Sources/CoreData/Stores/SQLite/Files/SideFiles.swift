@@ -22,11 +22,11 @@ struct SideFiles {
             case .nothing, .plain: continue
             case .folder: what = "a folder"
             case .link: what = "a link, which SQLite does not follow"
-            case .special: what = "not a plain file"
+            case .special: what = "not a regular file"
             }
             throw CoreDataError.make(
                 259,
-                "Cannot open the store \(path): \(file) is \(what), and SQLite keeps a file of its own there. Move it away: "
+                "Cannot open the store \(path): \(file) is \(what), but SQLite needs this path for a file of its own. Move it away: "
                     + "\(Self.moving(file)).", userInfo: [NSFilePathErrorKey: file])
         }
     }
@@ -44,12 +44,12 @@ struct SideFiles {
         guard let orphan else { return }
         let what =
             orphan.hasSuffix("-wal")
-            ? "log \(orphan) of one, with what was saved last"
-            : "journal \(orphan) of one, without which that is damaged"
+            ? "log \(orphan), with the last saved changes"
+            : "journal \(orphan), without which the store is damaged"
         throw CoreDataError.make(
             516,
-            "Cannot make the store \(path): there is none, but the \(what). Move it to where the store is now, under that "
-                + "store's name, or away: \(Self.moving(orphan)).", userInfo: [NSFilePathErrorKey: orphan])
+            "Cannot create the store \(path): a former store left its \(what). Move it to that store and give it that "
+                + "store's name, or move it away: \(Self.moving(orphan)).", userInfo: [NSFilePathErrorKey: orphan])
     }
 
     /// Returns the command that moves a file to a free name.

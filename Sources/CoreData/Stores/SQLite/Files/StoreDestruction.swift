@@ -27,8 +27,8 @@ struct StoreDestruction {
         } catch let error as NSError where Self.isDamage(error) {
             throw CoreDataError.make(
                 259,
-                "Cannot destroy the store \(file.path): it is damaged, and cannot be told from another program's database. "
-                    + "NSPersistentStoreForceDestroyOption destroys it all the same.",
+                "Cannot destroy the store \(file.path): it is damaged, so it may be another program's database. "
+                    + "NSPersistentStoreForceDestroyOption destroys it anyway.",
                 underlying: error, userInfo: [NSFilePathErrorKey: file.path])
         }
     }
@@ -84,7 +84,7 @@ struct StoreDestruction {
         guard try connection.hasTable("Z_PRIMARYKEY") else {
             throw CoreDataError.make(
                 259,
-                "Cannot destroy the store \(file.path): it is an SQLite database, but no Core Data store (it has no table "
+                "Cannot destroy the store \(file.path): it is an SQLite database, but not a Core Data store (it has no table "
                     + "Z_PRIMARYKEY).", userInfo: [NSFilePathErrorKey: file.path])
         }
     }
@@ -194,8 +194,8 @@ struct SupportFolder {
         let values = count == 1 ? "an external value" : "\(count) external values"
         throw CoreDataError.make(
             516,
-            "Cannot make the store \(storePath): there is none, but \(values) of one in \(place.values.url.path). Move the folder "
-                + "\(place.support.lastPathComponent) to where the store is now, or delete it.",
+            "Cannot create the store \(storePath): a former store left \(values) in \(place.values.url.path). Move the folder "
+                + "\(place.support.lastPathComponent) to that store, or delete it.",
             userInfo: [NSFilePathErrorKey: place.values.url.path])
     }
 

@@ -25,7 +25,7 @@ struct StoreFile {
     init(url: URL?, options: StoreOptions, isReadOnly: Bool) throws {
         guard let url, url.isFileURL else {
             throw CoreDataError.make(
-                134080, "Cannot open the store \(url?.absoluteString ?? "(no URL)"): it is not the URL of a file.")
+                134080, "Cannot open the store \(url?.absoluteString ?? "(no URL)"): it is not a file URL.")
         }
         self.isInMemory = url.isMemoryPlace
         name = isInMemory ? URL.memoryPlace.path : url.path
@@ -92,16 +92,16 @@ struct StoreFile {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             if isFolder.boolValue { throw failure(134080, "Cannot open the store \(path): it is a folder.") }
-            if !isPlainFile { throw failure(259, "Cannot open the store \(path): it is not a plain file.") }
+            if !isPlainFile { throw failure(259, "Cannot open the store \(path): it is not a regular file.") }
             if access(path, R_OK) != 0 {
-                throw failure(257, "Cannot open the store \(path): there is no permission to read the file.")
+                throw failure(257, "Cannot open the store \(path): you have no permission to read the file.")
             }
             if !isReadOnly && access(path, W_OK) != 0 {
                 throw failure(
-                    513, "Cannot open the store \(path): there is no permission to write the file; open it read-only.")
+                    513, "Cannot open the store \(path): you have no permission to write the file. Open it read-only.")
             }
         } else if isReadOnly {
-            throw failure(260, "Cannot open the store \(path): there is no such file.")
+            throw failure(260, "Cannot open the store \(path): the file does not exist.")
         }
         if !isReadOnly { try checkFolder() }
     }
@@ -122,8 +122,8 @@ struct StoreFile {
         throw failure(
             513,
             exists
-                ? "Cannot open the store \(path) for writing: there is no permission to write in \(folder); open it read-only."
-                : "Cannot create the store \(path): there is no permission to write in \(folder).")
+                ? "Cannot open the store \(path) for writing: you have no permission to write in \(folder). Open it read-only."
+                : "Cannot create the store \(path): you have no permission to write in \(folder).")
     }
 
     private func failure(_ code: Int, _ message: String) -> NSError {
@@ -172,8 +172,8 @@ struct StoreFile {
             reader.close()
             throw failure(
                 513,
-                "Cannot open the store \(path): its last changes stand in \(path)-wal, which can only be read where there is "
-                    + "permission to write in the folder; copy both files.")
+                "Cannot open the store \(path): its last changes are in \(path)-wal, and reading them needs "
+                    + "permission to write in the folder. Copy both files to another folder.")
         }
     }
 

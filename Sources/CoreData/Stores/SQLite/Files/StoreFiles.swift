@@ -76,8 +76,8 @@ enum StoreFiles {
             throw CoreDataError.make(
                 260,
                 file.isInMemory
-                    ? "A store in memory is reached through its coordinator only, not by its URL."
-                    : "Cannot open the store \(file.path): there is no such file.",
+                    ? "An in-memory store can be used only through its coordinator, not by its URL."
+                    : "Cannot open the store \(file.path): the file does not exist.",
                 userInfo: [NSFilePathErrorKey: file.path])
         }
         let connection = try file.open()

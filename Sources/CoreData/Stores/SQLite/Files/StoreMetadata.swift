@@ -91,7 +91,7 @@ package struct StoreMetadata {
                 fromPropertyList: withFoundationArrays(list), format: .binary, options: 0)
         else {
             throw CoreDataError.make(
-                134030, "Cannot save the metadata of \(connection.path): they hold a value that is not a property list."
+                134030, "Cannot save the metadata of \(connection.path): a value cannot be in a property list."
             )
         }
         try connection.execute("DELETE FROM Z_METADATA WHERE Z_VERSION <> 1")
@@ -112,7 +112,8 @@ package struct StoreMetadata {
 
     private static func notAStore(_ path: String, _ reason: String) -> NSError {
         CoreDataError.make(
-            259, "Cannot open the store \(path): the file is an SQLite database, but no Core Data store (\(reason)).",
+            259,
+            "Cannot open the store \(path): the file is an SQLite database, but not a Core Data store (\(reason)).",
             userInfo: [NSFilePathErrorKey: path])
     }
 }

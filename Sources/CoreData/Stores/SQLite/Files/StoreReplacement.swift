@@ -25,7 +25,7 @@ struct StoreReplacement {
     func run() throws {
         guard source.exists else {
             throw CoreDataError.make(
-                260, "Cannot copy the store \(source.path): there is no such file.",
+                260, "Cannot copy the store \(source.path): the file does not exist.",
                 userInfo: [NSFilePathErrorKey: source.path])
         }
         try checkDestination()
@@ -79,7 +79,7 @@ struct StoreReplacement {
     private func checkDestination() throws {
         guard !destination.isInMemory else {
             throw CoreDataError.make(
-                134080, "Cannot replace a store in memory: add one, and migrate the other store to it.")
+                134080, "Cannot replace an in-memory store. Add one, then migrate the other store to it.")
         }
         guard try PlainFile.check(destination.name, for: "replace"), !isForced else { return }
         guard let connection = try openedDestination() else { return }
@@ -107,8 +107,8 @@ struct StoreReplacement {
     private func isNoStore(_ error: NSError) -> NSError {
         CoreDataError.make(
             259,
-            "Cannot replace \(destination.path): it is not a store. NSPersistentStoreForceDestroyOption replaces it all the "
-                + "same.", underlying: error, userInfo: [NSFilePathErrorKey: destination.path])
+            "Cannot replace \(destination.path): it is not a store. NSPersistentStoreForceDestroyOption replaces it "
+                + "anyway.", underlying: error, userInfo: [NSFilePathErrorKey: destination.path])
     }
 
     private var isSameFile: Bool { FileWriting.areSame(source.path, destination.path) }

@@ -50,8 +50,8 @@ struct ModelInference {
             guard traces.root(of: entity) != nil else {
                 throw CoreDataError.make(
                     259,
-                    "Cannot tell the model of the store \(connection.path): the parents of the entity \(entity.name) "
-                        + "lead nowhere.")
+                    "Cannot infer the model of the store \(connection.path): the parents of the entity \(entity.name) "
+                        + "do not exist.")
             }
             places[entity.number] = document.entities.count
             var made = EntityDocument(name: entity.name)
@@ -73,7 +73,7 @@ struct ModelInference {
         let relationships = Set(try toOne.columns(of: root).map(\.column))
         for column in columns where !Self.isBookkeeping(column.name) && !relationships.contains(column.name) {
             guard column.name.hasPrefix("Z"), column.name.count > 1 else {
-                notes.append("the column \(table).\(column.name) was passed over")
+                notes.append("the column \(table).\(column.name) was skipped")
                 continue
             }
             if isCompanion(column.name, in: table) { continue }

@@ -100,7 +100,7 @@ struct RelationshipPlan {
                 continue
             }
             if !addJoinTable(table, owner, String(rest)) {
-                notes.append("the table \(table) joins entities in a way that is not known; it is passed over")
+                notes.append("the table \(table) joins entities in an unknown way and was skipped")
             }
         }
     }

@@ -39,7 +39,7 @@ struct StoreTraces {
         guard try connection.hasTable("Z_PRIMARYKEY") else {
             throw CoreDataError.make(
                 259,
-                "Cannot tell the model of the store \(connection.path): it has no table Z_PRIMARYKEY with its entities."
+                "Cannot infer the model of the store \(connection.path): it has no table Z_PRIMARYKEY with its entities."
             )
         }
         var entities: [Entity] = []

@@ -44,7 +44,7 @@ struct ToOneTraces {
         let table = traces.table(of: root)
         let found = Set(known.map(\.column))
         return Self.candidates(table, traces).filter { !found.contains($0) && isCertain($0, table) }.map { column in
-            "\(root.name).\(column.dropFirst().lowercased()) is a relationship, but nothing tells where it leads: "
+            "\(root.name).\(column.dropFirst().lowercased()) is a relationship with an unknown destination: "
                 + "it is shown as a number"
         }
     }

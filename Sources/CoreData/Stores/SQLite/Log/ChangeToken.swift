@@ -81,7 +81,7 @@ final class ChangeToken {
     private func mainFile(_ connection: Connection) throws -> String {
         var facts = stat()
         guard stat(path, &facts) == 0 else {
-            throw CoreDataError.make(260, "Cannot read the store \(path): the file is gone.")
+            throw CoreDataError.make(260, "Cannot read the store \(path): the file was moved or deleted.")
         }
         let counter = try connection.fileChangeCounter()
         return "file-\(facts.st_ino)-\(facts.st_size)-\(facts.st_mtim.tv_sec).\(facts.st_mtim.tv_nsec)-\(counter)"

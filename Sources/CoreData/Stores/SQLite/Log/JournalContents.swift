@@ -81,20 +81,22 @@ struct JournalContents {
     func contradiction(with path: String) -> String? {
         guard let main = ReadableFile(path), let now = DatabaseHeader(main.read(DatabaseHeader.length, at: 0)) else {
             // The power failed while the database was created.
-            return pageCount == 0 ? nil : "the file is empty, the journal is of one of \(pageCount) pages"
+            return pageCount == 0 ? nil : "the file is empty, but the journal belongs to a file of \(pageCount) pages"
         }
-        guard now.pageSize == pageSize else { return "it has pages of \(pageSize) bytes, the file of \(now.pageSize)" }
-        if pageCount == 0 { return now.counter > 1 ? "it is that of a store that was being made" : nil }
+        guard now.pageSize == pageSize else {
+            return "its pages have \(pageSize) bytes, those of the file \(now.pageSize)"
+        }
+        if pageCount == 0 { return now.counter > 1 ? "it belongs to a store that was being created" : nil }
         // The first page is unchanged until a page is written that the journal does not have.
         let before = pages[1].flatMap { DatabaseHeader(file.read(pageSize, at: $0)) } ?? now
         guard Int(before.pageCount) == pageCount else {
-            return "it is that of a file of \(pageCount) pages, not \(before.pageCount)"
+            return "it belongs to a file of \(pageCount) pages, not \(before.pageCount)"
         }
-        guard before == now || before.canPrecede(now) else { return "it is that of another state of the store" }
+        guard before == now || before.canPrecede(now) else { return "it belongs to another state of the store" }
         let length = main.size / pageSize
         guard pageCount <= length + pages.count + Int(before.freePageCount), pageCount <= length + pages.count * 1024
-        else { return "it is that of a file of \(pageCount) pages, this one has \(length)" }
-        return damage(in: main).map { "with it the store would be damaged (\($0))" }
+        else { return "it belongs to a file of \(pageCount) pages, but this file has \(length)" }
+        return damage(in: main).map { "it would damage the store (\($0))" }
     }
 
     private func damage(in main: ReadableFile) -> String? {

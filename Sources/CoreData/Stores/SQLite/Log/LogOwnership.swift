@@ -56,7 +56,7 @@ struct LogOwnership {
     private func compareJournal() throws {
         guard JournalContents.isLeft(at: path + "-journal") else { return }
         guard let journal = JournalContents(path: path + "-journal") else {
-            throw foreign("-journal", "it is not a journal of SQLite's")
+            throw foreign("-journal", "it is not an SQLite journal")
         }
         if let reason = journal.contradiction(with: path) { throw foreign("-journal", reason) }
     }
@@ -67,7 +67,7 @@ struct LogOwnership {
         }
         let header = DatabaseHeader(fileAt: path)
         if let header, let first = contents.heads.first, !contents.heads.contains(header), !header.canPrecede(first) {
-            throw foreign("-wal", "it was written for another state of the store than the file has")
+            throw foreign("-wal", "it was written for another state of the store")
         }
         if standing.isLeftBehind(contents) { throw leftBehind }
         try compareContents(contents)
@@ -83,7 +83,7 @@ struct LogOwnership {
         let changesStructure = contents.firstBytes[1] != nil
         if !changesStructure {
             guard contents.size == size else {
-                throw foreign("-wal", "it was written for a file of \(contents.size) pages, this one has \(size)")
+                throw foreign("-wal", "it was written for a file of \(contents.size) pages, but this file has \(size)")
             }
             if let page = otherKind(contents) { throw foreign("-wal", "it has other tables (page \(page))") }
         }
@@ -95,8 +95,8 @@ struct LogOwnership {
         switch Self.identifier(logged) {
         // Opening the store reports why it cannot be read.
         case .unreadable: return
-        case .damaged(let text): throw foreign("-wal", "with it the store would be damaged (\(text))")
-        case .missing: throw foreign("-wal", "with it the store would have no metadata")
+        case .damaged(let text): throw foreign("-wal", "it would damage the store (\(text))")
+        case .missing: throw foreign("-wal", "it would remove the metadata of the store")
         case .found(identifier):
             guard isSmall else { return }
             // Without a first page the log's state is unknown, so indexes must match the rows too.
@@ -104,7 +104,7 @@ struct LogOwnership {
         case .found(let other):
             // A store may get another UUID. The log is then its own if the rest matches and not every page is new.
             guard isSmall, contents.size != contents.firstBytes.count else {
-                throw foreign("-wal", "it was written for the store \(other), this one is \(identifier)")
+                throw foreign("-wal", "it was written for the store \(other), but this store is \(identifier)")
             }
             try compare(logged, alone, "PRAGMA integrity_check(1)")
         }
@@ -114,7 +114,7 @@ struct LogOwnership {
         // Indexes may use these functions.
         for connection in [logged, alone] { try? SQLFunctions.register(on: connection) }
         guard let damage = Self.damage(logged, check), Self.damage(alone, check) == nil else { return }
-        throw foreign("-wal", "with it the store would be damaged (\(damage))")
+        throw foreign("-wal", "it would damage the store (\(damage))")
     }
 
     /// Returns a page of a table or index whose kind differs between log and file.
@@ -168,20 +168,20 @@ struct LogOwnership {
         let (file, isLog) = (path + suffix, suffix == "-wal")
         return CoreDataError.make(
             259,
-            "Cannot open the store \(path): the \(isLog ? "log" : "journal") \(file) beside it is not its own, or is damaged: "
-                + "\(reason). Move it to open the store without it, and keep it: if it is the store's own after all, "
-                + (isLog ? "what was saved last is only there" : "the store is damaged without it")
-                + ": \(SideFiles.moving(file)). To have it written into the file all the same: "
+            "Cannot open the store \(path): its \(isLog ? "log" : "journal") \(file) belongs to another store or is damaged: "
+                + "\(reason). Move it away to open the store without it, but keep it. If it belongs to the store after all, "
+                + (isLog ? "only it has the last saved changes" : "the store is damaged without it")
+                + ": \(SideFiles.moving(file)). To apply it to the file anyway: "
                 + "sqlite3 \(SideFiles.quoted(path)) 'PRAGMA wal_checkpoint'.", userInfo: [NSFilePathErrorKey: file])
     }
 
     private var leftBehind: NSError {
         CoreDataError.make(
             259,
-            "Cannot open the store \(path): its file was replaced or written over after the log \(path)-wal was "
-                + "written, so the log is that of what stood there before. To open the file without the log: "
+            "Cannot open the store \(path): its file was replaced or overwritten after the log \(path)-wal was "
+                + "written, so the log belongs to the former file. To open the file without the log: "
                 + "\(SideFiles.moving(path + "-wal")). "
-                + "To have the log written into the file all the same: touch \(SideFiles.quoted(path + "-wal")).",
+                + "To apply the log to the file anyway: touch \(SideFiles.quoted(path + "-wal")).",
             userInfo: [NSFilePathErrorKey: path + "-wal"])
     }
 

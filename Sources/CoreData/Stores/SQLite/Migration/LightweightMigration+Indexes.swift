@@ -61,8 +61,8 @@ extension LightweightMigration {
         do { try body() } catch let error as SQLiteError where [.constraint, .uniqueConstraint].contains(error.kind) {
             throw CoreDataError.make(
                 134110,
-                "The store \(path) cannot be migrated: some objects have the same values where the model says that "
-                    + "they are unique (\(error.message)).",
+                "Cannot migrate the store \(path): several objects have the same values, but the model requires "
+                    + "unique values (\(error.message)).",
                 underlying: error, userInfo: ["reason": "Uniqueness constraint violation"])
         }
     }

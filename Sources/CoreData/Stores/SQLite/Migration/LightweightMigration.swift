@@ -78,7 +78,7 @@ struct LightweightMigration {
         let now = try StoreMetadata.read(from: connection)[NSStoreModelVersionHashesKey] as? [String: Data]
         guard now == metadata[NSStoreModelVersionHashesKey] as? [String: Data] else {
             throw CoreDataError.make(
-                134110, "The store \(path) was changed by another process while it was being migrated; open it again.")
+                134110, "Another process changed the store \(path) during its migration. Open it again.")
         }
     }
 
@@ -230,7 +230,7 @@ struct LightweightMigration {
                 guard let missing, missing > 0 else { continue }
                 throw CoreDataError.make(
                     134110,
-                    "The store \(path) cannot be migrated: \(missing) objects have no value for "
+                    "Cannot migrate the store \(path): \(missing) objects have no value for "
                         + "\(entity.name ?? "").\(attribute.name), which is required and has no default.",
                     userInfo: [
                         "reason": "Validation error missing attribute values on mandatory destination attribute",
@@ -253,7 +253,8 @@ struct LightweightMigration {
                     guard let value = files.value(of: stored) else {
                         throw CoreDataError.make(
                             134110,
-                            "The store \(path) cannot be migrated: a file of \(table.table.name), row \(key), is gone.")
+                            "Cannot migrate the store \(path): the file of a value of \(table.table.name), row \(key), is missing."
+                        )
                     }
                     try connection.execute(
                         "UPDATE \(name) SET \(column) = ? WHERE Z_PK = ?", [.blob(value), .integer(key)])

@@ -66,14 +66,14 @@ final class DecodingContext {
     /// Returns null for a cell whose type is not the property's, and adds a note.
     func mistyped(_ property: NSPropertyDescription, _ kind: ColumnKind) -> SlotValue {
         let wanted = (property as? NSAttributeDescription)?.attributeType.editorName ?? "the number of a row"
-        noteUnreadable(property, "a cell holds \(kind.title) instead of \(wanted)")
+        noteUnreadable(property, "a cell contains \(kind.title) instead of \(wanted)")
         return .null
     }
 
     private func noteUnreadable(_ property: NSPropertyDescription, _ obstacle: @autoclosure () -> String) {
         guard unreadable[ObjectIdentifier(property)] == nil else { return }
         unreadable[ObjectIdentifier(property)] = ReadingNote(
-            property, "\(obstacle()); such values read as nil, and stay in the store as they are")
+            property, "\(obstacle()); such values read as nil and are unchanged in the store")
     }
 
     private func leaves(

@@ -47,7 +47,8 @@ package enum TransformableCoding {
     ) throws -> Data? {
         if let kept = object as? UncodedValue { return kept.data }
         guard let transformer = transformer(of: attribute, isOptional: archivesWithoutTransformer) else {
-            throw refusal(attribute, "there is no value transformer named \(attribute.valueTransformerName ?? "")")
+            throw refusal(
+                attribute, "this program has no value transformer named \(attribute.valueTransformerName ?? "")")
         }
         let value = AttributeCoercion.value(.object(object), type: .transformableAttributeType)
         let made =
@@ -60,7 +61,7 @@ package enum TransformableCoding {
             throw refusal(attribute, "a value of the class \(kind) cannot be archived")
         }
         throw refusal(
-            attribute, "its value transformer \(type(of: transformer)) gives a \(type(of: made)) instead of data")
+            attribute, "its value transformer \(type(of: transformer)) returned a \(type(of: made)) instead of data")
     }
 
     private static func refusal(_ attribute: NSAttributeDescription, _ reason: String) -> NSError {
@@ -72,10 +73,10 @@ package enum TransformableCoding {
     /// Returns the reason why ``object(from:attribute:)`` returns `nil`.
     static func obstacle(_ data: Data, _ attribute: NSAttributeDescription) -> String {
         guard let transformer = transformer(of: attribute, isOptional: false) else {
-            return "there is no value transformer named \(attribute.valueTransformerName ?? "")"
+            return "this program has no value transformer named \(attribute.valueTransformerName ?? "")"
         }
         guard givesObjects(transformer) else {
-            return "the value transformer \(type(of: transformer)) makes nothing of a value"
+            return "the value transformer \(type(of: transformer)) cannot read a value"
         }
         guard let archive = try? KeyedArchive(data) else { return "a value is not a keyed archive" }
         guard KeyedArchiveCoding.isLimited(archive) else {
@@ -83,7 +84,8 @@ package enum TransformableCoding {
         }
         let unknown = archive.classNames.filter { !ArchivedValues.classNames.contains($0) }.sorted().joined(
             separator: ", ")
-        return unknown.isEmpty ? "a value is a damaged archive" : "a value of the class \(unknown) cannot be made here"
+        return unknown.isEmpty
+            ? "a value is a damaged archive" : "this program cannot decode a value of the class \(unknown)"
     }
 
     /// Returns `nil` if the transformer is missing or cannot decode the bytes.

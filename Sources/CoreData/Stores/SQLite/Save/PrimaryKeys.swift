@@ -26,8 +26,8 @@ struct PrimaryKeys {
         if let used, used >= .max - count {
             throw CoreDataError.make(
                 134030,
-                "The store \(connection.path) has no keys left for its table \(table): the last is \(used). The "
-                    + "file is damaged; look at it with a check of the store.")
+                "The store \(connection.path) has no keys left for its table \(table): the last key is \(used). The "
+                    + "file is damaged; run roster check.")
         }
         let last = try connection.integer(
             "UPDATE Z_PRIMARYKEY SET Z_MAX = MAX(\(Self.counter), "
@@ -35,7 +35,8 @@ struct PrimaryKeys {
             [.integer(count), .integer(entity)])
         guard let last, case (let first, false) = last.subtractingReportingOverflow(count - 1) else {
             throw CoreDataError.make(
-                134020, "The store \(connection.path) has no counter for its table \(table): it is damaged.")
+                134020,
+                "The store \(connection.path) is damaged: its table \(table) has no key counter. Run roster check.")
         }
         return first
     }

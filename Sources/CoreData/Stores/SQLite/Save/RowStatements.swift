@@ -187,8 +187,8 @@ final class RowStatements {
         guard connection.changes == count, connection.lastInsertedRowID == id.savedKey else {
             throw CoreDataError.make(
                 134030,
-                "Cannot save \(entity.name ?? ""): not every row up to that of '\(id)' was inserted as it is. "
-                    + "Look for triggers of the table \(tableName).")
+                "Cannot save \(entity.name ?? ""): SQLite did not insert all rows up to '\(id)' unchanged. "
+                    + "Triggers of the table \(tableName) may have changed them.")
         }
     }
 }

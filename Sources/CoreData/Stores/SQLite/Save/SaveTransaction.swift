@@ -207,7 +207,7 @@ final class SaveTransaction {
                 let name = "\(column.property.owningEntity?.name ?? "").\(column.property.name)"
                 throw CoreDataError.make(
                     134030,
-                    "Cannot save \(name): the value of \(element.leaf.path.joined(separator: ".")) is not of its type.",
+                    "Cannot save \(name): the value of \(element.leaf.path.joined(separator: ".")) has the wrong type.",
                     userInfo: [NSValidationKeyErrorKey: column.property.name])
             }
             try binding.bind(part, element.coding, attribute: element.leaf.attribute, to: statement, at: place)

@@ -86,8 +86,8 @@ final class SteppedSave: BatchSteps {
             guard let first = refused.first else { return }
             throw CoreDataError.make(
                 134030,
-                "Cannot write a batch to \(session.connection.path): the row of '\(first)' is not as it was just read. "
-                    + "The file is damaged; look at it with a check of the store.")
+                "Cannot write a batch to \(session.connection.path): the row of '\(first)' differs from what was just read. "
+                    + "The file is damaged; run roster check.")
         } catch let error as SQLiteError where error.kind == .uniqueConstraint {
             throw UniqueViolation(error: error, changes: changes, layout: session.layout).cocoaError(store: store)
         }
@@ -107,7 +107,7 @@ extension SQLiteStore: BatchWriting {
         guard face === self else {
             throw CoreDataError.make(
                 134091,
-                "The store \(face.url?.path ?? "") is written whole: it knows no batch requests. Save objects instead.")
+                "The store \(face.url?.path ?? "") does not support batch requests. Save objects instead.")
         }
         try checkWritable()
         let number = try reading(from: nil) {

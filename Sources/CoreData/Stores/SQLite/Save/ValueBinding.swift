@@ -44,7 +44,7 @@ struct ValueBinding {
         _ object: NSObject, _ property: NSPropertyDescription, to statement: Statement, at place: Int
     ) throws {
         guard let attribute = property as? NSAttributeDescription else {
-            preconditionFailure("The relationship '\(property.name)' cannot hold a \(type(of: object)).")
+            preconditionFailure("The relationship '\(property.name)' cannot refer to a \(type(of: object)).")
         }
         let data = try TransformableCoding.data(
             from: object, attribute: attribute, archivesWithoutTransformer: layout.archivesWithoutTransformer)
@@ -60,7 +60,7 @@ struct ValueBinding {
         throw CoreDataError.make(
             134030,
             "Cannot save \(relationship.owningEntity?.name ?? "").\(relationship.name): "
-                + "it leads to an object that has not been saved itself.")
+                + "it refers to an object that was not saved.")
     }
 
     /// Returns the `Z_ENT` of a to-one value's destination.

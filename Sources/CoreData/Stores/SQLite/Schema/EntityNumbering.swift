@@ -28,7 +28,7 @@ struct EntityNumbering {
         for entity in Self.withAncestors(entities) {
             guard let number = stored[entity.name ?? ""] ?? stored[entity.renamingIdentifier ?? ""] else {
                 throw CoreDataError.make(
-                    134020, "The store \(path) has no entity \(entity.name ?? ""): it does not fit the model.")
+                    134020, "The store \(path) does not match the model: it has no entity \(entity.name ?? "").")
             }
             found.append((entity, number))
         }

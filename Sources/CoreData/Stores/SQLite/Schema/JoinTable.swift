@@ -146,10 +146,10 @@ struct JoinTablePlanning {
             if let only = read.first, read.count == 1 { return .found(only) }
         }
         guard let present = [planned, other].first(where: { file.hasTable($0.name) }) else {
-            return .missing("there is no table \(planned.name)")
+            return .missing("the table \(planned.name) does not exist")
         }
         return .missing(
-            "the table \(present.name) has the columns \(file.columns(of: present.name).joined(separator: ", ")), and not "
+            "the table \(present.name) has the columns \(file.columns(of: present.name).joined(separator: ", ")), not "
                 + present.columns.joined(separator: ", "))
     }
 

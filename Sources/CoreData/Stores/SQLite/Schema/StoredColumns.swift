@@ -11,7 +11,7 @@ struct StoredColumns {
             let present = Set(file.columns(of: table.name))
             guard !present.isEmpty else {
                 throw CoreDataError.make(
-                    134020, "The store \(file.path) has no table \(table.name): it does not fit the model.")
+                    134020, "The store \(file.path) does not match the model: it has no table \(table.name).")
             }
             for column in table.columns where !present.contains(column.name.uppercased()) {
                 unreadable.add(column.property, because: "the table \(table.name) has no column \(column.name)")

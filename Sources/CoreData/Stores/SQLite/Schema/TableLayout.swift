@@ -207,7 +207,7 @@ final class TableLayout: SQLSchema {
             guard let destination = relationship.destinationEntity, numbers[ObjectIdentifier(destination)] != nil else {
                 throw CoreDataError.make(
                     134020,
-                    "The relationship \(relationship.entity.name ?? "").\(relationship.name) leads to an entity "
+                    "The destination of the relationship \(relationship.entity.name ?? "").\(relationship.name) is an entity "
                         + "that is not in the store's configuration.")
             }
         }

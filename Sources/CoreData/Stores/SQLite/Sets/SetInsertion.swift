@@ -52,7 +52,8 @@ struct SetInsertion {
                 number += count
                 guard connection.changes == count, connection.lastInsertedRowID == first + Int64(number) - 1 else {
                     throw CoreDataError.make(
-                        134030, "Not every row of \(entity.tableName) was inserted under its key: look at the store.")
+                        134030,
+                        "SQLite did not insert all rows of \(entity.tableName) with their keys. Run roster check.")
                 }
             }
         }

@@ -66,7 +66,7 @@ extension SteppedSave: BatchSetSteps {
                 let count = try body()
                 guard told == nil || told == count else {
                     throw CoreDataError.make(
-                        134030, "\(count) rows changed, and the history tells of \(told ?? 0): look at the store.")
+                        134030, "\(count) rows changed, but the history has \(told ?? 0) changes. Run roster check.")
                 }
                 return count
             }
