@@ -21,14 +21,14 @@ package struct CompilerTool {
         Compiles a Core Data model, or generates Swift classes for its entities.
         MODEL is a .xcdatamodeld folder or an .xcdatamodel in it.
 
-          --module NAME  the module of classes whose names begin with a dot
+          --module NAME  the module of classes whose names in MODEL begin with a dot
           --generate     write Swift classes into the folder OUT, or all into one file
-                         where OUT ends in .swift; the entities' codeGenerationType says
-                         for which
-          --all          generate classes for every entity that names one
+                         if OUT ends in .swift; only for entities whose
+                         codeGenerationType generates classes
+          --all          with --generate: for every entity that has a class name
           --help         print this
 
-        OUT.momd holds all versions of MODEL; OUT.mom holds the current one.
+        OUT.momd contains all versions of MODEL, OUT.mom only the current one.
         Errors and warnings have the form file:line: error: text.
         Exit status: 0 done, 1 failed, 2 misuse.
 
@@ -86,7 +86,7 @@ package struct CompilerTool {
             case "--generate": generates = true
             case "--all": everything = true
             case "--module":
-                guard let value = rest.popFirst() else { throw Misuse(text: "--module wants a value") }
+                guard let value = rest.popFirst() else { throw Misuse(text: "--module needs a value") }
                 module = value
             case _ where word.hasPrefix("--module="): module = String(word.dropFirst("--module=".count))
             default: throw Misuse(text: "unknown flag \(word)")
@@ -95,19 +95,19 @@ package struct CompilerTool {
         guard operands.count == 2 else {
             throw Misuse(
                 text: operands.count < 2
-                    ? "\(operands.isEmpty ? "MODEL" : "OUT") is missing" : "“\(operands[2])” is one argument too many")
+                    ? "\(operands.isEmpty ? "MODEL" : "OUT") is missing" : "unexpected argument “\(operands[2])”")
         }
         if generates {
-            guard module == nil else { throw Misuse(text: "--module is for compiling") }
+            guard module == nil else { throw Misuse(text: "--module is not valid with --generate") }
             return .generate(model: operands[0], output: operands[1], everything: everything)
         }
-        guard !everything else { throw Misuse(text: "--all is for --generate") }
+        guard !everything else { throw Misuse(text: "--all is only valid with --generate") }
         let isMapping = operands[0].hasSuffix(".xcmappingmodel")
         guard (isMapping ? [".cdm"] : [".momd", ".mom"]).contains(where: operands[1].hasSuffix) else {
             throw Misuse(
                 text: isMapping
-                    ? "“\(operands[1])” does not end in .cdm, as a compiled mapping model does"
-                    : "“\(operands[1])” ends neither in .momd nor in .mom")
+                    ? "“\(operands[1])” must end in .cdm"
+                    : "“\(operands[1])” must end in .momd or .mom")
         }
         return .compile(model: operands[0], output: operands[1], module: module)
     }

@@ -20,7 +20,7 @@ package enum FileReplacement {
             let names = isFolder.boolValue ? try? manager.contentsOfDirectory(atPath: url.path) : nil
             guard let names, isReplaceable(names) else {
                 throw ModelFileError(
-                    .unwritable, file: url.path, "something else is at that path; it was not replaced")
+                    .unwritable, file: url.path, "another kind of file exists at this path; it was not replaced")
             }
         }
         let fresh = sibling(of: url, Mark.new), old = sibling(of: url, Mark.old)

@@ -30,7 +30,7 @@ package enum ModelFile {
         case "momd": file = try CompiledModelBundle.currentVersion(of: url)
         case "omo":
             throw ModelFileError(
-                .unsupported, file: url.path, "optimised models are not read: use the .mom in the same folder")
+                .unsupported, file: url.path, "cannot read an optimised model (.omo): use the .mom in the same folder")
         default: file = url
         }
         let data = try contents(of: file)
@@ -45,7 +45,7 @@ package enum ModelFile {
         if !mayBeSource(data, file) {
             throw ModelFileError(
                 .malformed, file: file.path,
-                "this is not a model: models are .xcdatamodeld and .xcdatamodel, and compiled ones .momd and .mom")
+                "this is not a model: models are .xcdatamodeld, .xcdatamodel, .momd and .mom")
         }
         let (model, notes, lines) = try SourceModelReader.readWithLines(data, file: file.path)
         return Opened(model: model, notes: notes, file: file.path, lines: lines)
@@ -74,12 +74,12 @@ package enum ModelFile {
     package static func contents(of file: URL) throws -> Data {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) else {
-            throw ModelFileError(.missing, file: file.path, "there is no such file")
+            throw ModelFileError(.missing, file: file.path, "the file does not exist")
         }
         guard !isFolder.boolValue else {
             throw ModelFileError(
                 .malformed, file: file.path,
-                "this is a folder, but none whose name ends in .xcdatamodeld, .xcdatamodel or .momd")
+                "this folder is not a model: its name must end in .xcdatamodeld, .xcdatamodel or .momd")
         }
         // Reading a pipe could block, and a device has no end.
         let facts = try? FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
@@ -93,7 +93,7 @@ package enum ModelFile {
         do { return try Data(contentsOf: file) } catch { throw SourceModelBundle.missing(file, error) }
     }
 
-    private static let keptModel = "the model kept in the store cannot be read: "
+    private static let keptModel = "cannot read the model in the store: "
 
     /// Reads the model in `Z_MODELCACHE` of a store.
     ///
@@ -106,9 +106,9 @@ package enum ModelFile {
             let reason =
                 switch failure {
                 case .damaged: "its compressed data is damaged"
-                case .truncated: "its compressed data is cut short"
+                case .truncated: "its compressed data is truncated"
                 case .tooLarge: "it is too large"
-                case .outOfMemory: "there is not enough memory to expand it"
+                case .outOfMemory: "not enough memory to expand it"
                 }
             throw ModelFileError(.malformed, file: store, keptModel + reason)
         } catch let error as ModelFileError {
@@ -124,7 +124,7 @@ package enum ModelFile {
             return try RawDeflate.compress(CompiledModelWriter.write(model, form: .store))
         } catch is RawDeflate.Failure {
             throw ModelFileError(
-                .unsupported, file: "the archive of a model", "there is not enough memory to compress it")
+                .unsupported, file: "the archive of a model", "not enough memory to compress it")
         }
     }
 }

@@ -27,9 +27,9 @@ import Testing
 
     @Test(arguments: [
         ([], "MODEL is missing"), (["X.xcdatamodeld"], "OUT is missing"),
-        (["a", "b.momd", "c"], "“c” is one argument"),
-        (["--fast", "a", "b.momd"], "unknown flag --fast"), (["a", "b"], "“b” ends neither in .momd nor in .mom"),
-        (["--module"], "--module wants a value"), (["--all", "a", "b.momd"], "--all is for --generate"),
+        (["a", "b.momd", "c"], "unexpected argument “c”"),
+        (["--fast", "a", "b.momd"], "unknown flag --fast"), (["a", "b"], "“b” must end in .momd or .mom"),
+        (["--module"], "--module needs a value"), (["--all", "a", "b.momd"], "--all is only valid with --generate"),
     ])
     func misuseHasItsOwnStatus(words: [String], message: String) {
         var errors = ""
@@ -74,7 +74,7 @@ import Testing
         #expect(run(source.path, "One.mom").status == 2)
         #expect(
             run(folder.appendingPathComponent("None.xcmappingmodel").path, compiled.path).errors.contains(
-                "no such file"))
+                "does not exist"))
     }
 
     /// The type of a mapping after compiling and reading it.
@@ -127,7 +127,8 @@ import Testing
         #expect(outcome.status == 1)
         #expect(outcome.errors.hasPrefix("\(contents.path):3: error: the attribute 'attributeType' is 'Number'"))
         #expect(
-            run("--generate", "/nowhere/A.xcdatamodeld", "/tmp/A.swift").errors.contains("error: there is no such file")
+            run("--generate", "/nowhere/A.xcdatamodeld", "/tmp/A.swift").errors.contains(
+                "error: the file does not exist")
         )
     }
 

@@ -22,10 +22,10 @@ import Testing
                 """)
         #expect(
             errors(source) == [
-                "Cup/contents:6: error: the property 'Team.description' has the name of a property that every managed object "
-                    + "has: give it another",
-                "Cup/contents:4: error: the property 'Team.isDeleted' has the name of a property that every managed object "
-                    + "has: give it another",
+                "Cup/contents:6: error: every managed object has a property with the name of 'Team.description': "
+                    + "rename it",
+                "Cup/contents:4: error: every managed object has a property with the name of 'Team.isDeleted': "
+                    + "rename it",
             ])
     }
 
@@ -44,13 +44,13 @@ import Testing
         let property = try Models.source(team: #"<attribute name="best player" attributeType="String"/>"#)
         #expect(
             errors(property) == [
-                "Cup/contents:4: error: the property 'Team.best player' has a name that Swift does not allow"
+                "Cup/contents:4: error: the name of the property 'Team.best player' is not valid in Swift"
             ])
         let type = try Models.source(
             team: "", rest: #"<entity name="Fan" representedClassName="Fan-Club" codeGenerationType="class"/>"#)
         #expect(
             errors(type) == [
-                "Cup/contents:6: error: the class 'Fan-Club' of the entity 'Fan' is not a name that Swift allows"
+                "Cup/contents:6: error: the class name 'Fan-Club' of the entity 'Fan' is not valid in Swift"
             ])
     }
 
@@ -84,10 +84,10 @@ import Testing
         #expect(generator.classNames == ["Team"])
         #expect(
             generator.warnings.map(\.description) == [
-                "Cup/contents:6: warning: the entity 'Fan' names no class of its own (representedClassName): none is "
-                    + "generated",
-                "Cup/contents:7: warning: the fetch request template 'all of them' gets no method: Swift does not allow "
-                    + "its name",
+                "Cup/contents:6: warning: no class is generated for the entity 'Fan': it has no class name "
+                    + "(representedClassName)",
+                "Cup/contents:7: warning: no method is generated for the fetch request template 'all of them': "
+                    + "its name is not valid in Swift",
             ])
     }
 }

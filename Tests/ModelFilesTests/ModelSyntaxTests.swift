@@ -120,7 +120,7 @@ import Testing
     @Test func unknownKeysAreNoted() throws {
         let (model, notes) = try CompiledModelReader.read(archive(renaming: "NSNothing"), file: "x.mom")
         #expect(model.entities.map(\.properties) == CompiledModelTests.everything().entities.map(\.properties))
-        #expect(notes.map(\.text) == ["the key 'NSFuture' of NSEntityDescription is not known"])
+        #expect(notes.map(\.text) == ["unknown key 'NSFuture' of NSEntityDescription"])
     }
 
     /// A predicate with unknown parts is left out, with everything that depends on it, and a note names it.
@@ -154,7 +154,7 @@ import Testing
         let size = try #require(read.entities.first?.properties.first?.attribute)
         #expect(size.isDerived && size.derivation == nil && size.derivationFilter == nil)
         #expect(notes.contains { $0.text.contains("NSFutureThing") }, "\(notes)")
-        #expect(notes.contains { $0.text.contains("'Firm.size' is derived from is not known") }, "\(notes)")
+        #expect(notes.contains { $0.text.contains("the derivation of 'Firm.size' is unknown") }, "\(notes)")
         // The written model still marks the attribute as derived.
         let again = try CompiledModelReader.read(CompiledModelWriter.write(read, form: .file), file: "x.mom").model
         #expect(again == read)
@@ -175,7 +175,7 @@ import Testing
     @Test func textThatWouldNotReadBackIsRefused() throws {
         for tree in [subquery(.equalTo, ["key": 1]), subquery(.customSelector, 1), subquery(.in, [["key": 1]])] {
             let failure = #expect(throws: PredicateTranslation.Failure.self) { try PredicateTranslation.document(tree) }
-            #expect(failure?.description.contains("would not read back") == true)
+            #expect(failure?.description.contains("reading it would give another predicate") == true)
         }
         for right in ["a", 1, 0.1, true, Date(timeIntervalSinceReferenceDate: 0.5), UUID(), [1, 2]] as [Any] {
             let tree = subquery(.in, right)
@@ -206,8 +206,8 @@ import Testing
             try ModelFile.readCached(
                 RawDeflate.compress(Data("bplist00 and no more of it, whatever it was".utf8)), store: "/a.sqlite")
         }
-        #expect(error.description.hasPrefix("/a.sqlite: the model kept in the store cannot be read: "), "\(error)")
-        #expect(error.reason.contains("cut short"), "\(error)")
+        #expect(error.description.hasPrefix("/a.sqlite: cannot read the model in the store: "), "\(error)")
+        #expect(error.reason.contains("truncated"), "\(error)")
     }
 
     @Test func truncatedCompiledModelsAreReportedAsSuch() throws {
@@ -216,7 +216,7 @@ import Testing
             let error = try #require(throws: ModelFileError.self) {
                 try CompiledModelReader.read(data.prefix(count), file: "/x.mom")
             }
-            #expect(error.description.hasPrefix("/x.mom: the compiled model is damaged: it is cut short"), "\(error)")
+            #expect(error.description.hasPrefix("/x.mom: the compiled model is damaged: it is truncated"), "\(error)")
         }
     }
 }

@@ -30,7 +30,7 @@ import Testing
         }
         #expect(classes.count > 15)
         for name in classes {
-            #expect(named.contains("the key 'XObject' of \(name) is not known"), "\(name)")
+            #expect(named.contains("unknown key 'XObject' of \(name)"), "\(name)")
         }
         #expect(named.count == classes.count * 4)
     }
@@ -88,7 +88,9 @@ import Testing
         let data = try CompiledModelWriter.write(model, form: .file)
         let altered = try AlteredArchive.renaming("NSURL", in: data)
         let (read, notes) = try CompiledModelReader.read(altered, file: "x.mom")
-        #expect(notes.map(\.text).contains("a value is of the unknown class XFutureThing: it is left out, but kept"))
+        #expect(
+            notes.map(\.text).contains(
+                "a value has the unknown class XFutureThing: it is kept in the file but not used"))
         #expect(read.entities[0].userInfo == ["plain": .string("a")])
         #expect(read.entities[1].property(named: "url")?.attribute?.defaultValue == nil)
         let written = try CompiledModelWriter.write(read, form: .file)
@@ -134,7 +136,7 @@ import Testing
             to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
         ) { _, name in name == "NSEntityDescription" }
         let lines = try CompiledModelReader.read(data, file: "x.mom").model.unwritableInSource
-        #expect(lines.contains("what is not known under the key 'XText' of 'Leaf'"), "\(lines)")
+        #expect(lines.contains("the unknown value of the key 'XText' of 'Leaf'"), "\(lines)")
     }
 
     /// The source of a derived attribute whose derivation is unknown. Reading it fails at its line until the derivation
@@ -151,7 +153,7 @@ import Testing
         let read = try CompiledModelReader.read(altered, file: "x.mom").model
         #expect(
             read.unwritableInSource == [
-                "what 'Firm.size' is derived from, which is not known: give it a 'derivationExpression'"
+                "the unknown derivation of 'Firm.size': give it a 'derivationExpression'"
             ])
         let written = SourceModelWriter.write(read.decompiled())
         let text = String(decoding: written, as: UTF8.self)

@@ -114,7 +114,7 @@ enum MappingFile {
             return NSExpression(try PredicateTranslation.tree(document))
         } catch {
             throw CoreDataError.make(
-                259, "\(url.path): an expression of '\(owner)' cannot be read: \(error.description).",
+                259, "\(url.path): cannot read an expression of '\(owner)': \(error.description).",
                 userInfo: [NSFilePathErrorKey: url.path])
         }
     }

@@ -70,12 +70,12 @@ struct GenerationPlan {
         guard let name = ownClass(of: entity) else {
             return report(
                 .warning, entity.name,
-                "the entity '\(entity.name)' names no class of its own (representedClassName): none is generated")
+                "no class is generated for the entity '\(entity.name)': it has no class name (representedClassName)")
         }
         guard SwiftWords.isIdentifier(name) else {
             return report(
                 .error, entity.name,
-                "the class '\(name)' of the entity '\(entity.name)' is not a name that Swift allows")
+                "the class name '\(name)' of the entity '\(entity.name)' is not valid in Swift")
         }
         let ancestor = nearestClass(above: entity)
         classes.append(
@@ -106,7 +106,7 @@ struct GenerationPlan {
             if let other = owners.updateValue(plan.entityName, forKey: plan.className) {
                 report(
                     .error, plan.entityName,
-                    "the entities '\(other)' and '\(plan.entityName)' both want the class '\(plan.className)' generated: "
+                    "the entities '\(other)' and '\(plan.entityName)' both generate the class '\(plan.className)': "
                         + "set codeGenerationType of one of them to manual")
             }
         }
@@ -143,13 +143,13 @@ struct GenerationPlan {
 
     private mutating func checkName(of property: PropertyDocument, at path: String) -> Bool {
         guard SwiftWords.isIdentifier(property.name) else {
-            report(.error, path, "the property '\(path)' has a name that Swift does not allow")
+            report(.error, path, "the name of the property '\(path)' is not valid in Swift")
             return false
         }
         guard !Self.takenNames.contains(property.name) else {
             report(
                 .error, path,
-                "the property '\(path)' has the name of a property that every managed object has: give it another")
+                "every managed object has a property with the name of '\(path)': rename it")
             return false
         }
         return true
@@ -164,7 +164,8 @@ struct GenerationPlan {
             guard SwiftWords.isIdentifier("_" + request.name) else {
                 report(
                     .warning, request.name,
-                    "the fetch request template '\(request.name)' gets no method: Swift does not allow its name")
+                    "no method is generated for the fetch request template '\(request.name)': its name is not valid in Swift"
+                )
                 return nil
             }
             do {
@@ -172,7 +173,7 @@ struct GenerationPlan {
             } catch {
                 report(
                     .error, request.name,
-                    "the predicate of the fetch request template '\(request.name)' cannot be read: \(error)")
+                    "cannot read the predicate of the fetch request template '\(request.name)': \(error)")
                 return nil
             }
         }

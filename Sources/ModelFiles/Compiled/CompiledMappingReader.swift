@@ -13,7 +13,7 @@ package struct CompiledMappingReader {
             let isMissing = !FileManager.default.fileExists(atPath: url.path)
             throw ModelFileError(
                 isMissing ? .missing : .unreadable, file: url.path,
-                isMissing ? "there is no such file" : "it cannot be read: \(error.localizedDescription)")
+                isMissing ? "the file does not exist" : "cannot read the file: \(error.localizedDescription)")
         }
         return try read(data, file: url.path)
     }
@@ -50,7 +50,7 @@ package struct CompiledMappingReader {
     private mutating func readAll() throws -> [EntityMappingDocument] {
         guard let root = archive.object(archive.root), root.className == "NSMappingModel" else {
             throw reader.error(
-                "the archive holds an object of the class \(archive.object(archive.root)?.className ?? "none"), not a "
+                "the archive contains an object of the class \(archive.object(archive.root)?.className ?? "none"), not a "
                     + "mapping model")
         }
         guard let mappings = archive.elements(root.fields["NSEntityMappings"]) else {
@@ -60,7 +60,7 @@ package struct CompiledMappingReader {
         for mapping in mappings {
             try reader.spend()
             guard let object = archive.object(mapping), object.className == "NSEntityMapping" else {
-                throw reader.error("an entity mapping of the mapping model is none")
+                throw reader.error("an entity mapping has another class")
             }
             result.append(try readEntity(object.fields))
         }
@@ -111,7 +111,7 @@ package struct CompiledMappingReader {
             }
             return try reader.readExpression(object.fields["NSFRExpression"], depth: 0)
         } catch let problem as UnknownSyntax {
-            throw reader.error("an expression of '\(owner)' cannot be read: \(problem.reason)")
+            throw reader.error("cannot read an expression of '\(owner)': \(problem.reason)")
         }
     }
 

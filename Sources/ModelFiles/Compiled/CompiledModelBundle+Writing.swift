@@ -40,7 +40,7 @@ extension CompiledModelBundle {
     /// - Throws: ``ModelFileError`` if the text of a predicate cannot be parsed, `folder` exists and is not a compiled
     ///   model, or the folder cannot be written.
     package static func write(_ versions: [Version], current: String, to folder: URL) throws {
-        precondition(versions.contains { $0.name == current }, "The current version is one of the versions.")
+        precondition(versions.contains { $0.name == current }, "The current version must be one of the versions.")
         var files: [(name: String, data: Data)] = []
         var hashes: [String: [String: Data]] = [:]
         for version in versions {

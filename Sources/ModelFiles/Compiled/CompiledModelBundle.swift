@@ -36,7 +36,7 @@ package enum CompiledModelBundle {
             let name = try versionInfo(of: url).currentVersion
             let file = url.appendingPathComponent(name + ".mom")
             guard FileManager.default.fileExists(atPath: file.path) else {
-                throw ModelFileError(.missing, file: file.path, "the current version of the model is not there")
+                throw ModelFileError(.missing, file: file.path, "the current version of the model is missing")
             }
             return file
         }
@@ -45,7 +45,7 @@ package enum CompiledModelBundle {
             throw ModelFileError(
                 .malformed, file: url.path,
                 versions.isEmpty
-                    ? "no .mom file is in the folder"
+                    ? "the folder has no .mom file"
                     : "the folder has \(versions.count) versions and no VersionInfo.plist: name the .mom file itself")
         }
         return only

@@ -78,7 +78,7 @@ extension CompiledModelReader {
         var result: [String: ValueDocument] = [:]
         for entry in archive.entries(value) ?? [] {
             let key = archive.text(entry.key)
-            if key == nil { note("an entry of a user info has a key that is not text; it is kept") }
+            if key == nil { note("an entry of a user info has a key that is not text; it was kept") }
             if let key, let value = try readKnownValue(entry.value) {
                 result[key] = value
             } else {
@@ -90,7 +90,7 @@ extension CompiledModelReader {
 
     private mutating func readFetchIndex(_ value: PropertyListValue, of entity: String) throws -> FetchIndexDocument? {
         guard let object = archive.object(value), let name = archive.text(object.fields["NSIndexName"]) else {
-            note("an index of '\(entity)' has no name; it is kept")
+            note("an index of '\(entity)' has no name; it was kept")
             return nil
         }
         var index = FetchIndexDocument(name: name, elements: [])

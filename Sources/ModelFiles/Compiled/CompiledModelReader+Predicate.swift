@@ -18,7 +18,7 @@ extension CompiledModelReader {
             }
             return predicate
         } catch let problem as UnknownSyntax {
-            note("a predicate of '\(owner)' is left out, but kept: \(problem.reason)")
+            note("a predicate of '\(owner)' is kept in the file but not used: \(problem.reason)")
             return nil
         }
     }
@@ -37,7 +37,7 @@ extension CompiledModelReader {
             }
             return expression
         } catch let problem as UnknownSyntax {
-            note("an expression of '\(owner)' is left out, but kept: \(problem.reason)")
+            note("an expression of '\(owner)' is kept in the file but not used: \(problem.reason)")
             return nil
         }
     }
@@ -132,7 +132,7 @@ extension CompiledModelReader {
             do {
                 return try PredicateTranslation.document(PredicateTranslation.tree(ExpressionDocument.format(text)))
             } catch let failure {
-                throw UnknownSyntax(reason: "the text of an expression cannot be read: \(failure)")
+                throw UnknownSyntax(reason: "cannot read the text of an expression: \(failure)")
             }
         default: throw UnknownSyntax(reason: "it has a part of the unknown class \(object.className)")
         }

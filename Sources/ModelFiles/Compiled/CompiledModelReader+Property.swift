@@ -18,7 +18,7 @@ extension CompiledModelReader {
             if request == nil { try keepField("NSFetchRequest", of: object, in: &unknown) }
             kind = .fetched(request)
         default:
-            throw error("the property '\(entity).\(name)' is of the unknown class \(object.className)")
+            throw error("the property '\(entity).\(name)' has the unknown class \(object.className)")
         }
         var property = PropertyDocument(name: name, kind: kind)
         let bits = archive.integer(fields["_P"]) ?? 0
@@ -87,7 +87,7 @@ extension CompiledModelReader {
         (attribute.derivation, attribute.derivationFilter) = (nil, nil)
         attribute.hasUnknownDerivation = true
         for key in ["NSDerivationExpression", "NSFilteringPredicate"] { try keepField(key, of: object, in: &unknown) }
-        note("what '\(path)' is derived from is not known: its value is left to the triggers of the store")
+        note("the derivation of '\(path)' is unknown: only the triggers of the store set its value")
     }
 
     /// The elements of a composite attribute, in the order of declaration.
@@ -151,7 +151,7 @@ extension CompiledModelReader {
         let fields = object.fields
         let entity = archive.object(fields["NSEntity"]).flatMap { archive.text($0.fields["NSEntityName"]) }
         guard let entity = entity ?? archive.text(fields["NSEntityName"]) else {
-            note("the fetch request '\(name)' has no entity: it is left out, but kept")
+            note("the fetch request '\(name)' has no entity: it is kept in the file but not used")
             return nil
         }
         func count(_ key: String) -> Int { Int(Int32(clamping: max(0, archive.integer(fields[key]) ?? 0))) }

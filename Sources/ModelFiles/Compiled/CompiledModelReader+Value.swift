@@ -58,7 +58,7 @@ extension CompiledModelReader {
                         key: try readValue($0.key, depth: depth + 1), value: try readValue($0.value, depth: depth + 1))
                 })
         default:
-            note("a value is of the unknown class \(object.className): it is left out, but kept")
+            note("a value has the unknown class \(object.className): it is kept in the file but not used")
             return .unknown(className: object.className)
         }
     }

@@ -68,7 +68,7 @@ package struct CompiledModelReader {
     private mutating func readModel() throws -> ModelDocument {
         guard let root = archive.object(archive.root) else { throw error("the keyed archive has no root object") }
         guard root.className == "NSManagedObjectModel" else {
-            throw error("the archive holds an object of the class \(root.className), not a model")
+            throw error("the archive contains an object of the class \(root.className), not a model")
         }
         guard let entries = archive.entries(root.fields["NSEntities"]) else { throw error("the model has no entities") }
         var objects: [(name: String, object: KeyedArchive.Object)] = []

@@ -3,7 +3,7 @@ import Foundation
 extension CompiledModelWriter {
     mutating func write(_ predicate: PredicateDocument) throws -> PropertyListValue {
         switch predicate {
-        case .format(let text): throw unwritable("the predicate '\(text)' is still text")
+        case .format(let text): throw unwritable("the predicate '\(text)' was not parsed")
         case .constant(let value):
             return builder.object(
                 [value ? "NSTruePredicate" : "NSFalsePredicate", "NSPredicate", "NSObject"], [:])

@@ -109,6 +109,6 @@ extension CompiledModelReader {
 
     private mutating func noteOnce(_ key: String, of object: KeyedArchive.Object) {
         guard unknownKeys.insert("\(object.className).\(key)").inserted else { return }
-        note("the key '\(key)' of \(object.className) is not known")
+        note("unknown key '\(key)' of \(object.className)")
     }
 }

@@ -113,7 +113,7 @@ private struct PredicateParsing {
             return try PredicateTranslation.document(PredicateTranslation.tree(predicate))
         } catch {
             throw ModelFileError(
-                .malformed, file: file, line: line(of: path), "a predicate of '\(path)' cannot be read: \(error)")
+                .malformed, file: file, line: line(of: path), "cannot read a predicate of '\(path)': \(error)")
         }
     }
 
@@ -122,7 +122,7 @@ private struct PredicateParsing {
             return try PredicateTranslation.document(PredicateTranslation.tree(expression))
         } catch {
             throw ModelFileError(
-                .malformed, file: file, line: line(of: path), "an expression of '\(path)' cannot be read: \(error)")
+                .malformed, file: file, line: line(of: path), "cannot read an expression of '\(path)': \(error)")
         }
     }
 }

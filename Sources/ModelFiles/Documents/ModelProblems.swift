@@ -41,7 +41,7 @@ struct ModelProblems {
         var seen: Set<String> = []
         for entity in model.entities {
             if entity.name.isEmpty { report("", "an entity has no name") }
-            if !seen.insert(entity.name).inserted { report(entity.name, "the entity '\(entity.name)' exists twice") }
+            if !seen.insert(entity.name).inserted { report(entity.name, "duplicate entity '\(entity.name)'") }
         }
         for entity in model.entities where checkHierarchy(of: entity) { checkContents(of: entity) }
     }
@@ -73,14 +73,15 @@ struct ModelProblems {
             if property.name.isEmpty { report(entity.name, "a property of '\(entity.name)' has no name") }
             if !known.insert(property.name).inserted {
                 report(
-                    path, "the entity '\(entity.name)' has the property '\(property.name)' twice, or inherits it too")
+                    path, "duplicate property '\(property.name)' of the entity '\(entity.name)', own or inherited")
             }
             if case .relationship(let relationship) = property.kind { check(relationship, path: path) }
         }
         for name in entity.uniquenessConstraints.joined() where !known.contains(name) {
             report(
                 entity.name,
-                "a uniqueness constraint of '\(entity.name)' names the property '\(name)', which it does not have")
+                "a uniqueness constraint of '\(entity.name)' names the property '\(name)', which the entity does not have"
+            )
         }
         checkIndexes(of: entity, known: known)
     }
@@ -92,7 +93,7 @@ struct ModelProblems {
                 guard case .property(let name) = element.content, !known.contains(name) else { continue }
                 report(
                     path,
-                    "the index '\(index.name)' of '\(entity.name)' names the property '\(name)', which it does not have"
+                    "the index '\(index.name)' of '\(entity.name)' names the property '\(name)', which the entity does not have"
                 )
             }
             if Set(index.elements.map(\.isRTree)).count > 1 {
@@ -115,7 +116,7 @@ struct ModelProblems {
         guard let destination = entities[relationship.destinationName] else {
             report(
                 path,
-                "the relationship '\(path)' leads to the entity '\(relationship.destinationName)', "
+                "the destination of the relationship '\(path)' is the entity '\(relationship.destinationName)', "
                     + "which the model does not have")
             return
         }

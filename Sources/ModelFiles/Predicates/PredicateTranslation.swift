@@ -22,10 +22,10 @@ package enum PredicateTranslation {
         case .or(let parts): return .or(try trees(parts))
         case .comparison(let comparison):
             guard let kind = ComparisonOperator(rawValue: comparison.operatorType) else {
-                throw Failure(description: "the operator \(comparison.operatorType) is not known")
+                throw Failure(description: "unknown operator \(comparison.operatorType)")
             }
             guard let modifier = ComparisonModifier(rawValue: comparison.modifier) else {
-                throw Failure(description: "the modifier \(comparison.modifier) is not known")
+                throw Failure(description: "unknown modifier \(comparison.modifier)")
             }
             return .comparison(
                 ComparisonTree(
@@ -74,7 +74,7 @@ package enum PredicateTranslation {
         case .not(let part): return .not(try document(part))
         case .and(let parts): return .and(try documents(parts))
         case .or(let parts): return .or(try documents(parts))
-        case .opaque: throw Failure(description: "a predicate that is a block cannot be kept in a model file")
+        case .opaque: throw Failure(description: "a model file cannot contain a block predicate")
         case .comparison(let comparison):
             return .comparison(
                 PredicateDocument.Comparison(
@@ -98,7 +98,7 @@ package enum PredicateTranslation {
         case .constant(let value):
             let document = ValueDocument(object: value)
             if case .unknown(let name) = document {
-                throw Failure(description: "a constant of the class \(name) cannot be kept in a model file")
+                throw Failure(description: "a model file cannot contain a constant of the class \(name)")
             }
             return .constant(document)
         case .evaluatedObject: return .evaluatedObject
@@ -112,7 +112,7 @@ package enum PredicateTranslation {
         case .subquery, .index, .conditional, .set:
             try checkParts(of: tree)
             return .format(try readableText(tree))
-        case .opaque: throw Failure(description: "an expression that is a block cannot be kept in a model file")
+        case .opaque: throw Failure(description: "a model file cannot contain a block expression")
         }
     }
 
@@ -124,7 +124,7 @@ package enum PredicateTranslation {
     private static func readableText(_ tree: ExpressionTree) throws(Failure) -> String {
         let text = FormatPrinter.string(tree)
         guard let read = try? FormatParser.expression(text), FormatPrinter.string(read) == text else {
-            throw Failure(description: "'\(text)' cannot be kept in a model file: it would not read back")
+            throw Failure(description: "a model file cannot contain '\(text)': reading it would give another predicate")
         }
         return text
     }

@@ -47,13 +47,13 @@ package struct BinaryPropertyListReader {
             let table = try? integer(at: trailer + 24, size: 8), (1...8).contains(offsetSize),
             (1...8).contains(referenceSize), count > 0, root < count, table >= 8, table <= trailer,
             count <= (trailer - table) / offsetSize
-        else { throw PropertyListError("it is cut short, or its end was overwritten", at: trailer) }
+        else { throw PropertyListError("it is truncated, or its end was overwritten", at: trailer) }
         self.root = root
         offsets.reserveCapacity(count)
         for index in 0..<count {
             let offset = try integer(at: table + index * offsetSize, size: offsetSize)
             guard (8..<table).contains(offset) else {
-                throw PropertyListError("object \(index) lies outside the file", at: table + index * offsetSize)
+                throw PropertyListError("object \(index) is outside the file", at: table + index * offsetSize)
             }
             offsets.append(offset)
         }
@@ -76,14 +76,14 @@ package struct BinaryPropertyListReader {
 
     private func range(at offset: Int, count: Int) throws -> Range<Int> {
         guard offset >= 0, count >= 0, count <= bytes.count - offset else {
-            throw PropertyListError("it is cut short", at: offset)
+            throw PropertyListError("it is truncated", at: offset)
         }
         return offset..<offset + count
     }
 
     private mutating func value(_ index: Int, depth: Int) throws -> PropertyListValue {
         guard decoded.indices.contains(index) else {
-            throw PropertyListError("there is no object \(index)", at: bytes.count)
+            throw PropertyListError("it has no object \(index)", at: bytes.count)
         }
         if let known = decoded[index] {
             try add(weights[index])
@@ -107,7 +107,7 @@ package struct BinaryPropertyListReader {
     private mutating func add(_ more: Int) throws {
         weight += more
         guard weight <= expansionLimit else {
-            throw PropertyListError("its objects share each other too often: it would expand beyond its limit")
+            throw PropertyListError("its objects repeat each other too often: it would expand beyond the limit")
         }
     }
 

@@ -30,12 +30,12 @@ struct CompositeExpansion {
         guard let name = attribute.compositeName, let elements = composites[name] else {
             throw error(
                 path,
-                "the composite attribute '\(path)' is of the kind '\(attribute.compositeName ?? "")', "
+                "the composite attribute '\(path)' has the composite type '\(attribute.compositeName ?? "")', "
                     + "which the model does not have")
         }
         guard !outer.contains(name) else { throw error(path, "the composite '\(name)' contains itself") }
         allowance -= elements.count
-        guard allowance >= 0 else { throw error(path, "the composites of the model have too many elements in all") }
+        guard allowance >= 0 else { throw error(path, "the composites of the model have too many elements in total") }
         attribute.elements = elements
         for index in attribute.elements.indices {
             try expand(&attribute.elements[index], from: composites, inside: outer + [name], path: path)

@@ -30,7 +30,7 @@ extension ModelDocument {
     package var unwritableInSource: [String] {
         var lines: [String] = []
         if versionIdentifiers.count(where: { !$0.isEmpty }) > 1 {
-            lines.append("of several version identifiers only the first is written")
+            lines.append("all version identifiers but the first")
         }
         lines += unknown.unwritableInSource(of: "the model")
         for request in fetchRequests {
@@ -60,7 +60,7 @@ extension ModelDocument {
                     lines.append("the sort descriptors of '\(path)'")
                 }
                 if property.attribute?.hasUnknownDerivation == true {
-                    lines.append("what '\(path)' is derived from, which is not known: give it a 'derivationExpression'")
+                    lines.append("the unknown derivation of '\(path)': give it a 'derivationExpression'")
                 }
                 if property.attribute?.derivationFilter != nil {
                     lines.append("the filter of the derivation '\(path)'")
@@ -76,7 +76,7 @@ extension UnknownParts {
     fileprivate func unwritableInSource(of owner: String) -> [String] {
         let keys = Set(archived.fields.keys).union(archived.elements.keys)
             .subtracting(["NSDerivationExpression", "NSFilteringPredicate"])
-        return keys.sorted().map { "what is not known under the key '\($0)' of \(owner)" }
+        return keys.sorted().map { "the unknown value of the key '\($0)' of \(owner)" }
     }
 }
 

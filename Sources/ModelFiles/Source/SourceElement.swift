@@ -33,7 +33,7 @@ struct SourceElement {
         switch text.lowercased() {
         case "yes", "true", "1": return true
         case "no", "false", "0": return false
-        default: throw error("the attribute '\(name)' is '\(text)', not YES or NO")
+        default: throw error("the attribute '\(name)' must be YES or NO, not '\(text)'")
         }
     }
 
@@ -41,7 +41,7 @@ struct SourceElement {
     mutating func number(_ name: String) throws -> Int? {
         guard let text = text(name) else { return nil }
         guard let number = Int(text), Int32(exactly: number) != nil else {
-            throw error("the attribute '\(name)' is '\(text)', not a whole number")
+            throw error("the attribute '\(name)' must be a whole number, not '\(text)'")
         }
         return number
     }
@@ -51,7 +51,7 @@ struct SourceElement {
         guard let text = text(name) else { return nil }
         guard let value = choices[text] else {
             let known = choices.keys.sorted().joined(separator: ", ")
-            throw error("the attribute '\(name)' is '\(text)', not one of: \(known)")
+            throw error("the attribute '\(name)' has the unknown value '\(text)'. Known values: \(known)")
         }
         return value
     }

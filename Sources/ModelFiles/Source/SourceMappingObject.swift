@@ -65,7 +65,7 @@ struct MappedModel {
         }
         throw ModelFileError(
             .missing, file: file, line: root.line,
-            "the \(side) model \(path.isEmpty ? "" : "'\(path)' ")is not found: put it into the folder of the mapping model, or name both models"
+            "cannot find the \(side) model\(path.isEmpty ? "" : " '\(path)'"): put it into the folder of the mapping model, or name both models"
         )
     }
 

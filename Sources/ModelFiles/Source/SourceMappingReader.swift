@@ -31,7 +31,7 @@ package struct SourceMappingReader {
         let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }
         guard let root = roots.first, roots.count == 1 else {
             throw ModelFileError(
-                .malformed, file: file, "the file holds \(roots.count) mapping models where there has to be one")
+                .malformed, file: file, "the file contains \(roots.count) mapping models instead of one")
         }
         let reader = SourceMappingReader(
             file: file, objects: objects,
@@ -82,7 +82,7 @@ package struct SourceMappingReader {
     ) throws -> [SourceMappingObject] {
         try (object.destinations[relationship] ?? []).map { id in
             guard let found = objects[id], found.type == type else {
-                throw error(object, "'\(relationship)' leads to \(id), which is not a \(type) of this file")
+                throw error(object, "'\(relationship)' refers to \(id), which is not a \(type) of this file")
             }
             return found
         }
@@ -128,7 +128,7 @@ package struct SourceMappingReader {
     ) throws -> Data? {
         guard let name else { return nil }
         guard let hash = model.hashes[name] else {
-            throw error(object, "the entity '\(name)' is not in the \(side) model of the mapping model")
+            throw error(object, "the \(side) model of the mapping model has no entity '\(name)'")
         }
         return hash
     }
@@ -179,7 +179,7 @@ package struct SourceMappingReader {
         do throws(PredicateTranslation.Failure) {
             return try PredicateTranslation.document(try PredicateTranslation.tree(ExpressionDocument.format(text)))
         } catch let problem {
-            throw error(object, "'\(key)' cannot be read: \(problem.description)")
+            throw error(object, "cannot read '\(key)': \(problem.description)")
         }
     }
 
@@ -195,6 +195,6 @@ package struct SourceMappingReader {
         guard let key = lost.min() else { return }
         throw error(
             object,
-            "'\(key)' of \(object["name"] ?? object.type) is not understood: use the .cdm that Xcode's compiler makes")
+            "cannot read '\(key)' of \(object["name"] ?? object.type): use the .cdm that Xcode's compiler makes")
     }
 }

@@ -37,18 +37,19 @@ package enum SourceModelBundle {
             guard let version = versions.first(where: { $0.lastPathComponent == name }) else {
                 let known = versions.map(\.lastPathComponent).joined(separator: ", ")
                 throw ModelFileError(
-                    .malformed, file: marker.path, "the current version is '\(name)', but the model has: \(known)")
+                    .malformed, file: marker.path,
+                    "the model has no version '\(name)', its current version. Its versions: \(known)")
             }
             return version
         }
         guard let only = versions.first else {
             throw ModelFileError(
-                .malformed, file: url.path, "the model has no version: no .xcdatamodel folder is in it")
+                .malformed, file: url.path, "the model has no version: it contains no .xcdatamodel folder")
         }
         guard versions.count == 1 else {
             throw ModelFileError(
                 .malformed, file: url.path,
-                "the model has \(versions.count) versions and no .xccurrentversion file that names one: "
+                "the model has \(versions.count) versions but no .xccurrentversion file that names the current one: "
                     + "name the .xcdatamodel folder itself")
         }
         return only
@@ -67,8 +68,8 @@ package enum SourceModelBundle {
 
     static func missing(_ url: URL, _ error: (any Error)?) -> ModelFileError {
         if FileManager.default.fileExists(atPath: url.path) {
-            return ModelFileError(.unreadable, file: url.path, "the file cannot be read; check its permissions")
+            return ModelFileError(.unreadable, file: url.path, "cannot read the file; check its permissions")
         }
-        return ModelFileError(.missing, file: url.path, "there is no such file")
+        return ModelFileError(.missing, file: url.path, "the file does not exist")
     }
 }

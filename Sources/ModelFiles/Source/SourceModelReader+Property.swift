@@ -22,7 +22,7 @@ extension SourceModelReader {
             attribute.defaultValue = try SourceValues.defaultValue(&element, type: kind, name: name)
         } catch let error as ModelFileError {
             // Existing models have such defaults and are shipped: the attribute then has none.
-            notes.append(ModelNote(line: error.line, "\(error.reason); it has none here"))
+            notes.append(ModelNote(line: error.line, "\(error.reason); the attribute has no default value"))
         }
         let validations = try SourceValues.validations(&element, type: kind, name: name)
         var property = PropertyDocument(name: name, kind: .attribute(attribute))

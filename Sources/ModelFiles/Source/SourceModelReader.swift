@@ -158,7 +158,7 @@ package struct SourceModelReader {
 
     /// Notes and keeps an unknown child element.
     mutating func keep(_ tree: XMLTree, at position: Int, of parent: String, in unknown: inout UnknownParts) {
-        notes.append(ModelNote(line: tree.line, "the element '\(tree.name)' in '\(parent)' is not known"))
+        notes.append(ModelNote(line: tree.line, "unknown element '\(tree.name)' in '\(parent)'"))
         let bytes = data.dropFirst(tree.range.lowerBound).prefix(tree.range.count)
         unknown.elements.append(UnknownParts.Element(text: String(decoding: bytes, as: UTF8.self), position: position))
     }
@@ -169,7 +169,7 @@ package struct SourceModelReader {
             notes.append(
                 ModelNote(
                     line: element.line,
-                    "the attribute '\(attribute.name)' of '\(element.tree.name)' is not known"))
+                    "unknown attribute '\(attribute.name)' of '\(element.tree.name)'"))
             unknown.attributes.append(attribute)
         }
     }

@@ -140,6 +140,6 @@ enum SourceValues {
     private static func mismatch(
         _ text: String, in element: SourceElement, _ name: String, _ what: String, _ wanted: String
     ) -> ModelFileError {
-        element.error("the \(what) of the attribute '\(name)' is '\(text)', not \(wanted)")
+        element.error("the \(what) of the attribute '\(name)' must be \(wanted), not '\(text)'")
     }
 }

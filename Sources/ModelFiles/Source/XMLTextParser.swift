@@ -35,10 +35,12 @@ package struct XMLTextParser {
         }
         var parser = XMLTextParser(bytes: [UInt8](data))
         try parser.skipMiscellany()
-        guard parser.take("<") else { throw parser.failure("there is no element") }
+        guard parser.take("<") else { throw parser.failure("it has no element") }
         let root = try parser.element(0)
         try parser.skipMiscellany()
-        guard parser.position == parser.bytes.count else { throw parser.failure("something follows the root element") }
+        guard parser.position == parser.bytes.count else {
+            throw parser.failure("unexpected text after the root element")
+        }
         return root
     }
 
@@ -113,14 +115,14 @@ package struct XMLTextParser {
     private mutating func reference() throws(Failure) -> [UInt8] {
         let start = position + 1
         guard let end = bytes[start...].prefix(12).firstIndex(of: UInt8(ascii: ";")) else {
-            throw failure("a '&' starts no reference")
+            throw failure("a '&' is not part of a reference")
         }
         let name = String(decoding: bytes[start..<end], as: UTF8.self)
         position = end + 1
         if let known = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"][name] { return Array(known.utf8) }
         let number = name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : UInt32(name.dropFirst())
         guard name.hasPrefix("#"), let number, let scalar = Unicode.Scalar(number) else {
-            throw failure("the reference '&\(name);' is not known")
+            throw failure("unknown reference '&\(name);'")
         }
         return Array(String(Character(scalar)).utf8)
     }

@@ -59,10 +59,10 @@ private struct XMLTreeParser {
 
     mutating func parse() throws(Failure) -> XMLTree {
         try skipMiscellany()
-        guard peek() == UInt8(ascii: "<") else { throw failure("there is no element") }
+        guard peek() == UInt8(ascii: "<") else { throw failure("it has no element") }
         let root = try element(depth: 0)
         try skipMiscellany()
-        guard position == bytes.count else { throw failure("something follows the root element") }
+        guard position == bytes.count else { throw failure("unexpected text after the root element") }
         return root
     }
 
@@ -90,7 +90,7 @@ private struct XMLTreeParser {
             guard hadSpace else { throw failure("the tag '\(name)' is not closed") }
             let (key, value) = try attribute(of: name)
             guard attributes.updateValue(value, forKey: key) == nil else {
-                throw failure("the element '\(name)' has the attribute '\(key)' twice")
+                throw failure("duplicate attribute '\(key)' of the element '\(name)'")
             }
             order.append(key)
         }
@@ -105,7 +105,7 @@ private struct XMLTreeParser {
                 advance()
             } else if take("</") {
                 let end = try self.name()
-                guard end == name else { throw failure("the element '\(name)' ends with '\(end)'") }
+                guard end == name else { throw failure("the element '\(name)' is closed by '\(end)'") }
                 _ = skipSpace()
                 guard take(">") else { throw failure("the end tag '\(end)' is not closed") }
                 return children
@@ -150,7 +150,7 @@ private struct XMLTreeParser {
     private mutating func reference() throws(Failure) -> [UInt8] {
         let start = position + 1
         guard let end = bytes[start...].prefix(12).firstIndex(of: UInt8(ascii: ";")) else {
-            throw failure("a '&' starts no reference")
+            throw failure("a '&' is not part of a reference")
         }
         let text = String(decoding: bytes[start..<end], as: UTF8.self)
         position = end + 1
@@ -164,7 +164,7 @@ private struct XMLTreeParser {
             let number = text.hasPrefix("#x") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text.dropFirst(1))
             guard text.hasPrefix("#"), let number, let scalar = Unicode.Scalar(number),
                 number >= 0x20 || [0x9, 0xA, 0xD].contains(number)
-            else { throw failure("the reference '&\(text);' is not known") }
+            else { throw failure("unknown reference '&\(text);'") }
             return Array(String(Character(scalar)).utf8)
         }
     }

@@ -171,7 +171,7 @@ import Glibc
                 #expect(error.code == .fileReadCorruptFile, "\(error)")
                 #expect(
                     error.localizedDescription.contains(
-                        "\(harness.url.path): the model kept in the store cannot be read"))
+                        "\(harness.url.path): cannot read the model in the store"))
             }
         }
         connection.close()

@@ -7,7 +7,7 @@ extension ModelAssembly {
         do {
             return NSPredicate.make(try PredicateTranslation.tree(source))
         } catch {
-            throw ModelFileError(.malformed, file: file, "a predicate of '\(path)' cannot be read: \(error)")
+            throw ModelFileError(.malformed, file: file, "cannot read a predicate of '\(path)': \(error)")
         }
     }
 
@@ -16,7 +16,7 @@ extension ModelAssembly {
         do {
             return NSExpression(try PredicateTranslation.tree(source))
         } catch {
-            throw ModelFileError(.malformed, file: file, "an expression of '\(path)' cannot be read: \(error)")
+            throw ModelFileError(.malformed, file: file, "cannot read an expression of '\(path)': \(error)")
         }
     }
 
