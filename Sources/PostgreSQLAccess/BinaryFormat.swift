@@ -28,7 +28,8 @@
             case (.real(let number), .real): append(Float(number).bitPattern, to: &bytes)
             case (.text(let text), .text):
                 guard !text.utf8.contains(0) else {
-                    throw PostgreSQLError(state: "22021", message: "a text with a zero character cannot be kept")
+                    throw PostgreSQLError(
+                        state: "22021", message: "PostgreSQL cannot store a text with a zero character")
                 }
                 bytes.append(contentsOf: text.utf8)
             case (.bytes(let data), .bytes): bytes.append(contentsOf: data)
@@ -44,7 +45,7 @@
             _ number: Int64, _ type: Number.Type, _ name: PostgreSQLType
         ) throws -> Number {
             guard let fitting = Number(exactly: number) else {
-                throw PostgreSQLError(state: "22003", message: "\(number) is out of the range of the type \(name)")
+                throw PostgreSQLError(state: "22003", message: "\(number) is out of range for the type \(name)")
             }
             return fitting
         }
@@ -58,7 +59,7 @@
             append(Int32(-1), to: &bytes)
             guard try append(value, as: type, to: &bytes) else { return }
             guard let length = Int32(exactly: bytes.count - start - 4) else {
-                throw PostgreSQLError(state: "54000", message: "a value has more bytes than the server takes (2 GB)")
+                throw PostgreSQLError(state: "54000", message: "a value has more bytes than the server accepts (2 GB)")
             }
             withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
         }

@@ -14,7 +14,7 @@
             let begun = CStrings.with(keys) { keys in
                 CStrings.with(values) { PQconnectStartParams(keys, $0, 0) }
             }
-            guard let begun else { throw PostgreSQLError(message: "there is no memory for a connection") }
+            guard let begun else { throw PostgreSQLError(message: "not enough memory for a connection") }
             let said = effective(begun)
             // Several servers: libpq itself selects the next one if one does not answer in time.
             if (said["host"] ?? "").contains(",") || (said["hostaddr"] ?? "").contains(",") {
@@ -22,7 +22,7 @@
                 let made = CStrings.with(keys) { keys in
                     CStrings.with(values) { PQconnectdbParams(keys, $0, 0) }
                 }
-                guard let made else { throw PostgreSQLError(message: "there is no memory for a connection") }
+                guard let made else { throw PostgreSQLError(message: "not enough memory for a connection") }
                 return try checked(made)
             }
             PQsetErrorVerbosity(begun, PQERRORS_VERBOSE)
@@ -30,7 +30,7 @@
             guard isInTime else {
                 let place = said["host"].map { " at \($0)" } ?? ""
                 PQfinish(begun)
-                throw PostgreSQLError(message: "the server\(place) does not answer in time", isConnectionLost: true)
+                throw PostgreSQLError(message: "the server\(place) did not answer in time", isConnectionLost: true)
             }
             PQsetErrorVerbosity(begun, PQERRORS_DEFAULT)
             return try checked(begun)

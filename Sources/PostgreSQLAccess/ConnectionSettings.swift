@@ -20,7 +20,7 @@
         package init(_ url: URL, leavingOut ownNames: Set<String> = [], applicationName: String) throws {
             guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: false),
                 parts.scheme == "postgresql" || parts.scheme == "postgres"
-            else { throw PostgreSQLError(message: "the URL is none of a PostgreSQL server") }
+            else { throw PostgreSQLError(message: "the URL is not one of a PostgreSQL server") }
             var parameters: [String: String] = [:]
             parameters["fallback_application_name"] = applicationName
             if let host = parts.host, !host.isEmpty {

@@ -120,7 +120,7 @@
         @discardableResult
         package func run(_ text: String, _ arguments: [PostgreSQLArgument] = []) throws -> PostgreSQLResult {
             let results = try run([Statement(text, arguments)])
-            guard let result = results.first else { throw PostgreSQLError(message: "the server gave no result") }
+            guard let result = results.first else { throw PostgreSQLError(message: "the server returned no result") }
             return result
         }
 
@@ -170,7 +170,7 @@
             guard count <= mostBytes else {
                 throw PostgreSQLError(
                     state: "54000",
-                    message: "the values of one statement have \(count) bytes; the server takes \(mostBytes)")
+                    message: "the values of one statement have \(count) bytes; the server accepts at most \(mostBytes)")
             }
             return values
         }
@@ -292,7 +292,7 @@
                 BinaryFormat.append(Int16(-1), to: &bytes)
                 try put(&bytes)
             } catch { refusal = error }
-            guard PQputCopyEnd(connection, refusal == nil ? nil : "the rows could not be made") == 1 else {
+            guard PQputCopyEnd(connection, refusal == nil ? nil : "the client could not produce the rows") == 1 else {
                 throw lost()
             }
             while let result = PQgetResult(connection) {

@@ -186,22 +186,22 @@ package struct ServerPlace: Sendable {
         guard schema.utf8.count <= Self.longestName, !schema.unicodeScalars.contains("\0") else {
             throw CoreDataError.make(
                 134080,
-                "Cannot open the store \(name): the name of its schema has more than \(Self.longestName) bytes, or a zero "
-                    + "character; choose another.")
+                "Cannot open the store \(name): the name of its schema has more than \(Self.longestName) bytes or a zero "
+                    + "character. Choose another name.")
         }
         guard !schema.isEmpty else {
             throw CoreDataError.make(
                 134080,
-                "Cannot open the store \(name): schema= has no name; give one, or leave it out for the schema public.")
+                "Cannot open the store \(name): schema= has no name. Give one, or omit schema= for the schema public.")
         }
         guard (1...Self.mostPartitions).contains(partitions) else {
             throw CoreDataError.make(
                 134080,
-                "Cannot open the store \(name): partitions=\(divided) is none of the numbers from 1 to "
+                "Cannot open the store \(name): partitions=\(divided) must be a number from 1 to "
                     + "\(Self.mostPartitions).")
         }
         guard replica == nil || replicaURL != nil else {
-            throw CoreDataError.make(134080, "Cannot open the store \(name): replica= wants a host, or host:port.")
+            throw CoreDataError.make(134080, "Cannot open the store \(name): replica= must be a host or host:port.")
         }
     }
 

@@ -56,7 +56,7 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
     private func entities() throws -> (NSManagedObjectModel, [NSEntityDescription]) {
         let store = try store
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else {
-            throw CoreDataError.make(134080, "Cannot open the store: its coordinator is gone.")
+            throw CoreDataError.make(134080, "Cannot open the store: its coordinator was deallocated.")
         }
         guard let entities = model.entities(forConfigurationName: store.configurationName) else {
             throw CoreDataError.make(134080, "The model has no configuration named \(store.configurationName).")
@@ -72,7 +72,7 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
         if found == nil {
             guard !store.isReadOnly else {
                 throw CoreDataError.make(
-                    260, "Cannot open the store \(opening.place.name) read-only: there is none.")
+                    260, "Cannot open the store \(opening.place.name) read-only: it does not exist.")
             }
             let (model, entities) = try entities()
             try model.checkThatItMayWrite(opening.place.name)
@@ -83,10 +83,10 @@ package final class ServerEngine: StoreEngine, @unchecked Sendable {
             found = try opening.errors.translating(.opening) { try opening.contentsIfPresent(connection) }
         }
         guard let found else {
-            throw CoreDataError.make(260, "Cannot open the store \(opening.place.name): it was removed meanwhile.")
+            throw CoreDataError.make(260, "Cannot open the store \(opening.place.name): another program removed it.")
         }
         if let creation = store.creation, !creation.isMade {
-            throw CoreDataError.make(516, "Cannot make the store \(opening.place.name): there is one already.")
+            throw CoreDataError.make(516, "Cannot create the store \(opening.place.name): it already exists.")
         }
         self.opening = opening
         begin(store, with: found, opening, connection)

@@ -37,7 +37,7 @@ struct ServerStoreErrors {
         var reason = "\(error.message)"
         if error.kind == .locked {
             let seconds = Double(place.lockTimeout) / 1000
-            reason = "another program has locked it (waited \(Self.text(seconds)) s); try again when that is done"
+            reason = "another program has locked it (waited \(Self.text(seconds)) s). Try again later"
         }
         var info: [String: Any] = [:]
         if let state = error.state { info["NSSQLState"] = state }
@@ -65,9 +65,9 @@ struct ServerStoreErrors {
     func replaced() -> NSError {
         CoreDataError.make(
             134100,
-            "The store \(place.name) was migrated to another version of its model, or replaced or removed, by another program: "
-                + "open it again with that model.",
-            userInfo: ["reason": "The model used to open the store is no longer the one that it is kept in"])
+            "Another program migrated, replaced or removed the store \(place.name). "
+                + "Open it again with its present model.",
+            userInfo: ["reason": "The model used to open the store is no longer the model of its tables"])
     }
 
     /// Returns the server's error, for programs that handle it.

@@ -48,7 +48,7 @@ struct ServerDerivation {
             else {
                 throw CoreDataError.make(
                     134060,
-                    "The derived attribute \(derivation.entity.name ?? "").\(derivation.attribute.name) cannot be kept: "
+                    "Cannot maintain the derived attribute \(derivation.entity.name ?? "").\(derivation.attribute.name): "
                         + "it is derived from itself.")
             }
             hops += inner.hops
@@ -86,7 +86,7 @@ struct ServerDerivations {
                 for case let far? in made.hops.map(\.destinationEntity) where !known.contains(ObjectIdentifier(far)) {
                     throw CoreDataError.make(
                         134060,
-                        "The derived attribute \(entity.name ?? "").\(made.attribute.name) cannot be kept: "
+                        "Cannot maintain the derived attribute \(entity.name ?? "").\(made.attribute.name): "
                             + "\(far.name ?? "") is not in the store's configuration.")
                 }
                 return made

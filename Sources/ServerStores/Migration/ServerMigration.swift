@@ -80,16 +80,16 @@ struct ServerMigration {
         let reason: String
         switch error.state {
         case "23505":
-            reason = "some objects have the same values where the model says that they are unique (\(error.message))"
+            reason = "several objects have the same values, but the model requires unique values (\(error.message))"
         case "2BP01":
             let words = error.message.split(whereSeparator: \.isNewline).joined(separator: "; ")
             reason =
-                "something that an administrator made depends on what the migration replaces; remove it first and make it "
+                "an object made by an administrator depends on a table that the migration replaces. Drop it before the migration and create it "
                 + "again afterwards (\(words))"
         default: return error
         }
         return CoreDataError.make(
-            134110, "The store \(opening.place.name) cannot be migrated: \(reason).",
+            134110, "Cannot migrate the store \(opening.place.name): \(reason).",
             underlying: ServerStoreErrors.underlying(error))
     }
 }

@@ -254,7 +254,7 @@ final class ServerMigrationWork {
                 guard case .integer(let missing) = result.value(0, 0), missing > 0 else { continue }
                 throw CoreDataError.make(
                     134110,
-                    "The store cannot be migrated: \(missing) objects have no value for "
+                    "Cannot migrate the store: \(missing) objects have no value for "
                         + "\(entity.name ?? "").\(attribute.name), which is required and has no default.",
                     userInfo: ["entity": entity.name ?? "", "attribute": attribute.name])
             }

@@ -62,7 +62,7 @@ struct ServerValueCoding {
         case .text(let text, let functions): return functions.applied(to: try Self.encoded(value, text))
         case .element(let composite, let leaf):
             guard let part = CompositeRow.value(of: value, at: leaf) else {
-                throw Self.refusal(composite, "the value of \(leaf.path.joined(separator: ".")) is not of its type")
+                throw Self.refusal(composite, "the value of \(leaf.path.joined(separator: ".")) has the wrong type")
             }
             return try Self.encoded(part, leaf.attribute)
         case .toOne:
@@ -83,7 +83,7 @@ struct ServerValueCoding {
         case .real(let number): return number.isNaN ? .null : .real(number)
         case .text(let text):
             guard !text.utf8.contains(0) else {
-                throw refusal(attribute, "a text with a zero character cannot be kept")
+                throw refusal(attribute, "PostgreSQL cannot store a text with a zero character")
             }
             return .text(text)
         case .data(let data): return .blob(data)

@@ -19,8 +19,8 @@ struct DoubtfulTransaction {
     var error: ServerError {
         var error = ServerError(
             kind: .uncertain, state: nil,
-            message: "the connection was lost in the commit, and the server cannot be asked whether it has done it; "
-                + "the next save asks it first")
+            message: "the connection was lost during the commit, so it is unknown whether it succeeded; "
+                + "the next save asks the server first")
         error.token = token
         return error
     }

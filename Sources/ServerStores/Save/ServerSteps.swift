@@ -38,7 +38,7 @@ final class ServerSteps: BatchSteps {
             let results = try connection.run(statements)
             guard let refused = save.conflicts(results[..<count]).first else { return }
             throw ServerError(
-                kind: .retry, state: nil, message: "another transaction changed '\(refused)' in the meantime")
+                kind: .retry, state: nil, message: "another transaction changed '\(refused)' at the same time")
         }
     }
 

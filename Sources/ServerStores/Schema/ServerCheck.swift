@@ -19,7 +19,7 @@ struct ServerCheck {
             checks.append(
                 (
                     .entity, "SELECT count(*) FROM \(name) WHERE \(entity) NOT IN (\(numbers))",
-                    { "\($0) rows of \(name) are of entities that the table does not hold" }
+                    { "\($0) rows of \(name) have entities that do not belong to the table" }
                 ))
             checks.append(
                 (
@@ -28,7 +28,7 @@ struct ServerCheck {
                         ? "SELECT count(*) FROM \(name) WHERE \(key) >= (SELECT CASE WHEN is_called THEN last_value "
                             + "+ \(ServerStoreTables.keysAtOnce) ELSE last_value END FROM "
                             + "\(layout.tableText(table.sequence)))" : "SELECT 0::bigint",
-                    { "\($0) rows of \(name) have keys that its sequence will give out again" }
+                    { "\($0) rows of \(name) have keys that its sequence will use again" }
                 ))
             for column in table.columns {
                 guard case .toOne(let toOne) = column.content, let destination = toOne.destinationEntity else {
@@ -40,7 +40,7 @@ struct ServerCheck {
                         .reference,
                         "SELECT count(*) FROM \(name) AS t WHERE t.\(quoted(column.name)) IS NOT NULL AND NOT EXISTS "
                             + "(SELECT 1 FROM \(far) AS d WHERE d.\(key) = t.\(quoted(column.name)))",
-                        { "\($0) rows of \(name) refer by \(column.name) to rows that are not there" }
+                        { "\($0) rows of \(name): \(column.name) refers to rows that do not exist" }
                     ))
                 guard let position = layout.positionColumn(of: toOne) else { continue }
                 checks.append(
@@ -49,7 +49,7 @@ struct ServerCheck {
                         "SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(quoted(column.name)) IS NOT NULL "
                             + "GROUP BY \(quoted(column.name)), \(quoted(position)) "
                             + "HAVING count(*) > 1 OR \(quoted(position)) IS NULL) AS shared",
-                        { "\($0) places in the lists of \(name), \(column.name), are shared or missing" }
+                        { "\($0) positions in the lists of \(name).\(column.name) are duplicate or missing" }
                     ))
             }
         }
@@ -58,7 +58,7 @@ struct ServerCheck {
         let results = try connection.run(checks.map { ServerStatement($0.text) })
         let texts = try ServerDerivedFilling(layout: layout, connection: connection).wrongTexts().map { column, count in
             PersistentStoreFinding(
-                kind: .derived, message: "\(count) texts of \(column) are not what they are derived from",
+                kind: .derived, message: "\(count) texts of \(column) differ from their derivation",
                 isRepairable: false)
         }
         return texts
@@ -88,7 +88,7 @@ struct ServerCheck {
                 .derived,
                 "SELECT count(*) FROM \(path.tableText(0)) AS b WHERE b.\(path.column) IS DISTINCT FROM "
                     + "\(path.value(of: "b"))\(path.ownRows("b"))",
-                { "\($0) values of \(name) are not what they are derived from" }
+                { "\($0) values of \(name) differ from their derivation" }
             )
         }
     }
@@ -100,13 +100,13 @@ struct ServerCheck {
                 .history,
                 "SELECT count(*) FROM \(layout.tableText(ServerStoreTables.changes)) AS c WHERE NOT EXISTS "
                     + "(SELECT 1 FROM \(transactions) AS t WHERE t.number = c.transaction)",
-                { "\($0) changes of the history belong to no transaction" }
+                { "\($0) changes of the history have no transaction" }
             ),
             (
                 .history,
                 "SELECT abs(changes - removed - (SELECT count(*) FROM \(transactions) WHERE number > removed)) FROM "
                     + layout.tableText(ServerStoreTables.store),
-                { "\($0) transactions of the history are missing, or not counted" }
+                { "\($0) transactions of the history are missing or not counted" }
             ),
         ]
     }

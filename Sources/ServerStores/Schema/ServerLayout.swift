@@ -248,7 +248,7 @@ struct EntityOrder {
         entries = try Self.withAncestors(entities).map { entity in
             guard let number = stored[entity.name ?? ""] else {
                 throw CoreDataError.make(
-                    134020, "The store \(name) has no entity \(entity.name ?? ""): it does not fit the model.")
+                    134020, "The store \(name) does not match the model: it has no entity \(entity.name ?? "").")
             }
             return (entity, number)
         }.sorted { $0.1 < $1.1 }

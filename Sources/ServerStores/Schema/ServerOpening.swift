@@ -47,7 +47,7 @@ struct ServerOpening {
     func contents(_ connection: any ServerConnection, withModel: Bool = false) throws -> Contents {
         if let found = try contentsIfPresent(connection, withModel: withModel) { return found }
         throw CoreDataError.make(
-            260, "There is no store at \(place.name): the schema \(place.schema) has none of its tables.")
+            260, "No store exists at \(place.name): the schema \(place.schema) does not have its tables.")
     }
 
     /// The store's metadata and the version of its tables.
@@ -75,12 +75,12 @@ struct ServerOpening {
             if formats.rowCount == 1, formats.value(0, 0) != .null { try checkFormat(of: formats) }
             throw CoreDataError.make(
                 259,
-                "The schema \(place.schema) at \(place.name) holds no store, but a table \(store) of something else.")
+                "The schema \(place.schema) at \(place.name) is not a store: its table \(store) is of another program.")
         }
         try checkFormat(of: result)
         guard case .text(let uuid) = result.value(0, 1),
             case .text(let text) = result.value(0, 2), case .integer(let number) = result.value(0, 3)
-        else { throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.") }
+        else { throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) contains no store.") }
         guard
             var metadata = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
                 as? [String: Any]
@@ -100,11 +100,11 @@ struct ServerOpening {
             default: nil
             }
         guard let format else {
-            throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.")
+            throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) contains no store.")
         }
         guard format == Self.format else {
             throw CoreDataError.make(
-                259, "The store \(place.name) is of format \(format); this version reads format \(Self.format).")
+                259, "The store \(place.name) has format \(format), but this version reads format \(Self.format).")
         }
     }
 
@@ -126,7 +126,7 @@ struct ServerOpening {
         list.removeValue(forKey: NSStoreUUIDKey)
         guard let data = try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0) else {
             throw CoreDataError.make(
-                134030, "Cannot save the metadata of \(place.name): they hold a value that is no property list.")
+                134030, "Cannot save the metadata of \(place.name): a value cannot be in a property list.")
         }
         return String(decoding: data, as: UTF8.self)
     }

@@ -59,14 +59,14 @@ extension ServerSession {
         guard line.live === staged.connection else {
             throw ServerError(
                 kind: .lost, state: nil,
-                message: "the connection was lost, and the transaction with it, before the commit")
+                message: "the connection was lost before the commit, so nothing was saved")
         }
         do {
             let result = try staged.connection.run([ServerStatement("COMMIT")])[0]
             guard result.command == "COMMIT" else {
                 throw ServerError(
                     kind: .other, state: "25P02",
-                    message: "the server has taken the transaction back, because one of its statements had failed")
+                    message: "the server rolled back the transaction because one of its statements failed")
             }
         } catch let error as ServerError where error.kind == .lost {
             try settle(

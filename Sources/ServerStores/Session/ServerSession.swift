@@ -66,7 +66,7 @@ final class ServerSession {
         if isReplaced { throw opening.errors.replaced() }
         if let live = line.live { return live }
         guard !isInTransaction else {
-            throw ServerError(kind: .lost, state: nil, message: "the connection was lost in a transaction")
+            throw ServerError(kind: .lost, state: nil, message: "the connection was lost during a transaction")
         }
         return try begun(line.connect())
     }
