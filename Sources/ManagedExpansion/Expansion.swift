@@ -35,9 +35,9 @@ package enum Surroundings: Equatable {
     func mistake(_ attribute: String) -> String? {
         switch self {
         case .ofObject: nil
-        case .local: "'@\(attribute)' stands for a member of a managed object, and cannot be local"
+        case .local: "'@\(attribute)' is for members of a managed object; it cannot be local"
         case .topLevel:
-            "'@\(attribute)' stands for a member of a managed object, and belongs into its class or an extension of it"
+            "'@\(attribute)' is for members of a managed object; move it into the class or an extension of it"
         case .ofAnotherType(let kind):
             "'@\(attribute)' is for subclasses of NSManagedObject; this is a member of a type declared as '\(kind)'"
         }

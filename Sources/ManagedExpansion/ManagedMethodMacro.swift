@@ -26,7 +26,7 @@ package enum ManagedMethodMacro {
         guard let keyword = method.keyword, keyword.text == "func" else {
             return [
                 Mistake(
-                    message: "'@ManagedMethod' is for methods; variables take '@Managed'",
+                    message: "'@ManagedMethod' is for methods; use '@Managed' for variables",
                     offset: method.keyword?.offset ?? 0)
             ]
         }
@@ -35,14 +35,16 @@ package enum ManagedMethodMacro {
             mistakes.append(Mistake(message: message, offset: token.offset))
         }
         if let modifier = method.modifier("static", "class") {
-            say("'@ManagedMethod' cannot be '\(modifier.text)': each object has members of its own", at: modifier)
+            say("'@ManagedMethod' cannot be '\(modifier.text)': each object has its own members", at: modifier)
         }
         if let effect = method.effect {
-            say("'@ManagedMethod' makes methods that are not '\(effect.text)'", at: effect)
+            say("'@ManagedMethod' cannot be '\(effect.text)'; remove '\(effect.text)'", at: effect)
         }
-        if let arrow = method.arrow { say("'@ManagedMethod' makes methods without a result", at: arrow) }
+        if let arrow = method.arrow {
+            say("'@ManagedMethod' methods have no result; remove the result type", at: arrow)
+        }
         if let brace = method.brace {
-            say("'@ManagedMethod' makes the body: leave out this one, or the attribute", at: brace)
+            say("'@ManagedMethod' generates the body; remove this body or the attribute", at: brace)
         }
         return mistakes
     }

@@ -22,14 +22,14 @@ package enum ManagedPropertyMacro {
         guard let keyword = variable.keyword, keyword.text == "var" || keyword.text == "let" else {
             return [
                 Mistake(
-                    message: "'@Managed' is for variables; methods take '@ManagedMethod'",
+                    message: "'@Managed' is for variables; use '@ManagedMethod' for methods",
                     offset: variable.keyword?.offset ?? 0)
             ]
         }
         guard let name = variable.name else {
             return [
                 Mistake(
-                    message: "'@Managed' takes one variable, not a pattern: give each property a line of its own",
+                    message: "'@Managed' works on one variable, not a pattern; declare each property separately",
                     offset: keyword.offset)
             ]
         }
@@ -38,32 +38,32 @@ package enum ManagedPropertyMacro {
             mistakes.append(Mistake(message: message, offset: token.offset))
         }
         if keyword.text == "let" {
-            say("'@Managed' stands for a property of the model, which can change: 'var \(name.text)'", at: keyword)
+            say("'@Managed' properties can change; use 'var \(name.text)'", at: keyword)
         }
         if let modifier = variable.modifier("static", "class") {
-            say("'@Managed' cannot be '\(modifier.text)': each object has a value of its own", at: modifier)
+            say("'@Managed' cannot be '\(modifier.text)': each object has its own value", at: modifier)
         }
         if let modifier = variable.modifier("lazy") {
             say(
-                "'@Managed' cannot be 'lazy': the object reads its values by itself when they are asked for",
+                "'@Managed' cannot be 'lazy': managed objects already read their values when needed",
                 at: modifier)
         }
         if let modifier = variable.modifier("weak", "unowned") {
             say(
-                "'@Managed' cannot be '\(modifier.text)': the context decides how long related objects live",
+                "'@Managed' cannot be '\(modifier.text)': the context keeps related objects alive",
                 at: modifier)
         }
         if let equals = variable.equals {
             say(
-                "'@Managed' takes no initial value: give '\(name.text)' a default value in the model, or set it in awakeFromInsert()",
+                "'@Managed' cannot have an initial value; set a default value of '\(name.text)' in the model, or set it in awakeFromInsert()",
                 at: equals)
         } else if let brace = variable.brace {
             let isObserved =
                 variable.firstInBraces?.isWord("willSet") == true || variable.firstInBraces?.isWord("didSet") == true
             say(
                 isObserved
-                    ? "'@Managed' takes no observers: write accessors around primitiveValue(forKey:), or override didChangeValue(forKey:)"
-                    : "'@Managed' makes the accessors: leave out those of '\(name.text)', or the attribute",
+                    ? "'@Managed' cannot have observers; write accessors with primitiveValue(forKey:), or override didChangeValue(forKey:)"
+                    : "'@Managed' generates the accessors; remove those of '\(name.text)' or the attribute",
                 at: brace)
         } else if !variable.hasType {
             say("'@Managed' needs the type of '\(name.text)': 'var \(name.text): …'", at: name)

@@ -46,10 +46,10 @@ import Testing
         ("@Managed lazy var name: String?", "lazy", "cannot be 'lazy'"),
         ("@Managed weak var coach: Coach?", "weak", "cannot be 'weak'"),
         ("@Managed let name: String?", "let", "'var name'"),
-        ("@Managed var name: String? { nil }", "{", "makes the accessors"),
-        ("@Managed var name: String? { didSet { } }", "{", "no observers"),
-        ("@Managed var name: String = \"x\"", "=", "no initial value"),
-        ("@Managed var name = \"x\"", "=", "no initial value"),
+        ("@Managed var name: String? { nil }", "{", "generates the accessors"),
+        ("@Managed var name: String? { didSet { } }", "{", "cannot have observers"),
+        ("@Managed var name: String = \"x\"", "=", "cannot have an initial value"),
+        ("@Managed var name = \"x\"", "=", "cannot have an initial value"),
         ("@Managed var name", "name", "needs the type of 'name'"),
         ("@Managed var (name, wins): (String, Int)", "var", "not a pattern"),
         ("@Managed subscript(index: Int) -> Int", "subscript", "for variables"),
@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: [
         (["\nfunc work() {}", "class Team {}"], "cannot be local"), (["init() {}"], "cannot be local"),
-        ([], "belongs into its class"), (["public struct Team {}"], "declared as 'struct'"),
+        ([], "move it into the class"), (["public struct Team {}"], "declared as 'struct'"),
         (["@MainActor\nenum Team: Int {}"], "declared as 'enum'"), (["actor Team {}"], "declared as 'actor'"),
     ])
     func isAllowedInClassesOnly(contexts: [String], message: String) throws {
