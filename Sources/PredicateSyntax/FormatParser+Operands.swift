@@ -162,7 +162,7 @@ extension FormatParser {
     private mutating func parseKeyPlaceholder() throws(FormatError) -> [String] {
         let place = index
         guard case .value(let value) = try argument(), let path = value as? String, !path.isEmpty else {
-            throw unexpected("a key path as argument for %K", found: "something else", at: place)
+            throw unexpected("a key path as argument for %K", found: "another value", at: place)
         }
         let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if keys.contains("") {

@@ -148,7 +148,7 @@ package struct FormatParser {
             case "d": options.insert(.diacriticInsensitive)
             case "n": options.insert(.normalized)
             case "l": options.insert(.localeSensitive)
-            default: throw unexpected("comparison options out of c, d, n, l")
+            default: throw unexpected("comparison options from c, d, n, l")
             }
         }
         index += 1
@@ -237,7 +237,7 @@ package struct FormatParser {
     mutating func argument() throws(FormatError) -> FormatArgument {
         guard nextArgument < arguments.count else {
             throw unexpected(
-                "an argument for \(found(at: index)), the placeholder number \(nextArgument + 1)",
+                "an argument for placeholder number \(nextArgument + 1), \(found(at: index))",
                 found: arguments.isEmpty ? "no arguments" : "\(arguments.count)")
         }
         defer { nextArgument += 1 }

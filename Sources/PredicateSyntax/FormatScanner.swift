@@ -244,7 +244,7 @@ struct FormatScanner {
     ) throws(FormatError) -> Unicode.Scalar {
         let code = try scanNumberOfCode(digits: digits, radix: radix, start: start)
         guard let scalar = Unicode.Scalar(code) else {
-            throw error(at: start, expected: "the code of a character", found: "no character's code")
+            throw error(at: start, expected: "the code of a character", found: "an invalid character code")
         }
         return scalar
     }

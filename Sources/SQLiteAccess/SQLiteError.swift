@@ -70,11 +70,11 @@ package struct SQLiteError: Error, Hashable, Sendable {
         switch kind {
         case .busy: "the database is locked by another program"
         case .full: "the disk is full"
-        case .readOnly: "the database cannot be written"
+        case .readOnly: "the database is not writable"
         case .notADatabase: "the file is not an SQLite database"
         case .corrupt: "the database is damaged"
-        case .cannotOpen: "the database file cannot be opened"
-        case .inputOutput: "reading or writing the database file failed (\(message))"
+        case .cannotOpen: "cannot open the database file"
+        case .inputOutput: "cannot read or write the database file (\(message))"
         default: message
         }
     }

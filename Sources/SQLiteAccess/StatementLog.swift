@@ -11,7 +11,7 @@ enum StatementLog {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor < 0 else { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: false) }
         let reason = String(cString: strerror(errno))
-        let note = "CoreData: sql: cannot write \(path): \(reason); the statements follow here\n"
+        let note = "CoreData: sql: cannot write \(path): \(reason). Writing the statements to standard error\n"
         try? FileHandle.standardError.write(contentsOf: Data(note.utf8))
         return .standardError
     }

@@ -106,7 +106,7 @@ import Testing
         let model = fixture.folder.appendingPathComponent("none.momd")
         let driver = BrowserDriver(BrowserOptions(storeURL: url, modelURL: model))
         #expect(driver.browser.isFinished && driver.browser.status == 1)
-        #expect(driver.browser.lastWords?.contains("none.momd: there is no such file") == true)
+        #expect(driver.browser.lastWords?.contains("none.momd: the file does not exist") == true)
     }
 
     @Test(arguments: [true, false])

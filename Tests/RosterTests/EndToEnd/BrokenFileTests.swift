@@ -48,7 +48,7 @@ import Testing
             try RosterProcess.run(["model", "compile", SampleFolder.model, "--output", whole]).status == 0)
         let cut = URL(fileURLWithPath: sample.path("Cut.mom"))
         try Data(contentsOf: URL(fileURLWithPath: whole)).dropLast(100).write(to: cut)
-        try expectRefusal([cut.path, "damaged", "cut short", "at byte"], ["model", cut.path])
+        try expectRefusal([cut.path, "damaged", "truncated", "at byte"], ["model", cut.path])
         let old = sample.path("Old.xcdatamodel")
         try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: true)
         _ = try sample.file("Old.xcdatamodel/elements", "bplist00")
@@ -57,7 +57,7 @@ import Testing
 
     @Test func stores() throws {
         try change("UPDATE Z_MODELCACHE SET Z_CONTENT = CAST(substr(Z_CONTENT, 1, 700) || x'00' AS BLOB)")
-        let text = ["\(sample.store): the model kept in the store cannot be read"]
+        let text = ["\(sample.store): cannot read the model in the store"]
         for verb in ["count", "list"] { try expectRefusal(text, [verb, sample.store, "Team"]) }
         // With an external model the rows can be read.
         let rescued = try RosterProcess.run(["count", sample.store, "Team", "--model", SampleFolder.model])

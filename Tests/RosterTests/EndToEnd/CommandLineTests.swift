@@ -282,7 +282,7 @@ import Testing
         #expect(first.errors.contains("creating the World Cup sample at"))
         let store = sample.path("data/roster/WorldCup.sqlite")
         #expect(try RosterProcess.run(["count", store, "Team"]).output == "80")
-        #expect(try RosterProcess.run([], environment: environment).errors.contains("making") == false)
+        #expect(try RosterProcess.run([], environment: environment).errors.contains("creating") == false)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: sample.path("data/roster")).filter { $0.hasPrefix(".") }
                 == [])

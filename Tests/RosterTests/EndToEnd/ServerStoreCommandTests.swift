@@ -215,7 +215,7 @@ import Testing
                 let wrong = try RosterProcess.run(["check", place])
                 let said = wrong.output + wrong.errors
                 #expect(wrong.status != 0 && said.contains("3 transactions of the history"), "\(said)")
-                #expect(said.contains("will give out again") == findsKeys && !said.contains("s3cret"), "\(said)")
+                #expect(said.contains("will use again") == findsKeys && !said.contains("s3cret"), "\(said)")
             }
         }
 
