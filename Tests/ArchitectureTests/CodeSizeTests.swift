@@ -5,18 +5,18 @@ import Testing
     /// Lines of code per room, without comments and blank lines. A commit that raises a number gives the reason; a
     /// commit that makes a room smaller lowers it.
     private static let budgets = [
-        "CoreData": 46_090,
+        "CoreData": 46_120,
         "CoreDataImport": 1_250,
         "CoreDataPostgreSQL": 300,
         "CoreDataPredicates": 300,
         "ManagedExpansion": 550,
         "ManagedMacros": 150,
         "ModelCompiler": 750,
-        "ModelFiles": 5_700,
+        "ModelFiles": 5_710,
         "PostgreSQLAccess": 850,
         "PredicateSyntax": 1_150,
-        "Roster": 13_400,
-        "RosterCommands": 6_140,
+        "Roster": 13_470,
+        "RosterCommands": 6_160,
         "SQLiteAccess": 1_400,
         "ServerStores": 4_900,
         "StoreConformance": 2_050,
