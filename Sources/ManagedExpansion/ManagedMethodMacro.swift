@@ -52,7 +52,7 @@ package enum ManagedMethodMacro {
     private static func unknownForm(_ name: String, _ parameters: [Declaration.Parameter]) -> String {
         let labels = parameters.map { "\($0.label ?? "_"):" }.joined()
         return """
-            '@ManagedMethod' does not know what '\(name)(\(labels))' does; it makes addTo<Key>(_:), removeFrom<Key>(_:), \
+            '@ManagedMethod' cannot generate '\(name)(\(labels))'; it generates addTo<Key>(_:), removeFrom<Key>(_:), \
             insertInto<Key>(_:at:), removeFrom<Key>(at:) and replace<Key>(at:with:), with the name of a to-many relationship for <Key>
             """
     }

@@ -197,7 +197,7 @@ struct FormatScanner {
                 position += 1
             }
         }
-        throw error(at: start, expected: "a closing \(quote) for the text that begins here", found: "the end")
+        throw error(at: start, expected: "a closing \(quote) for this text", found: "the end")
     }
 
     private mutating func scanEscape() throws(FormatError) -> Unicode.Scalar {

@@ -63,7 +63,7 @@
                     "picture = Good.picture: Binary Data",
                     "price = Good.price: Decimal; was cost; import: p; unit: Euro; with taxes",
                     "shelf = Good.shelf: the key of a row of Shelf",
-                    "shelf_order = Good.shelf: the place in Shelf.goods", "sold = Good.sold: Boolean",
+                    "shelf_order = Good.shelf: the position in Shelf.goods", "sold = Good.sold: Boolean",
                     "stock = Good.stock: Integer 32", "title = Book.title: String",
                 ])
             let comment = try stack.psql("SELECT obj_description(\(table))")

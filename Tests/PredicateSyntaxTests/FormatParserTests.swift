@@ -98,7 +98,7 @@ import Testing
         ("wins", nil, "", ""),
         ("wins > 3 AND", 12, "a key, a value or a predicate", "the end"),
         ("wins > 3 name", 9, "AND, OR or the end", "\"name\""),
-        ("name == 'x", 8, "a closing ' for the text that begins here", "the end"),
+        ("name == 'x", 8, "a closing ' for this text", "the end"),
         ("(wins > 3", 9, "\")\" or an operator", "the end"),
         ("wins ==[x] 3", 8, "comparison options from c, d, n, l", "\"x\""),
         ("3", 1, "a comparison such as == or CONTAINS", "the end"),

@@ -71,7 +71,7 @@ import Testing
         driver.keys("<C-s>t")
         #expect(try values(of: "Spain").first == 50, "\(driver.text)")
         driver.keys("u")
-        #expect(driver.text.contains("undone: keep theirs of 1 record"), "\(driver.text)")
+        #expect(driver.text.contains("undone: keep their values of 1 record"), "\(driver.text)")
         #expect(driver.text.contains("1 unsaved") && driver.text.contains("99"), "\(driver.text)")
     }
 

@@ -31,7 +31,7 @@ import Testing
     @Test func anEmptyFileIsNotOfferedForReading() throws {
         try Data().write(to: fixture.storeURL)
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
-        #expect(driver.text.contains("Cup.sqlite is empty: roster create makes a store"), "\(driver.text)")
+        #expect(driver.text.contains("Cup.sqlite is empty; “roster create” makes a store"), "\(driver.text)")
         #expect(!driver.text.contains("read-only") && driver.text.contains("q quit"))
     }
 

@@ -140,7 +140,7 @@ import Testing
         driver.keys("<Enter>")
         #expect(driver.text.contains("┌─ England") && driver.text.contains("99"), "\(driver.text)")
         driver.keys("<Esc>?")
-        #expect(driver.text.contains("Keys of the list as it was"), "\(driver.text)")
+        #expect(driver.text.contains("Keys of the past list"), "\(driver.text)")
         driver.keys("?q")
         #expect(driver.lines[0].contains("History of"))
     }
@@ -163,7 +163,7 @@ import Testing
 
     @Test func aSectionThatIsNotKnownIsCalledSo() async throws {
         try makeHistory()
-        for (section, title) in [("wins", "(not kept) (2)"), ("localName", "(none, or not kept) (9)")] {
+        for (section, title) in [("wins", "(unknown) (2)"), ("localName", "(none or unknown) (9)")] {
             let driver = BrowserDriver(
                 BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: section))
             _ = try await past(of: "importer", driver)

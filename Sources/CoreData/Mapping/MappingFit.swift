@@ -45,6 +45,6 @@ struct MappingFit {
             return "names \(name), which the \(side) model does not have"
         }
         guard let hash, !VersionHash.fits(hash, entity) else { return nil }
-        return "was made for another version of \(name) than that of the \(side) model"
+        return "was made for a version of \(name) that the \(side) model does not have"
     }
 }

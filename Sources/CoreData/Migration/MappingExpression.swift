@@ -81,7 +81,7 @@ struct MappingExpression {
             try check(key, of: object)
         case .variable(let name):
             guard variables[name] == nil else { return }
-            throw failure("names $\(name), which has no value here")
+            throw failure("names $\(name), which has no value in this mapping")
         case .function(_, let parts), .aggregate(let parts): for part in parts { try checkKeys(of: part, variables) }
         case .keyPathOf(let base, _): try checkKeys(of: base, variables)
         case .set(_, let left, let right):

@@ -123,7 +123,7 @@ extension PredicateResolver {
                     throw refusal(value, attribute.name, "it is \(attribute.kindName), not text", comparison)
                 }
                 guard case .text = given else {
-                    throw refusal(value, attribute.name, "only text can be searched for", comparison)
+                    throw refusal(value, attribute.name, "text operators need a text", comparison)
                 }
                 return value
             }

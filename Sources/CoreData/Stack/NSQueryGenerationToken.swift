@@ -45,7 +45,7 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
         switch meaning {
         case .current: "<NSQueryGenerationToken: current>"
         case .kept(let generation): "<NSQueryGenerationToken: \(generation.identifier.uuidString)>"
-        case .lost: "<NSQueryGenerationToken: no longer kept>"
+        case .lost: "<NSQueryGenerationToken: expired>"
         }
     }
 

@@ -20,7 +20,7 @@ struct StatementReport {
         file = value.isEmpty ? nil : value
         if hasScreen, file == nil {
             throw CommandError.misuse(
-                "--sql needs a file here, because the terminal program uses the screen: --sql=FILE")
+                "--sql needs a file, because the terminal program uses the screen: --sql=FILE")
         }
     }
 

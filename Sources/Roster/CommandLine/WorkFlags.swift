@@ -11,7 +11,7 @@ extension Flags {
     static let readOnly = Flag<Bool>("read-only", help: "Open the store without allowing changes.")
 
     static let dryRun = Flag<Bool>(
-        "dry-run", letter: "n", help: "Check everything and print what would change, but change nothing.")
+        "dry-run", letter: "n", help: "Check everything and print the changes, but do not save them.")
 
     static let batch = Flag<Int>("batch", value: "N", help: "Save N records per transaction (default 1000).")
 

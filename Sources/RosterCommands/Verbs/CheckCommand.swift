@@ -31,7 +31,7 @@ public struct CheckCommand {
         let repairable = findings.count { $0.isRepairable }
         guard repairs, repairable > 0 else {
             let hint =
-                repairable == 0 ? "" : sentence("; --repair can repair \(repairable) of them and keeps a copy")
+                repairable == 0 ? "" : sentence("; --repair copies the store and repairs \(repairable) of them")
             throw CommandError.failure("\(Self.count(findings.count)) in \(try StorePlace(store.store).name)\(hint)")
         }
         let copy = try StoreCopies.keepCopy(of: store.storeURL(), suffix: "before-repair")

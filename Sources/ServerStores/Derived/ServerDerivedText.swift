@@ -61,7 +61,7 @@ struct ServerDerivedText {
                 + SQLText.literal(function.body)
             let note =
                 "COMMENT ON FUNCTION \(name)() IS "
-                + SQLText.literal("keeps the derived attributes of a Core Data store")
+                + SQLText.literal("maintains the derived attributes of a Core Data store")
             return [made, note]
                 + function.triggers.map { trigger in
                     "CREATE TRIGGER \(quoted(trigger.name)) \(trigger.event) ON \(layout.tableText(function.table)) "

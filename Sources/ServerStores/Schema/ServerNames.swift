@@ -154,47 +154,49 @@ enum ServerStoreTables {
         (
             store,
             [
-                ("one", "true: the table has one row"), ("format", "the version of these tables"),
+                ("one", "always true, so that the table has only one row"),
+                ("format", "the format version of the tables"),
                 ("uuid", "the UUID of the store"), ("metadata", "a property list in XML"),
-                ("model", "the compiled model, as a store in a file keeps it"),
+                ("model", "the compiled model, as in a store file"),
                 ("changes", "the number of the last transaction"),
-                ("removed", "the number of the last transaction that was taken out of the history"),
-                ("model_number", "grows with each migration"),
+                ("removed", "the number of the last transaction deleted from the history"),
+                ("model_number", "increases with each migration"),
             ]
         ),
         (
             entities,
             [
-                ("number", "what the columns _entity of the tables of rows hold"), ("name", "the name in the model"),
+                ("number", "the value of the columns _entity of rows of this entity"),
+                ("name", "the name in the model"),
                 ("parent", "the number of the parent entity"), ("hash", "the version hash of the entity"),
             ]
         ),
         (
             transactions,
             [
-                ("number", "in the order of the commits"), ("at", "seconds since 2001-01-01 00:00:00 UTC"),
+                ("number", "increases in commit order"), ("at", "seconds since 2001-01-01 00:00:00 UTC"),
                 ("author", "transactionAuthor of the context"), ("context", "name of the context"),
                 ("bundle", "bundle identifier of the program"),
-                ("process", "name of the program; null for the place of a save that was given up"),
-                ("token", "by which a save whose answer was lost is found"),
-                ("role", "the role that was logged in, as the server knows it"),
-                ("host", "the address that it came from, as the server knows it; [local] for a socket"),
+                ("process", "name of the program; null for an abandoned save"),
+                ("token", "identifies a save whose commit result was lost"),
+                ("role", "the session role, set by the server"),
+                ("host", "the client address, set by the server; [local] for a socket"),
             ]
         ),
         (
             changes,
             [
-                ("transaction", "the number of the transaction"), ("place", "the place in the transaction"),
+                ("transaction", "the number of the transaction"), ("place", "the position in the transaction"),
                 ("kind", "0 insertion, 1 update, 2 deletion"), ("entity", "the number of the entity"),
                 ("key", "the _id of the row"), ("properties", "JSON: the names of the changed properties"),
-                ("tombstone", "JSON: values that the model keeps of a deleted row"),
+                ("tombstone", "JSON: values of a deleted row that the model preserves"),
             ]
         ),
     ]
     /// The server's comments on the columns that all tables of rows have.
     static let rowComments: [(name: String, text: String)] = [
         (key, "the key of the row, which never changes"), (entity, "the number of the row's entity in _entities"),
-        (version, "grows with each save of the row"),
+        (version, "increases with each save of the row"),
     ]
     /// The number of keys in one step of a sequence.
     static let keysAtOnce: Int64 = 64

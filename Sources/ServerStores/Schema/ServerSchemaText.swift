@@ -55,8 +55,8 @@ struct ServerSchemaText {
                 + "model_number bigint NOT NULL DEFAULT 1)",
             "COMMENT ON TABLE \(table(ServerStoreTables.store)) IS "
                 + literal(
-                    "A Core Data store. changes: the number of its last transaction; removed: of the last one that "
-                        + "was taken out of the history; model_number: grows with each migration."),
+                    "A Core Data store. changes: number of its last transaction; removed: number of the last transaction "
+                        + "deleted from the history; model_number: increases with each migration."),
             "CREATE TABLE \(table(ServerStoreTables.entities)) (number integer PRIMARY KEY, name text NOT NULL UNIQUE, "
                 + "parent integer, hash bytea)",
             "CREATE TABLE \(table(ServerStoreTables.transactions)) (number bigint PRIMARY KEY, "
@@ -150,7 +150,7 @@ struct ServerSchemaText {
         case .attribute(let attribute):
             return describe("\(owner).\(attribute.name)", attribute, noted: attribute)
         case .text(let text, let functions):
-            return "\(owner).\(text.name) in \(functions.name), for what is derived from it"
+            return "\(owner).\(text.name) in \(functions.name), for derived attributes"
         case .element(let composite, let leaf):
             let path = ([owner, composite.name] + leaf.path).joined(separator: ".")
             return describe(path, leaf.attribute, noted: composite)
@@ -160,7 +160,7 @@ struct ServerSchemaText {
         case .destinationEntity(let toOne): return "\(owner).\(toOne.name): the number of the row's entity"
         case .position(let toOne):
             let list = "\(toOne.destinationEntity?.name ?? "").\(toOne.inverseRelationship?.name ?? "")"
-            return "\(owner).\(toOne.name): the place in \(list)"
+            return "\(owner).\(toOne.name): the position in \(list)"
         }
     }
 
@@ -176,7 +176,7 @@ struct ServerSchemaText {
         }
         if let derived = noted as? NSDerivedAttributeDescription, let expression = derived.derivationExpression {
             let isWritten = layout.derivations[derived]?.written != nil
-            parts.append("derived: \(expression), \(isWritten ? "written with the row" : "kept by triggers")")
+            parts.append("derived: \(expression), \(isWritten ? "written with the row" : "maintained by triggers")")
         }
         return (parts + Self.notes(of: noted)).joined(separator: "; ")
     }
@@ -213,8 +213,8 @@ struct ServerSchemaText {
         var columns = [
             (table.owner, "the key of a row of \(owner)"), (table.destination, "the key of a row of \(destination)"),
         ]
-        if let order = table.order { columns.append((order, "the place in \(list)")) }
-        if let order = table.inverseOrder { columns.append((order, "the place in \(back)")) }
+        if let order = table.order { columns.append((order, "the position in \(list)")) }
+        if let order = table.inverseOrder { columns.append((order, "the position in \(back)")) }
         let text = layout.tableText(table.name)
         return ["COMMENT ON TABLE \(text) IS \(literal("Pairs of \(list)"))"] + columnComments(text, columns)
     }

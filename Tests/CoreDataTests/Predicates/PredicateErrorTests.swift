@@ -40,7 +40,7 @@ import Testing
         ("players.age > 3", "to-many key not allowed here: write ANY, ALL or NONE before players.age"),
         ("tags == 3", "to-many key not allowed here: write ANY, ALL or NONE before tags"),
         ("upercase:(name) == 'x'", "unknown function upercase:: did you mean uppercase:?"),
-        ("sqrt:(wins, 2) == 'x'", "the function sqrt: does not take 2 arguments"),
+        ("sqrt:(wins, 2) == 'x'", "the function sqrt: does not accept 2 arguments"),
         ("name MATCHES '('", "Can't do regex matching, reason: the pattern \"(\" is not a regular expression"),
         ("wins > $least", "the variable $least has no value: use withSubstitutionVariables"),
     ])

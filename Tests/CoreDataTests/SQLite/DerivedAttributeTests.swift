@@ -439,7 +439,7 @@ import Testing
     @Test(arguments: [
         ("staff.@sum.salary", "must be at the end"), ("staff.@avg", "only @count and @sum"),
         ("staff.salary", "needs @count or @sum"),
-        ("nothing.name", "does not lead"), ("name + name", "not a key path"),
+        ("nothing.name", "has no value at the key path"), ("name + name", "not a key path"),
         ("tags.firms.@count", "exactly one to-many"),
         ("city", "does not end at an attribute"), ("uppercase:(staffCount)", "needs strings"),
     ]) func invalidDerivationsAreRefused(_ expression: String, _ reason: String) throws {

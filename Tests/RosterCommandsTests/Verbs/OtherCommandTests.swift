@@ -119,7 +119,7 @@ import Testing
         try connection.execute("UPDATE ZTEAM SET ZHOMEVENUE = 9999 WHERE Z_PK = 3")
         connection.close()
         let error = try #require(throws: CommandError.self) { try check(sample.location, format: .json) }
-        #expect(error.message.hasSuffix("--repair can repair 2 of them and keeps a copy"))
+        #expect(error.message.hasSuffix("--repair copies the store and repairs 2 of them"))
         #expect(lines.count == 2 && lines[0].hasPrefix(#"{"kind":"counter","message":"#))
         let repaired = try check(sample.location, repairs: true)
         #expect(repaired.count == 3 && repaired[1].hasPrefix("reference: row 3 of the table ZTEAM"))

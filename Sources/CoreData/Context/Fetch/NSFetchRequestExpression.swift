@@ -27,7 +27,7 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
 
     private func argument(_ place: Int) -> NSExpression {
         guard case .function(_, let arguments) = tree, arguments.indices.contains(place) else {
-            preconditionFailure("\(description) is not a fetch")
+            preconditionFailure("\(description) is not a fetch request expression")
         }
         return NSExpression(arguments[place])
     }

@@ -235,7 +235,7 @@ final class ObjectRegistry {
             // Usually the temporary ID was not asked for, and the reference moves from one table to the other.
             let known = object.unnamedNumber.flatMap { temporaries.take(RowKey(entity: 0, reference: $0)) }
             forgetTemporaryID(of: object, for: id)
-            assert(known.map { $0 === object } ?? true, "Temporary numbers are given away once.")
+            assert(known.map { $0 === object } ?? true, "Two objects have the same temporary number.")
             if let known { table.insert(known, for: key) } else { table.insert(object, for: key) }
         }
     }

@@ -166,7 +166,7 @@ package struct PackedValues {
 
         @inline(__always)
         package mutating func append(_ value: consuming SlotValue) {
-            assert(slot < values.count, "There is memory for so many values and no more.")
+            assert(slot < values.count, "A slot must be less than the number of values.")
             let tag = Tag.of(value)
             values.tags[slot] = tag
             PackedValues.initialize(place, to: value)
@@ -178,7 +178,7 @@ package struct PackedValues {
         @inline(__always)
         mutating func append(text: consuming String?) {
             guard let text else { return append(.null) }
-            assert(slot < values.count, "There is memory for so many values and no more.")
+            assert(slot < values.count, "A slot must be less than the number of values.")
             values.tags[slot] = Tag.text
             place.initializeMemory(as: String.self, to: text)
             place += Int(Tag.text & 3) * 8

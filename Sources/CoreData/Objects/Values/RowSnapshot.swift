@@ -12,7 +12,7 @@ package final class RowSnapshot: @unchecked Sendable {
     private typealias Block = ManagedBufferPointer<Int64, UInt64>
 
     // An instance has no contents outside its block, which `make` creates.
-    private init() { preconditionFailure("A row is made with its values.") }
+    private init() { preconditionFailure("Use RowSnapshot.make(…) instead of init().") }
 
     /// The optimistic-lock counter: 1 after the insert, increased by every saved update. In SQLite the column `Z_OPT`.
     package var version: Int64 { Block(unsafeBufferObject: self).header }

@@ -56,7 +56,7 @@ enum Functions {
         let names = Array(ofCollections.keys) + Array(unary.keys) + Array(binary.keys) + Array(withoutArguments.keys)
         let reason =
             exists(name)
-            ? "the function \(name) does not take \(argumentCount) arguments"
+            ? "the function \(name) does not accept \(argumentCount) arguments"
             : "unknown function \(name)"
                 + (NearestName.of(name, among: names).map { ": did you mean \($0)?" } ?? "")
         return CoreDataError.make(CoreDataError.invalidPredicate, reason)

@@ -135,7 +135,7 @@ public struct SectionBy: Sendable {
         precondition(!levels.isEmpty, "Sections need at least one level.")
         for level in levels {
             if case .levels = level.kind { preconditionFailure("A level of sections cannot contain levels.") }
-            precondition(level.keptValues.isEmpty, "Set which sections to keep on the whole, not on a level.")
+            precondition(level.keptValues.isEmpty, "Call keeping(_:) on the result of levels(_:), not on a level.")
         }
         return SectionBy(.levels(levels), "")
     }

@@ -44,7 +44,7 @@ package struct RowList: RandomAccessCollection, RangeReplaceableCollection, Expr
     package var endIndex: Int { rows.count }
 
     package subscript(position: Int) -> RowSnapshot {
-        guard let row = rows[position] else { preconditionFailure("A row is used after it was given away.") }
+        guard let row = rows[position] else { preconditionFailure("A row was already moved out of the list.") }
         return row
     }
 

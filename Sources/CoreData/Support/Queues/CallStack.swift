@@ -17,7 +17,7 @@ struct CallStack: Sendable {
     /// One line per call: the function, and its library or program. Reading the symbols takes some tenths of a
     /// second; files and lines would take several seconds in a large program.
     func lines() -> [String] {
-        guard let backtrace else { return ["(no stack can be read here)"] }
+        guard let backtrace else { return ["(no stack available)"] }
         guard let named = backtrace.symbolicated(with: Self.images, options: .useSymbolCache) else {
             return backtrace.frames.map { "\($0.originalProgramCounter)" }
         }

@@ -30,7 +30,7 @@ final class CellEditor: Layer {
         guard let attribute = object.entity.attributesByName[key] else { return form() }
         let kind = FieldText.kind(of: attribute)
         guard kind != .readOnly else {
-            return list.browser.say(sentence("\(PropertyTitle.title(key)) cannot be edited here"), role: .warning)
+            return list.browser.say(sentence("\(PropertyTitle.title(key)) cannot be edited as text"), role: .warning)
         }
         // Text with several lines is edited in the form.
         let text = FieldText.text(object.value(forKey: key), of: attribute)

@@ -47,7 +47,7 @@ enum ListCommands {
     private static var folding: [Command<ListScreen>] {
         let category = "Fold"
         func noSections(_ list: ListScreen) -> String? {
-            list.view.hasHeaders ? nil : "no sections; gs makes some"
+            list.view.hasHeaders ? nil : "no sections; gs chooses a section key"
         }
         func fold(_ list: ListScreen, _ fold: (Int) -> Bool) {
             guard let section = list.view.cursor?.section else { return }
@@ -137,8 +137,8 @@ enum ListCommands {
                 $0.askForSectionKey()
             },
             List(
-                "turn sections", keys: "gr", category: category, help: "reverse the order of the sections",
-                unavailable: { $0.view.hasHeaders ? nil : "no sections; gs makes some" }
+                "reverse sections", keys: "gr", category: category, help: "reverse the order of the sections",
+                unavailable: { $0.view.hasHeaders ? nil : "no sections; gs chooses a section key" }
             ) { $0.change { $0.sectionsAscend.toggle() } },
             List("choose entity", keys: "ge", category: category, help: "choose the entity from a list") {
                 $0.askForEntity()

@@ -188,7 +188,8 @@ extension ListScreen {
         if awaitsIndexLetter {
             let text =
                 view.hasHeaders
-                ? sentence("section beginning with: \(sectionLetters)") : tr("this list has no sections: gs makes some")
+                ? sentence("section beginning with: \(sectionLetters)")
+                : tr("this list has no sections; gs chooses a section key")
             canvas.write(text, x: 0, y: y, style: .key)
             return
         }

@@ -99,7 +99,7 @@ extension ListScreen {
 
     /// Moves to the first section with a letter, or from one of them to the next.
     func jump(toIndexLetter letter: Character) {
-        guard view.hasHeaders else { return browser.say("this list has no sections: gs makes some") }
+        guard view.hasHeaders else { return browser.say("this list has no sections; gs chooses a section key") }
         let titles = sectionIndexTitles
         if let section = view.cursor?.section, let next = records.section(after: section, beginningWith: letter) {
             return view.moveToSection(next)

@@ -28,7 +28,7 @@ extension HistoryPane {
         Command("fold all", keys: "zM", category: "History", help: "fold all transactions") {
             $0.setAllUnfolded(false)
         },
-        Command("list as it was", keys: "a", category: "History", help: "show the list as of this transaction") {
+        Command("past list", keys: "a", category: "History", help: "show the list as of this transaction") {
             $0.showPast()
         },
         Command("help", keys: "? <F1>", category: "History", help: "this help") { pane in

@@ -185,7 +185,7 @@ final class HistoryPane: MovingScreen {
         let hasWhole = canvas.height >= 12
         height = max(1, canvas.height - (hasWhole ? 3 : 2))
         var right: [(String, Role)] = []
-        if pastReading != nil { right.append((" " + tr("reading the list as it was, Esc stops") + " ", .warning)) }
+        if pastReading != nil { right.append((" " + tr("reading the past list, Esc stops") + " ", .warning)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         if !rows.isEmpty {
             let place = "\(GroupedNumber.text(cursor + 1))/\(GroupedNumber.text(rows.count))"
@@ -206,7 +206,7 @@ final class HistoryPane: MovingScreen {
             canvas.write(canvas.text.truncated(text, to: canvas.width - 1), x: 1, y: y, style: .muted)
         }
         let hints = [
-            ("?", "help"), ("Enter", "unfold, open"), ("a", "list as it was"), ("Esc", "back"),
+            ("?", "help"), ("Enter", "unfold, open"), ("a", "past list"), ("Esc", "back"),
             ("zR zM", "all"), ("G gg", "oldest, newest"),
         ]
         draw(hints, in: canvas)

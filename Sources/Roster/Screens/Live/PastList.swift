@@ -131,7 +131,7 @@ final class PastList: ListSource {
     var sectionCount: Int { records.sectionCount }
     func title(ofSection section: Int) -> String {
         guard let count = unplaced[section] else { return records.title(ofSection: section) }
-        return count == rowCount(inSection: section) ? tr("(not kept)") : tr("(none, or not kept)")
+        return count == rowCount(inSection: section) ? tr("(unknown)") : tr("(none or unknown)")
     }
     func key(ofSection section: Int) -> String { records.key(ofSection: section) }
     func rowCount(inSection section: Int) -> Int { records.rowCount(inSection: section) }

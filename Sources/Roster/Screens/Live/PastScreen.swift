@@ -116,12 +116,12 @@ final class PastScreen: MovingScreen {
     func moveToEnd() { view.moveToEnd() }
 
     static let keysName = "past"
-    static let keysRemark = "The keys of the list as it was (a in the history)."
+    static let keysRemark = "The keys of the past list (a in the history)."
     static let table = CommandTable<PastScreen>(moving + reading)
     var commands: CommandTable<PastScreen> { browser.tables[PastScreen.self] }
 
     private static var moving: [Command<PastScreen>] {
-        let category = "The list as it was"
+        let category = "Past list"
         return Command.moving(
             category, next: "next record", previous: "previous record", first: "first record", last: "last record",
             halfPage: .half) + [
@@ -152,7 +152,7 @@ final class PastScreen: MovingScreen {
     }
 
     private static var reading: [Command<PastScreen>] {
-        let category = "The list as it was"
+        let category = "Past list"
         return [
             Command(
                 "next difference", keys: "n", category: category, help: "next record that was changed or deleted later"
@@ -176,7 +176,7 @@ final class PastScreen: MovingScreen {
                 $0.read($0.list.transaction)
             },
             Command("help", keys: "? <F1>", category: category, help: "this help") { screen in
-                screen.browser.showHelp(screen.commands, title: "Keys of the list as it was")
+                screen.browser.showHelp(screen.commands, title: "Keys of the past list")
             },
             Command("close", keys: "<Esc> q a H <C-c>", category: category, help: "back to the history") { screen in
                 if !screen.pane.stopReading() { screen.close() }
@@ -252,7 +252,7 @@ final class PastScreen: MovingScreen {
             add(symbols.inserted, .inserted, later, sentence("\(later) later, left out"))
         } else {
             let unseen = list.past.deleted.count - list.deletedCount
-            add(symbols.removed, .error, unseen, sentence("\(unseen) deleted since that may have matched"))
+            add(symbols.removed, .error, unseen, sentence("\(unseen) deleted since, perhaps matching"))
             pieces.append(("   " + tr("filter: %s", filter), .muted))
         }
         var x = 1

@@ -98,7 +98,7 @@ extension ListScreen {
         canvas.rule(y: 0)
         canvas.write(sentence(" Statements of the store: \(log.count), gT reads them "), x: 2, y: 0, style: .heading)
         let lines = log.lines(canvas.height - 1)
-        if lines.isEmpty { canvas.write(tr("none yet: scroll, sort or save"), x: 2, y: 1, style: .muted) }
+        if lines.isEmpty { canvas.write(tr("no statements yet: scroll, sort or save"), x: 2, y: 1, style: .muted) }
         for (row, line) in lines.enumerated() {
             canvas.fillLine(row + 1, style: .text)
             var x = 0

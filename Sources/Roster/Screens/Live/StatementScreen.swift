@@ -113,7 +113,7 @@ final class StatementScreen: MovingScreen, KeyHelping {
         StatusLine(left: [(sentence(" Statements of the store: \(log.count)"), .status)], right: [(place, .status)])
             .draw(in: canvas, y: 0)
         if statements.isEmpty {
-            canvas.write(tr("none yet: scroll, sort or save"), x: 2, y: 1, style: .muted)
+            canvas.write(tr("no statements yet: scroll, sort or save"), x: 2, y: 1, style: .muted)
         }
         let whole = statements.indices.contains(cursor) ? statements[cursor].sql : ""
         let lines = canvas.text.wrapped(whole, to: max(1, canvas.width - 2))

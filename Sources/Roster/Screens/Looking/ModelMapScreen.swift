@@ -108,7 +108,7 @@ final class ModelMapScreen: LookingScreen, KeyHelping {
         guard map.stops.indices.contains(cursor) else { return }
         let entity = map.stops[cursor].entity
         guard let shown = list.entities.first(where: { $0.name == entity.name }) else {
-            return list.browser.say(sentence("\(entity.name ?? "") is abstract: it has no records of its own"))
+            return list.browser.say(sentence("\(entity.name ?? "") is abstract, so it has no records"))
         }
         isFinished = true
         list.show(shown)

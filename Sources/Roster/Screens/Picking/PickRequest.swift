@@ -8,7 +8,7 @@ extension Flags {
     static let pick = Flag<String>(
         "pick", value: "KEY", mayLackValue: true, completion: .keyPath,
         help:
-            "Print the records chosen with Enter (marked ones, or the one under the cursor), one a line: the URI, or the value of "
+            "Print the records chosen with Enter (marked ones, or the one under the cursor), one per line: the URI or the value of "
             + "KEY. In a pipe, too, the screen is shown on the terminal. Exit status 1 if none was chosen.")
 }
 
@@ -53,7 +53,7 @@ extension Browser {
         guard let request = options.pick else { return }
         guard !objects.isEmpty else { return say("no record under the cursor") }
         if request.keyPath == nil, objects.contains(where: { $0.objectID.isTemporaryID }) {
-            return say("a new record has no URI before it is saved: ^S", role: .warning)
+            return say("a new record has no URI until ^S saves it", role: .warning)
         }
         picked = objects.map { request.text(of: $0) }
         quit()

@@ -63,7 +63,7 @@ enum FieldText {
         case .dateAttributeType: "date: 2022-12-18 or 2022-12-18T18:00:00Z"
         case .UUIDAttributeType: "UUID"
         case .URIAttributeType: "URI"
-        default: "cannot be edited here"
+        default: "cannot be edited as text"
         }
     }
 }

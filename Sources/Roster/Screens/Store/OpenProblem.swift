@@ -60,7 +60,8 @@ nonisolated struct OpenProblem {
         }
         // An empty file cannot be read either.
         if let size = (try? manager.attributesOfItem(atPath: url.path))?[.size] as? Int, size == 0 {
-            self.init(kind: .hopeless, text: sentence("\(url.path) is empty: roster create makes a store"), store: url)
+            self.init(
+                kind: .hopeless, text: sentence("\(url.path) is empty; “roster create” makes a store"), store: url)
             return
         }
         if !manager.isWritableFile(atPath: url.path) {

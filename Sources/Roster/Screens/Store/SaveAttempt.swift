@@ -91,7 +91,7 @@ struct SaveAttempt {
         context.processPendingChanges()
         context.undoManager?.beginUndoGrouping()
         context.undoManager?.setActionName(
-            sentence("keep theirs of \(CountedNoun.text(conflicts.count, "record"))"))
+            sentence("keep their values of \(CountedNoun.text(conflicts.count, "record"))"))
         for conflict in conflicts {
             for field in conflict.fields {
                 conflict.object.setValue(field.theirs is NSNull ? nil : field.theirs, forKey: field.property.name)

@@ -129,7 +129,7 @@ private struct DerivationReader {
             default: break
             }
             throw refusal(
-                "the key path \(keys.joined(separator: ".")) does not lead from \(entity.name ?? "") to a value")
+                "\(entity.name ?? "") has no value at the key path \(keys.joined(separator: "."))")
         }
         return (hops, nil)
     }

@@ -58,7 +58,7 @@ struct PlainInsertion {
             var place = 1
             var next = rows.first?.id.savedKey ?? 0
             try rows.forEachHeld { id, row in
-                assert(!isFirstKeyOnly || id.savedKey == next, "The keys follow on each other.")
+                assert(!isFirstKeyOnly || id.savedKey == next, "The keys must be consecutive.")
                 next &+= 1
                 if bound == 0 || !isFirstKeyOnly {
                     try statement.bind(id.savedKey, at: place)
