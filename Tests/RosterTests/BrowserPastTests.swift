@@ -190,7 +190,7 @@ import Testing
         let driver = BrowserDriver(teamsOf: fixture, height: 30)
         _ = try await past(of: "importer", driver)
         try commit(by: "late") { context in context.delete(try record("Team", "Italy", in: context)) }
-        try await driver.wait(for: "the note") { driver.lines[0].contains("newer: R") }
+        try await driver.wait(for: "the note") { driver.lines[0].contains("changed: R reloads") }
         driver.keys("G")
         #expect(driver.text.contains("Espagne"), "\(driver.text)")
         driver.keys("R")

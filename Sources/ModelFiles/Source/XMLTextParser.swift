@@ -63,17 +63,17 @@ package struct XMLTextParser {
             guard take("=") else { throw failure("the attribute '\(key)' has no value") }
             skipSpace()
             guard let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-                throw failure("the value of '\(key)' has no quotes")
+                throw failure("the value of '\(key)' is not quoted")
             }
             advance()
             element.attributes[key] = try text(until: quote)
-            guard peek == quote else { throw failure("the value of '\(key)' has no end") }
+            guard peek == quote else { throw failure("the value of '\(key)' has no closing quote") }
             advance()
         }
         var content: [String] = []
         while true {
             content.append(try text(until: UInt8(ascii: "<")))
-            guard peek != nil else { throw failure("the element '\(element.name)' has no end") }
+            guard peek != nil else { throw failure("the element '\(element.name)' has no end tag") }
             if take("</") {
                 let end = try name()
                 skipSpace()
@@ -142,7 +142,7 @@ package struct XMLTextParser {
             if take("<!DOCTYPE") {
                 var depth = 1
                 while depth > 0 {
-                    guard let byte = peek else { throw failure("the document type has no end") }
+                    guard let byte = peek else { throw failure("the document type is not closed") }
                     if byte == UInt8(ascii: "<") { depth += 1 }
                     if byte == UInt8(ascii: ">") { depth -= 1 }
                     advance()

@@ -115,7 +115,7 @@ private struct XMLTreeParser {
                 children.append(try element(depth: depth + 1))
             }
         }
-        throw failure("the element '\(name)' has no end")
+        throw failure("the element '\(name)' has no end tag")
     }
 
     private mutating func attribute(of element: String) throws(Failure) -> (key: String, value: String) {
@@ -124,7 +124,7 @@ private struct XMLTreeParser {
         guard take("=") else { throw failure("the attribute '\(key)' of '\(element)' has no value") }
         _ = skipSpace()
         guard let quote = peek(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-            throw failure("the value of '\(key)' of '\(element)' has no quotes")
+            throw failure("the value of '\(key)' of '\(element)' is not quoted")
         }
         advance()
         var value: [UInt8] = []
@@ -141,7 +141,7 @@ private struct XMLTreeParser {
                 advance()
             }
         }
-        guard peek() == quote else { throw failure("the value of '\(key)' of '\(element)' has no end") }
+        guard peek() == quote else { throw failure("the value of '\(key)' of '\(element)' has no closing quote") }
         advance()
         return (key, String(decoding: value, as: UTF8.self))
     }
@@ -195,7 +195,7 @@ private struct XMLTreeParser {
             if take("<!DOCTYPE") {
                 var depth = 1
                 while depth > 0 {
-                    guard let byte = peek() else { throw failure("the document type has no end") }
+                    guard let byte = peek() else { throw failure("the document type is not closed") }
                     if byte == UInt8(ascii: "<") { depth += 1 }
                     if byte == UInt8(ascii: ">") { depth -= 1 }
                     advance()
@@ -224,7 +224,7 @@ private struct XMLTreeParser {
             if take(end) { return }
             advance()
         }
-        throw Failure(line: start, reason: "the \(what) has no end")
+        throw Failure(line: start, reason: "the \(what) is not closed")
     }
 
     private mutating func skipSpace() -> Bool {

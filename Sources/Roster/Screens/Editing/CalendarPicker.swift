@@ -52,17 +52,17 @@ final class CalendarPicker: CommandScreen, KeyHelping {
     static let keysName = "calendar"
     static let keysRemark = "The keys of the calendar."
     static let table = CommandTable<CalendarPicker>([
-        Command("day on", keys: "l <Right> +", category: "Calendar", help: "next day") { $0.move(by: .day, 1) },
+        Command("day forward", keys: "l <Right> +", category: "Calendar", help: "next day") { $0.move(by: .day, 1) },
         Command("day back", keys: "h <Left> -", category: "Calendar", help: "previous day") { $0.move(by: .day, -1) },
-        Command("week on", keys: "j <Down>", category: "Calendar", help: "next week") { $0.move(by: .day, 7) },
+        Command("week forward", keys: "j <Down>", category: "Calendar", help: "next week") { $0.move(by: .day, 7) },
         Command("week back", keys: "k <Up>", category: "Calendar", help: "previous week") { $0.move(by: .day, -7) },
-        Command("month on", keys: "<PgDn> ] <C-f>", category: "Calendar", help: "next month") {
+        Command("month forward", keys: "<PgDn> ] <C-f>", category: "Calendar", help: "next month") {
             $0.move(by: .month, 1)
         },
         Command("month back", keys: "<PgUp> [ <C-b>", category: "Calendar", help: "previous month") {
             $0.move(by: .month, -1)
         },
-        Command("year on", keys: "> }", category: "Calendar", help: "next year") { $0.move(by: .year, 1) },
+        Command("year forward", keys: "> }", category: "Calendar", help: "next year") { $0.move(by: .year, 1) },
         Command("year back", keys: "<lt> {", category: "Calendar", help: "previous year") { $0.move(by: .year, -1) },
         Command("today", keys: "t", category: "Calendar", help: "today") { $0.moveToToday() },
         Command("pick", keys: "<Enter> <Space>", category: "Calendar", help: "choose the day") { $0.pick() },

@@ -144,7 +144,7 @@ final class ColumnsPane: MovingScreen {
             let sign = entry.isShown ? line.symbols.checked : line.symbols.unchecked
             line.write(sign, x: 1, y: 0, style: Style(.key, selected: isSelected))
             var notes: [String] = []
-            if entry.isShown, top + row < layout.frozen { notes.append(tr("stays")) }
+            if entry.isShown, top + row < layout.frozen { notes.append(tr("frozen")) }
             if let width = layout.widths[entry.key] { notes.append(sentence("\(width) wide")) }
             let note = notes.joined(separator: ", ")
             line.write(

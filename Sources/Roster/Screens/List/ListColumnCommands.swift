@@ -41,7 +41,7 @@ extension ListCommands {
                 "detail pane", keys: "p", category: category, help: "show or hide the record pane"
             ) { $0.toggleDetailPane() },
             Command(
-                "unsaved changes", keys: "gu", category: category, help: "list unsaved changes; x there drops one"
+                "unsaved changes", keys: "gu", category: category, help: "list unsaved changes and drop some"
             ) { $0.browser.layers.push(ChangesPane(browser: $0.browser, session: $0.session)) },
             Command("go to detail pane", keys: "<Tab>", category: category, help: "move to the record pane") {
                 $0.goToDetailPane()
@@ -57,7 +57,7 @@ extension ListCommands {
             },
             Command(
                 "history", keys: "H", category: category,
-                help: "transactions with author; a there shows the list as of one"
+                help: "list the transactions with author and time"
             ) {
                 $0.browser.layers.push(HistoryPane(browser: $0.browser, session: $0.session))
             },

@@ -215,7 +215,7 @@ final class PastScreen: MovingScreen {
         drawDifferences(in: canvas, y: 1)
         let body = canvas.part(x: 0, y: 2, width: canvas.width, height: canvas.height - 3)
         view.draw(in: body)
-        if list.records.objectCount == 0 { body.write(tr("There were none."), x: 2, y: 2, style: .text) }
+        if list.records.objectCount == 0 { body.write(tr("The list had no records."), x: 2, y: 2, style: .text) }
         let hints = [
             ("?", "help"), ("( )", "earlier, later"), ("n N", "differences"), ("Enter", "record"), ("Esc", "back"),
             ("R", "read again"),
@@ -232,7 +232,7 @@ final class PastScreen: MovingScreen {
 
     private var remarks: [(String, Role)] {
         if pane.pastReading != nil { return [(" " + tr("reading, Esc stops") + " ", .warning)] }
-        return revision == session.revision ? [] : [(" " + tr("newer: R") + " ", .warning)]
+        return revision == session.revision ? [] : [(" " + tr("changed: R reloads") + " ", .warning)]
     }
 
     private func drawDifferences(in canvas: Canvas, y: Int) {

@@ -157,7 +157,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping 
         if let counting {
             body.write(Activity.text(tr("counting"), since: counting.began), x: 2, y: 0, style: .text)
         } else if buckets.isEmpty {
-            body.write(tr("No records, no values."), x: 2, y: 0, style: .muted)
+            body.write(tr("No records to count."), x: 2, y: 0, style: .muted)
         }
         let greatest = Double(max(1, buckets.map(\.count).max() ?? 1))
         let titleWidth = min(body.width / 3, buckets.map { body.text.width($0.title) }.max() ?? 1)
