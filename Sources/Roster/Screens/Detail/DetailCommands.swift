@@ -11,11 +11,12 @@ enum DetailCommands {
         return Detail.moving(
             category, next: "next line", previous: "previous line", first: "first line", last: "last line", space: true
         ) + [
-            Detail("next", keys: "<Tab>", category: category, help: "next line; in a pane: back to the list") {
+            Detail("next", keys: "<Tab>", category: category, help: "next line, or back to the list from a pane") {
                 if $0.isPane { $0.leave() } else { $0.cursor += 1 }
             },
-            Detail("previous", keys: "<S-Tab>", category: category, help: "previous line; in a pane: back to the list")
-            {
+            Detail(
+                "previous", keys: "<S-Tab>", category: category, help: "previous line, or back to the list from a pane"
+            ) {
                 if $0.isPane { $0.leave() } else { $0.cursor -= 1 }
             },
             Detail(

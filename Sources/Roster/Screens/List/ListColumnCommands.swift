@@ -17,10 +17,10 @@ extension ListCommands {
             Command("narrower", keys: "<lt>", category: category, help: "make the column narrower") {
                 $0.widenColumn($0.focusedKey, by: -2 * $0.count)
             },
-            Command("column forward", keys: "<S-Left>", category: category, help: "move the column to the left") {
+            Command("move column left", keys: "<S-Left>", category: category, help: "move the column to the left") {
                 $0.moveColumn($0.focusedKey, by: -1)
             },
-            Command("column backward", keys: "<S-Right>", category: category, help: "move the column to the right") {
+            Command("move column right", keys: "<S-Right>", category: category, help: "move the column to the right") {
                 $0.moveColumn($0.focusedKey, by: 1)
             },
             Command(

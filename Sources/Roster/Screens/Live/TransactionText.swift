@@ -30,7 +30,7 @@ enum TransactionText {
                 counts.append((change.changeType, entity, 1))
             }
         }
-        guard !counts.isEmpty else { return tr("the history names no properties") }
+        guard !counts.isEmpty else { return tr("no recorded changes") }
         return counts.map { told($0.type, CountedNoun.text($0.count, $0.entity)) }.joined(separator: tr(", "))
     }
 
