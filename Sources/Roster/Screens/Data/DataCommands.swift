@@ -23,8 +23,7 @@ enum DataCommands {
 
 extension ListScreen {
     func askForExport() {
-        askForFile(label: "export to: ", hint: "a .json, .csv or .tsv file of the columns; Tab completes")
-        {
+        askForFile(label: "export to: ", hint: "a .json, .csv or .tsv file of the columns; Tab completes") {
             [unowned self] in export(to: $0, replacing: false)
         }
     }
