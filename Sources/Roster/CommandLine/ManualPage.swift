@@ -27,7 +27,7 @@ enum ManualPage {
             item("0", "Done.")
                 + item(
                     "1",
-                    "Failed, or export or copy succeeded without some values that cannot be read. Standard error has one line with the "
+                    "Failed. Also if export or copy could not read some values, but wrote the rest. Standard error has one line with the "
                         + "reason.")
                 + item("2", "Invalid command line. Standard error has one line with the reason.")
                 + item("3", "port succeeded, but work remains for you. Standard error lists it."))

@@ -108,8 +108,8 @@ public struct ImportCommand: Sendable {
                 isDryRun || counts.total == 0
                 ? tr("nothing was imported")
                 : counts.total == 1
-                    ? tr("1 record was imported before")
-                    : sentence("\(counts.total) records were imported before")
+                    ? tr("1 record was already imported")
+                    : sentence("\(counts.total) records were already imported")
             let kind = (error as? CommandError)?.kind ?? .failure
             let line = CommandError.line(for: error)
             throw CommandError(

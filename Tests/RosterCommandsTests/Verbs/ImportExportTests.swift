@@ -126,7 +126,7 @@ import Testing
         for number in 0..<25 { text += "T\(number),OFC,\(number == 24 ? "x" : "1")\n" }
         let error = #expect(throws: CommandError.self) { try sample.importFile("many.csv", text, batchSize: 10) }
         #expect(error?.message.contains("many.csv:26: record 25: wins: “x”") == true, "\(error?.message ?? "")")
-        #expect(error?.message.hasSuffix("; 20 records were imported before") == true)
+        #expect(error?.message.hasSuffix("; 20 records were already imported") == true)
         #expect(try sample.count("Team") == 100)
     }
 
@@ -140,7 +140,7 @@ import Testing
             try ImportCommand(store: sample.location, entity: "Team", file: file, batchSize: 10)
                 .run(in: surroundings.surroundings())
         }
-        #expect(error?.message == "interrupted; 20 records were imported before")
+        #expect(error?.message == "interrupted; 20 records were already imported")
         #expect(try sample.count("Team") == 100)
     }
 

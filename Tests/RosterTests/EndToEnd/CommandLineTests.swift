@@ -119,7 +119,7 @@ import Testing
         #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
         let count = try #require(Int(try RosterProcess.run(["count", sample.store, "Team"]).output))
         #expect((count - 80).isMultiple(of: 1000) && count < 20_000)
-        let before = count == 80 ? "nothing was imported" : "\(count - 80) records were imported before"
+        let before = count == 80 ? "nothing was imported" : "\(count - 80) records were already imported"
         #expect(outcome.errors.contains("; \(before)"), "\(outcome.errors)")
         #expect(outcome.errors.contains("Cannot save to the store"), "\(outcome.errors)")
     }
@@ -138,7 +138,7 @@ import Testing
         #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
         let count = try #require(Int(try RosterProcess.run(["count", store, "Team"]).output))
         #expect((count - 80).isMultiple(of: 1000) && count < 20_000)
-        let before = count == 80 ? "nothing was imported" : "\(count - 80) records were imported before"
+        let before = count == 80 ? "nothing was imported" : "\(count - 80) records were already imported"
         #expect(outcome.errors.contains("; \(before)"), "\(outcome.errors)")
         #expect(outcome.errors.contains("Cannot save to the store"), "\(outcome.errors)")
         _ = try RosterProcess.shell("cat /dev/zero >\"$1/rest\" 2>/dev/null", [folder])
@@ -209,7 +209,7 @@ import Testing
         #expect(process.waitForEnd() == 1)
         let left = try #require(Int(try RosterProcess.run(["count", sample.store, "Team"]).output))
         #expect(left > 80 && (left - 80).isMultiple(of: 100))
-        #expect(process.errorLines == ["roster import: interrupted; \(left - 80) records were imported before"])
+        #expect(process.errorLines == ["roster import: interrupted; \(left - 80) records were already imported"])
     }
 
     @Test(.enabled(if: Tools.sqlite3 != nil)) func aLockedStoreIsWaitedForThenRefused() throws {

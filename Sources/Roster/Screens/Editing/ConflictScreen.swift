@@ -135,13 +135,15 @@ final class ConflictScreen: MovingScreen {
     private static let deciding: [Command<ConflictScreen>] = [
         Command(
             "turn", keys: "<Space>", category: "Conflicts",
-            help: "choose my value, theirs, or the one before both changes"
+            help: "choose my value, that of the other program, or the old one"
         ) {
             $0.turn()
         },
         Command("save", keys: "s <C-s>", category: "Conflicts", help: "save the chosen values") { $0.accept() },
         Command("mine", keys: "m", category: "Conflicts", help: "save all my values") { $0.decide(.mine) },
-        Command("theirs", keys: "t", category: "Conflicts", help: "keep all their values") { $0.decide(.theirs) },
+        Command("theirs", keys: "t", category: "Conflicts", help: "keep all values of the other program") {
+            $0.decide(.theirs)
+        },
         Command("not now", keys: "c <Esc> <C-c>", category: "Conflicts", help: "close without saving") {
             $0.decide(.notNow)
         },

@@ -95,7 +95,7 @@ private struct DerivationReader {
         guard hops.count(where: \.isToMany) == 1 else {
             throw refusal("\(name) needs exactly one to-many relationship before it")
         }
-        guard ValueCoding(attribute)?.isNumber == true else { throw refusal("\(name) needs an attribute for numbers") }
+        guard ValueCoding(attribute)?.isNumber == true else { throw refusal("\(name) needs a numeric attribute") }
         switch name {
         case "@count":
             guard end == nil, hops.last?.isToMany == true else {
@@ -104,7 +104,7 @@ private struct DerivationReader {
             return (hops, .count)
         case "@sum":
             guard let end, ValueCoding(end)?.isNumber == true else {
-                throw refusal("@sum must follow an attribute for numbers")
+                throw refusal("@sum must follow a numeric attribute")
             }
             return (hops, .sum(end))
         default: throw refusal("derivations support only @count and @sum, not \(name)")
