@@ -54,7 +54,7 @@ struct CursesTheme {
         switch role {
         case .text: 0
         case .muted, .border: ncurses_attribute_dim()
-        case .heading, .error, .inserted, .moved, .updated, .key, .warning: ncurses_attribute_bold()
+        case .heading, .error, .inserted, .moved, .updated, .key, .warning, .focusedColumn: ncurses_attribute_bold()
         case .columnTitle, .match: ncurses_attribute_bold() | ncurses_attribute_underline()
         case .status: ncurses_attribute_reverse()
         case .edited, .link: ncurses_attribute_underline()

@@ -15,6 +15,7 @@ public enum Role: UInt8, CaseIterable, Sendable {
     case updated
     case edited
     case link
+    case focusedColumn
 
     /// The letter for dumps of the screen.
     public var letter: Character {
@@ -34,6 +35,7 @@ public enum Role: UInt8, CaseIterable, Sendable {
         case .updated: "u"
         case .edited: "e"
         case .link: "l"
+        case .focusedColumn: "F"
         }
     }
 }

@@ -116,7 +116,7 @@ public struct Theme: Hashable, Sendable {
             .link: Look(heading, .underline), .match: Look(warm, .reverse), .error: Look(bad, .bold),
             .warning: Look(warm, .bold), .inserted: Look(good, .bold), .moved: Look(moved, .bold),
             .updated: Look(warm, .bold), .edited: Look(edited), .columnTitle: Look(nil, [.bold, .underline]),
-            .status: Look(nil, .reverse),
+            .status: Look(nil, .reverse), .focusedColumn: Look(nil, .bold),
         ]
     }
 }

@@ -9,18 +9,25 @@
     public let source: any ListSource
     /// The columns, in order from the left.
     public var columns: [ListColumn] {
-        didSet { if columns != oldValue { measured = [] } }
+        get { strip.columns }
+        set { strip.columns = newValue }
     }
     /// True if sections have headers. A list that is not grouped has none.
     public var hasHeaders = true
     /// The text after a column's title, which shows the sort order.
     public var titleSuffix: (ListColumn) -> String = { _ in "" }
-    /// The number of columns at the left that are always shown.
-    public var frozenColumns = 0
-    /// The focused column.
-    public var focusedColumn = 0
+    /// The number of columns at the left that do not scroll sideways.
+    public var frozenColumns: Int {
+        get { strip.frozen }
+        set { strip.frozen = newValue }
+    }
+    /// The focused column. The list scrolls sideways to show it.
+    public var focusedColumn: Int {
+        get { strip.focus }
+        set { strip.setFocus(newValue) }
+    }
     /// True if the bar covers the cursor's whole line. Otherwise it covers the columns that name the record (the frozen
-    /// ones or the first) and the focused cell, so that a step sends half as many bytes.
+    /// ones, or else the first visible one) and the focused cell, so that a step sends half as many bytes.
     public var barCoversLine = false
     /// The rows of a range that is not complete yet, shown by a line at the left.
     public var range: ClosedRange<ListPath>?
@@ -36,15 +43,12 @@
     /// The number of lines below the column titles in the last frame.
     var viewHeight = 10
     var viewOrigin = Point(x: 0, y: 0)
-    /// The widest text seen in each column. Only grows, so that columns keep their positions while scrolling.
-    var measured: [Int] = []
-    /// The positions of columns in the last frame, for the mouse.
-    var columnSpans: [(column: Int, span: Range<Int>)] = []
+    var strip: ColumnStrip
 
     /// Creates a list without rows. Call `reload(cursor:screenLine:)` to read the source.
     public init(source: any ListSource, columns: [ListColumn]) {
         self.source = source
-        self.columns = columns
+        strip = ColumnStrip(columns)
     }
 
     // MARK: Following the source
@@ -66,12 +70,19 @@
     /// Resets widths, folds and position, before another list is shown.
     public func reset() {
         folded = []
-        measured = []
+        strip.reset()
         cursor = nil
         top = 0
-        focusedColumn = 0
         relayout()
         settleCursor()
+    }
+
+    /// Takes the sideways position of another list if it has the same columns.
+    public func takeColumnPosition(of other: SectionedList) { strip.takePosition(of: other.strip) }
+
+    /// Scrolls a column into view, as far as the focused one stays visible.
+    public func showColumn(_ id: String) {
+        if let column = columns.firstIndex(where: { $0.id == id }) { strip.show(column) }
     }
 
     /// The line of the cursor in the view.

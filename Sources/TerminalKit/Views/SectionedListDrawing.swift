@@ -1,9 +1,4 @@
-import Foundation
-
 extension SectionedList {
-    /// The first column of text, after the mark and a space.
-    private static let margin = 2
-
     /// Draws the column titles and the visible lines.
     public func draw(in canvas: Canvas) {
         guard canvas.height > 1 else { return }
@@ -13,16 +8,13 @@ extension SectionedList {
         let visible = (0..<viewHeight).compactMap { row in
             top + row < lines.count ? lines.position(atLine: top + row) : nil
         }
-        let texts = visible.map { position in
-            position.path.map { path in columns.indices.map { source.text(ofColumn: $0, at: path) } } ?? []
-        }
-        let widths = fit(texts, in: canvas)
-        drawTitles(widths, in: canvas)
+        let texts = layOutColumns(visible, in: canvas)
+        drawTitles(in: canvas)
         let body = canvas.part(x: 0, y: 1, width: canvas.width, height: viewHeight)
         for (row, position) in visible.enumerated() {
             switch position {
             case .header(let section): drawHeader(section, in: body, y: row, isSelected: position == cursor)
-            case .row(let path): drawRow(path, texts: texts[row], widths: widths, in: body, y: row)
+            case .row(let path): drawRow(path, texts: texts.mapValues { $0[row] }, in: body, y: row)
             }
         }
         if hasStickyHeader(atTop: top) {
@@ -30,57 +22,37 @@ extension SectionedList {
         }
     }
 
-    private func fit(_ texts: [[String]], in canvas: Canvas) -> [Int?] {
-        if measured.count != columns.count { measured = columns.map { canvas.text.width($0.title + titleSuffix($0)) } }
-        for row in texts {
-            for (column, text) in row.enumerated() {
-                measured[column] = max(measured[column], canvas.text.width(text, upTo: Self.greatestWidth))
-            }
+    /// Chooses the visible columns. Returns their texts in the visible lines, by column.
+    private func layOutColumns(_ visible: [ListPosition], in canvas: Canvas) -> [Int: [String]] {
+        var texts: [Int: [String]] = [:]
+        strip.layOut(in: canvas.width) { index, column in
+            let cells = visible.map { $0.path.map { source.text(ofColumn: index, at: $0) } ?? "" }
+            texts[index] = cells
+            let title = canvas.text.width(column.title + titleSuffix(column))
+            return cells.reduce(title) { max($0, canvas.text.width($1, upTo: canvas.width)) }
         }
-        func widths(_ available: Int) -> [Int?] {
-            ColumnFit.widths(
-                of: columns, natural: measured, available: available,
-                pinned: Set(0..<namingColumns), focused: focusedColumn)
-        }
-        let room = canvas.width - Self.margin
-        let all = widths(room)
-        let used = all.compactMap(\.self).reduce(-ColumnFit.gap) { $0 + $1 + ColumnFit.gap }
-        let note = canvas.text.width(Self.hiddenNote(all, canvas)) + 1
-        // The number of omitted columns is shown if the line is wide enough for it.
-        guard all.contains(nil), used + note > room, canvas.width >= Self.leastWidthForNote else { return all }
-        return widths(room - note)
+        return texts
     }
 
-    /// The maximum width that a column gets from its texts.
-    private static let greatestWidth = 60
-
-    /// On narrower screens, columns use the whole line.
-    private static let leastWidthForNote = 40
-
-    private static func hiddenNote(_ widths: [Int?], _ canvas: Canvas) -> String {
-        "+\(widths.count { $0 == nil })" + canvas.symbols.moreRight
-    }
-
-    /// The number of columns at the left that name the record.
-    private var namingColumns: Int { max(1, frozenColumns) }
-
-    private func drawTitles(_ widths: [Int?], in canvas: Canvas) {
+    private func drawTitles(in canvas: Canvas) {
         canvas.fillLine(0, style: Style(.columnTitle))
-        columnSpans = []
-        var x = Self.margin
-        for (index, column) in columns.enumerated() {
-            guard let width = widths[index] else { continue }
+        let layout = strip.layout
+        for place in layout.places {
+            let column = columns[place.column]
             let suffix = titleSuffix(column)
-            let name = canvas.text.truncated(column.title, to: max(1, width - canvas.text.width(suffix)))
-            let title = canvas.text.padded(name + suffix, to: width, alignment: column.alignment)
-            canvas.write(title, x: x, y: 0, style: Style(.columnTitle, selected: index == focusedColumn))
-            columnSpans.append((index, x..<(x + width + ColumnFit.gap)))
-            x += width + ColumnFit.gap
+            let name = canvas.text.truncated(column.title, to: max(1, place.width - canvas.text.width(suffix)))
+            let title = canvas.text.padded(name + suffix, to: place.width, alignment: column.alignment)
+            canvas.write(title, x: place.x, y: 0, style: Style(.columnTitle, selected: place.column == focusedColumn))
         }
-        guard widths.contains(nil) else { return }
-        let note = Self.hiddenNote(widths, canvas)
-        let noteX = canvas.width - canvas.text.width(note)
-        if noteX > x - ColumnFit.gap { canvas.write(note, x: noteX, y: 0, style: Style(.muted)) }
+        if layout.hiddenLeft > 0, layout.showsNotes {
+            let note = canvas.symbols.moreLeft + "\(layout.hiddenLeft)"
+            canvas.write(note, x: layout.leftNoteX, y: 0, style: .muted)
+        }
+        if layout.hiddenRight > 0, layout.showsNotes {
+            let note = "+\(layout.hiddenRight)" + canvas.symbols.moreRight
+            let x = canvas.width - canvas.text.width(note)
+            if layout.places.allSatisfy({ $0.x + $0.width <= x }) { canvas.write(note, x: x, y: 0, style: .muted) }
+        }
     }
 
     private func drawHeader(_ section: Int, in canvas: Canvas, y: Int, isSelected: Bool) {
@@ -88,9 +60,9 @@ extension SectionedList {
         canvas.fillLine(y, style: Style(.heading, selected: isSelected && barCoversLine))
         let fold = lines.isFolded[section] ? canvas.symbols.foldClosed : canvas.symbols.foldOpen
         let count = " (\(GroupedNumber.text(source.count(ofSection: section)))) "
-        let room = max(1, canvas.width - Self.margin - canvas.text.width(count))
-        canvas.write(canvas.text.padded(fold, to: Self.margin), x: 0, y: y, style: style)
-        var x = Self.margin
+        let room = max(1, canvas.width - ColumnStrip.margin - canvas.text.width(count))
+        canvas.write(canvas.text.padded(fold, to: ColumnStrip.margin), x: 0, y: y, style: style)
+        var x = ColumnStrip.margin
         x += canvas.write(source.title(ofSection: section), x: x, y: y, style: style, limit: room)
         x += canvas.write(count, x: x, y: y, style: Style(.muted, selected: isSelected))
         if let note = source.note(ofSection: section) {
@@ -111,54 +83,36 @@ extension SectionedList {
         return canvas.write(String(repeating: canvas.symbols.bar, count: length) + " ", x: x, y: y, style: style)
     }
 
-    private func drawRow(_ path: ListPath, texts: [String], widths: [Int?], in canvas: Canvas, y: Int) {
+    private func drawRow(_ path: ListPath, texts: [Int: String], in canvas: Canvas, y: Int) {
         let isSelected = cursor == .row(path)
         let mark = source.mark(at: path)
         let style = Style(mark?.role ?? .text, selected: isSelected)
         let rest = style.selected(isSelected && barCoversLine)
+        let focused = Style(mark?.role ?? .focusedColumn, selected: isSelected)
         canvas.fillLine(y, style: rest)
-        canvas.write(String(repeating: " ", count: Self.margin), x: 0, y: y, style: style)
+        canvas.write(String(repeating: " ", count: ColumnStrip.margin), x: 0, y: y, style: style)
         if let mark { canvas.write(mark.symbol(canvas.symbols), x: 0, y: y, style: style) }
         if source.isMarked(at: path) {
             canvas.write(canvas.symbols.pointer, x: 1, y: y, style: Style(.key, selected: isSelected))
         } else if range?.contains(path) == true {
             canvas.write(canvas.symbols.vertical, x: 1, y: y, style: Style(.key, selected: isSelected))
         }
-        var x = Self.margin
-        for (index, column) in columns.enumerated() {
-            guard let width = widths[index] else { continue }
-            let cell = canvas.text.padded(texts[index], to: width, alignment: column.alignment)
+        for (index, place) in strip.layout.places.enumerated() {
+            let cell = canvas.text.padded(
+                texts[place.column] ?? "", to: place.width, alignment: columns[place.column].alignment)
+            let isFocused = place.column == focusedColumn
+            let isNaming = index < strip.layout.naming
+            canvas.write(cell, x: place.x, y: y, style: isFocused ? focused : isNaming ? style : rest)
             // The bar covers the gaps between naming columns.
-            let isNaming = index < namingColumns
-            let isLastNaming = index == namingColumns - 1
-            let bar = isNaming && !isLastNaming ? cell + String(repeating: " ", count: ColumnFit.gap) : cell
-            canvas.write(bar, x: x, y: y, style: isNaming || index == focusedColumn ? style : rest)
-            highlight(cell, x: x, y: y, in: canvas)
-            x += width + ColumnFit.gap
-        }
-    }
-
-    /// Highlights the searched text in a cell.
-    private func highlight(_ cell: String, x: Int, y: Int, in canvas: Canvas) {
-        guard !highlight.isEmpty else { return }
-        let needle = canvas.text.glyphs(highlight).map { Self.folded($0.text) }
-        let glyphs = canvas.text.glyphs(cell)
-        let folded = glyphs.map { Self.folded($0.text) }
-        guard !needle.isEmpty, folded.count >= needle.count else { return }
-        var column = x
-        for start in 0...(folded.count - needle.count) {
-            if Array(folded[start..<(start + needle.count)]) == needle {
-                let width = glyphs[start..<(start + needle.count)].reduce(0) { $0 + $1.width }
-                canvas.restyle(x: column, y: y, count: width) { Style(.match, selected: $0.isSelected) }
+            if isNaming, index + 1 < strip.layout.naming {
+                canvas.write(
+                    String(repeating: " ", count: ColumnStrip.gap), x: place.x + place.width, y: y, style: style)
             }
-            column += glyphs[start].width
+            for match in highlight.isEmpty ? [] : canvas.text.matches(of: highlight, in: cell) {
+                canvas.restyle(x: place.x + match.lowerBound, y: y, count: match.count) {
+                    Style(.match, selected: $0.isSelected)
+                }
+            }
         }
-    }
-
-    /// Returns a glyph without case and marks, for comparison in searches.
-    private static func folded(_ text: String) -> String {
-        guard text.utf8.count > 1 else { return text.lowercased() }
-        let base = text.decomposedStringWithCanonicalMapping.unicodeScalars.first
-        return base.map { String($0).lowercased() } ?? text
     }
 }

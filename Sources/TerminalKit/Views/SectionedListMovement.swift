@@ -79,8 +79,8 @@ extension SectionedList {
         revealCursor()
     }
 
-    /// Moves the focus to the column on the left or right.
-    public func moveFocus(by step: Int) { focusedColumn = max(0, min(columns.count - 1, focusedColumn + step)) }
+    /// Moves the focus by columns, at most to the first or last one.
+    public func moveFocus(by step: Int) { focusedColumn += max(-columns.count, min(columns.count, step)) }
 
     // MARK: Mouse
 
@@ -95,21 +95,23 @@ extension SectionedList {
     /// The column whose title is at a screen position.
     public func columnTitle(at point: Point) -> Int? {
         guard point.y == viewOrigin.y - 1 else { return nil }
-        return columnSpans.first { $0.span.contains(point.x - viewOrigin.x) }?.column
+        let x = point.x - viewOrigin.x
+        return strip.layout.places.first { ($0.x..<($0.x + $0.width + ColumnStrip.gap)).contains(x) }?.column
     }
 
     /// The rectangle of the cursor's cell in a column in the last frame; `nil` if it was not visible.
     public func cursorCell(ofColumn id: String) -> Rect? {
-        guard let line = screenLine, (0..<viewHeight).contains(line), let width = shownWidth(ofColumn: id),
-            let span = columnSpans.first(where: { columns[$0.column].id == id })?.span
-        else { return nil }
-        return Rect(x: viewOrigin.x + span.lowerBound, y: viewOrigin.y + line, width: width, height: 1)
+        guard let line = screenLine, (0..<viewHeight).contains(line), let place = place(ofColumn: id) else {
+            return nil
+        }
+        return Rect(x: viewOrigin.x + place.x, y: viewOrigin.y + line, width: place.width, height: 1)
     }
 
     /// The width of a column in the last frame; `nil` if it was not visible.
-    public func shownWidth(ofColumn id: String) -> Int? {
-        columnSpans.first { columns.indices.contains($0.column) && columns[$0.column].id == id }
-            .map { $0.span.count - ColumnFit.gap }
+    public func shownWidth(ofColumn id: String) -> Int? { place(ofColumn: id)?.width }
+
+    private func place(ofColumn id: String) -> ColumnStrip.Place? {
+        strip.layout.places.first { columns.indices.contains($0.column) && columns[$0.column].id == id }
     }
 
     /// Moves the cursor to a clicked position. Ignores the header of an unfolded section.

@@ -27,7 +27,7 @@ final class FastWriter: Sendable {
     /// The goals of the marked record on a screen.
     static func mark(on screen: String) -> Int? {
         screen.split(separator: "\n").first { $0.contains(marked) }.flatMap { line in
-            Int(line.split(separator: " ").last?.filter(\.isNumber) ?? "")
+            line.split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }.first { $0 >= firstMark }
         }
     }
 

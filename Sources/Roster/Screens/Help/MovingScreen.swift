@@ -47,6 +47,31 @@ extension Command where Target: MovingScreen {
     }
 }
 
+/// A screen with a list whose columns scroll sideways.
+protocol ColumnScreen: MovingScreen {
+    var view: SectionedList { get }
+}
+
+extension Command where Target: ColumnScreen {
+    /// The commands that move the focus among the columns.
+    static func columnSteps(_ category: String) -> [Command] {
+        [
+            Command("column left", keys: "h <Left>", category: category, help: "focus the column on the left") {
+                $0.view.moveFocus(by: -$0.count)
+            },
+            Command("column right", keys: "l <Right>", category: category, help: "focus the column on the right") {
+                $0.view.moveFocus(by: $0.count)
+            },
+            Command("first column", keys: "^ 0", category: category, help: "focus the first column") {
+                $0.view.focusedColumn = 0
+            },
+            Command("last column", keys: "$", category: category, help: "focus the last column") {
+                $0.view.focusedColumn = $0.view.columns.count - 1
+            },
+        ]
+    }
+}
+
 /// A screen that shows the list in another way, until a key goes back to the list.
 protocol LookingScreen: MovingScreen {
     func close()

@@ -191,13 +191,26 @@ extension ListScreen {
         arrangeColumns { $0.widen(key, by: step, from: width) }
     }
 
-    /// Freezes the columns up to `key` at the left, or unfreezes them if exactly these are frozen.
+    /// Freezes the columns up to `key` at the left. If exactly these are frozen, only the first one stays, or none.
     func freezeColumns(upTo key: String) {
         guard let place = view.columns.firstIndex(where: { $0.id == key }) else { return }
         let isSo = records.settings.columns.frozen == place + 1
-        arrangeColumns { $0.frozen = isSo ? 0 : place + 1 }
-        guard !isSo else { return browser.say("no frozen columns") }
-        let counted = CountedNoun.text(place + 1, "column")
-        browser.say(place == 0 ? sentence("\(counted) frozen") : sentence("\(counted) frozen"))
+        let count = isSo ? min(1, place) : place + 1
+        freezeColumns(count)
+    }
+
+    /// Moves a column to the frozen ones, to show it beside any other.
+    func pinColumn(_ key: String) {
+        let count = max(0, min(records.settings.columns.frozen, view.columns.count))
+        guard let place = view.columns.firstIndex(where: { $0.id == key }), place >= count else { return }
+        moveColumn(key, by: count - place)
+        freezeColumns(count + 1)
+    }
+
+    private func freezeColumns(_ count: Int) {
+        arrangeColumns { $0.frozenCount = count }
+        guard count > 0 else { return browser.say("no frozen columns") }
+        let counted = CountedNoun.text(count, "column")
+        browser.say(sentence("\(counted) frozen"))
     }
 }

@@ -18,15 +18,18 @@ extension ListCommands {
                 $0.widenColumn($0.focusedKey, by: -2 * $0.count)
             },
             Command("move column left", keys: "<S-Left>", category: category, help: "move the column to the left") {
-                $0.moveColumn($0.focusedKey, by: -1)
+                $0.moveColumn($0.focusedKey, by: -$0.count)
             },
             Command("move column right", keys: "<S-Right>", category: category, help: "move the column to the right") {
-                $0.moveColumn($0.focusedKey, by: 1)
+                $0.moveColumn($0.focusedKey, by: $0.count)
             },
             Command(
                 "freeze columns", keys: "gf", category: category,
                 help: "freeze columns up to the focus, or unfreeze"
             ) { $0.freezeColumns(upTo: $0.focusedKey) },
+            Command("pin column", keys: "gF", category: category, help: "freeze the column beside the first ones") {
+                $0.pinColumn($0.focusedKey)
+            },
             Command(
                 "aggregates", keys: "ga", category: category,
                 help: "count, sum, average, least and greatest of the column"

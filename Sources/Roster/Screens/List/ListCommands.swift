@@ -34,14 +34,8 @@ enum ListCommands {
                 help: "then a letter: go to the section that begins with it"
             ) {
                 $0.awaitsIndexLetter = true
-            },
-            List("column left", keys: "h <Left>", category: category, help: "focus the column on the left") {
-                $0.view.moveFocus(by: -1)
-            },
-            List("column right", keys: "l <Right>", category: category, help: "focus the column on the right") {
-                $0.view.moveFocus(by: 1)
-            },
-        ]
+            }
+        ] + List.columnSteps(category)
     }
 
     private static var folding: [Command<ListScreen>] {
@@ -256,7 +250,7 @@ enum ListCommands {
     }
 }
 
-extension ListScreen: MovingScreen {
+extension ListScreen: ColumnScreen {
     static let keysName = "list"
     static let keysRemark = "The keys of the list. A key given to one command is removed from its previous command."
     static var table: CommandTable<ListScreen> { ListCommands.table }

@@ -137,7 +137,10 @@ final class ListScreen: Layer {
         }
         view.restoreFolds(folded)
         view.focusedColumn = view.columns.firstIndex { $0.id == settings.focusedColumn } ?? 0
+        showSortColumn()
     }
+
+    private func showSortColumn() { records.settings.sortKeys.first.map { view.showColumn($0.keyPath) } }
 
     /// The key of the focused column; empty for the record itself.
     var focusedKey: String {
@@ -165,7 +168,8 @@ final class ListScreen: Layer {
         try load(list, of: entity, what: what, keeping: { [unowned self] in (cursorObject, focusedKey) }) {
             [unowned self] object, focus in
             if let object, records.path(of: object) != nil { moveCursor(to: object) }
-            view.focusedColumn = view.columns.firstIndex { $0.id == focus } ?? 0
+            if focusedKey != focus { view.focusedColumn = view.columns.firstIndex { $0.id == focus } ?? 0 }
+            showSortColumn()
         }
     }
 
@@ -213,12 +217,14 @@ final class ListScreen: Layer {
         list.delegate = self
         list.isMarked = { [unowned self] in marks.contains($0) }
         list.isContested = { [unowned self] in browser.contested.contains($0) }
+        let old = view
         view = SectionedList(source: list, columns: list.display.columns.map(\.listColumn))
         view.hasHeaders = list.settings.sectionKey != nil
         view.frozenColumns = list.settings.columns.frozen
         view.barCoversLine = browser.options.preferences.barCoversLine
         view.titleSuffix = { [unowned list] column in Self.sortMark(of: column, in: list.settings) }
         view.reset()
+        view.takeColumnPosition(of: old)
         view.restoreFolds(list.settings.folded)
         search = nil
         searchText = nil

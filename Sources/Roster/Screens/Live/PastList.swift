@@ -118,15 +118,15 @@ final class PastList: ListSource {
     // MARK: ListSource
 
     var columns: [ListColumn] {
-        records.display.columns.map(\.listColumn) + [
-            ListColumn(id: Self.sinceKey, title: tr("Since then"), priority: Self.sincePriority)
-        ]
+        var columns = records.display.columns.map(\.listColumn)
+        columns.insert(ListColumn(id: Self.sinceKey, title: tr("Since then"), leastWidth: 24), at: sinceColumn)
+        return columns
     }
 
     /// An ID that no property has.
     private static let sinceKey = ":since"
-    /// Between the columns that name records and ordinary columns.
-    private static let sincePriority = 10_000
+    /// The index of the column with the changes: the first one that scrolls.
+    private var sinceColumn: Int { max(0, min(records.settings.columns.frozen, records.display.columns.count)) }
 
     var sectionCount: Int { records.sectionCount }
     func title(ofSection section: Int) -> String {
@@ -138,8 +138,9 @@ final class PastList: ListSource {
 
     func text(ofColumn column: Int, at row: ListPath) -> String {
         guard let record = records.object(at: row) else { return "" }
+        if column == sinceColumn { return since(record) }
         let columns = records.display.columns
-        guard columns.indices.contains(column) else { return since(record) }
+        let column = column < sinceColumn ? column : column - 1
         guard let id = standIns[record.objectID], let deletion = past.deleted[id] else {
             return records.text(ofColumn: column, at: row)
         }

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// The list as it was right after a transaction of the history, shown over the history pane.
-final class PastScreen: MovingScreen {
+final class PastScreen: ColumnScreen {
     private let pane: HistoryPane
     private let session: StoreSession
     private unowned let browser: Browser
@@ -132,12 +132,7 @@ final class PastScreen: MovingScreen {
                     "previous section", keys: "[", category: category,
                     help: "start of this section, then of the previous one"
                 ) { $0.view.moveBySection(-1) },
-                Command("column left", keys: "h <Left>", category: category, help: "focus the column on the left") {
-                    $0.view.moveFocus(by: -1)
-                },
-                Command("column right", keys: "l <Right>", category: category, help: "focus the column on the right") {
-                    $0.view.moveFocus(by: 1)
-                },
+            ] + Command.columnSteps(category) + [
                 Command("toggle fold", keys: "za - +", category: category, help: "fold or unfold the section") {
                     screen in
                     screen.fold { !screen.view.isFolded(section: $0) }

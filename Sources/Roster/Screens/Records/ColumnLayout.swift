@@ -6,13 +6,16 @@ struct ColumnLayout: Codable, Equatable {
     /// Columns that are hidden by default and shown by the user.
     var added: Set<String> = []
     var widths: [String: Int] = [:]
-    /// Number of columns at the left that are always shown.
-    var frozen = 0
+    /// Number of columns at the left that do not scroll sideways; `nil` for the first one, which names the record.
+    /// Files of older versions have a number for another key, which was 0 if the user had not changed it.
+    var frozenCount: Int?
 
     static let leastWidth = 3
     static let greatestWidth = 120
 
     var isDefault: Bool { self == ColumnLayout() }
+
+    var frozen: Int { frozenCount ?? 1 }
 
     mutating func show(_ key: String, isDefault: Bool) {
         hidden.remove(key)

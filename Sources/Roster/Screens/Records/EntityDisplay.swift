@@ -7,16 +7,16 @@ struct EntityDisplay {
     let entity: NSEntityDescription
     /// The attribute that names a record; `nil` if no attribute is suitable.
     let label: NSAttributeDescription?
-    /// The columns of a list from left to right. Lower priority numbers are more important.
+    /// The columns of a list from left to right.
     let columns: [PropertyColumn]
 
     init(
-        entity: NSEntityDescription, sectionKey: String? = nil, sortKeys: [String] = [],
-        preferences: EntityPreferences? = nil, layout: ColumnLayout = ColumnLayout()
+        entity: NSEntityDescription, sectionKey: String? = nil, preferences: EntityPreferences? = nil,
+        layout: ColumnLayout = ColumnLayout()
     ) {
         self.entity = entity
         label = Self.label(of: entity)
-        var usual = Self.columns(of: entity, label: label, sectionKey: sectionKey, sortKeys: sortKeys, layout.added)
+        var usual = Self.columns(of: entity, label: label, sectionKey: sectionKey, layout.added)
         usual = preferences.map { Self.columns(usual, of: entity, as: $0, layout.added) } ?? usual
         let shown = layout.arranged(usual).map { column in
             var column = column
@@ -29,8 +29,8 @@ struct EntityDisplay {
 
     init(entity: NSEntityDescription, settings: ListSettings) {
         self.init(
-            entity: entity, sectionKey: settings.sectionSortKey, sortKeys: settings.sortKeys.map(\.keyPath),
-            preferences: settings.preferences, layout: settings.columns)
+            entity: entity, sectionKey: settings.sectionSortKey, preferences: settings.preferences,
+            layout: settings.columns)
     }
 
     /// The columns of a list without the user's layout.
@@ -49,7 +49,7 @@ struct EntityDisplay {
         let named = names.compactMap { entity.propertiesByName[$0] }
         let chosen =
             preferences.columns == nil || named.isEmpty
-            ? columns : named.enumerated().map { PropertyColumn(property: $1, priority: $0, order: $0) }
+            ? columns : named.enumerated().map { PropertyColumn(property: $1, priority: $0) }
         return chosen.map { column in
             var column = column
             column.format = preferences.formats[column.key]
@@ -89,35 +89,27 @@ struct EntityDisplay {
     // MARK: Columns
 
     private static func columns(
-        of entity: NSEntityDescription, label: NSAttributeDescription?, sectionKey: String?, sortKeys: [String],
-        _ added: Set<String>
+        of entity: NSEntityDescription, label: NSAttributeDescription?, sectionKey: String?, _ added: Set<String>
     ) -> [PropertyColumn] {
         var columns: [PropertyColumn] = []
         for (index, property) in entity.properties.enumerated() where !property.isTransient {
             let own = added.contains(property.name) ? PropertyColumn.addedRank : nil
-            guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys) ?? own,
-                let placeRank = self.rank(of: property, label: label, sectionKey: sectionKey, sortKeys: []) ?? own
-            else { continue }
-            // Among ordinary columns, short titles have priority: more of them fit.
-            func priority(_ rank: Int) -> Int {
-                let width = rank == PropertyColumn.ordinaryRank ? min(99, property.name.count) : 0
-                return (rank * 100 + width) * 100 + min(99, index)
-            }
-            // Sort keys have priority but keep their position: a second click there reverses the order.
+            guard let rank = rank(of: property, label: label, sectionKey: sectionKey) ?? own else { continue }
+            // Among ordinary columns, short titles are first: more of them fit.
+            let width = rank == PropertyColumn.ordinaryRank ? min(99, property.name.count) : 0
             columns.append(
-                PropertyColumn(property: property, priority: priority(rank), order: priority(placeRank)))
+                PropertyColumn(property: property, priority: (rank * 100 + width) * 100 + min(99, index)))
         }
         if label == nil { columns.insert(PropertyColumn(recordOf: entity), at: 0) }
-        return columns.sorted { ($0.place, $0.order) < ($1.place, $1.order) }
+        return columns.sorted { ($0.place, $0.priority) < ($1.place, $1.priority) }
     }
 
     /// The importance of a property in a list, 0 for the highest; `nil` to omit it.
     private static func rank(
-        of property: NSPropertyDescription, label: NSAttributeDescription?, sectionKey: String?, sortKeys: [String]
+        of property: NSPropertyDescription, label: NSAttributeDescription?, sectionKey: String?
     ) -> Int? {
         if property === label { return 0 }
         if property.name == sectionKey { return 9 }
-        if let place = sortKeys.firstIndex(of: property.name) { return place == 0 ? 1 : 2 }
         if let relationship = property as? NSRelationshipDescription {
             guard !relationship.isToMany else { return nil }
             let isNamed = relationship.destinationEntity.flatMap { Self.label(of: $0) } != nil
@@ -140,32 +132,28 @@ struct EntityDisplay {
 
 /// A property as a column of a list.
 nonisolated struct PropertyColumn {
-    /// Rank of texts, numbers and relationships that are neither names nor sort keys.
+    /// Rank of texts, numbers and relationships that are not names.
     static let ordinaryRank = 3
     /// Rank of columns that only the user added.
     static let addedRank = 4
 
     /// The property; `nil` for the record itself, in entities without a label.
     let property: NSPropertyDescription?
-    /// Lower numbers are more important.
+    /// Columns with lower numbers are further left in their group.
     let priority: Int
-    /// The priority without regard to sort keys, which determines the position.
-    let order: Int
     /// The format from the configuration.
     var format: ValueFormat?
     /// The width set by the user.
     var width: Int?
 
-    init(property: NSPropertyDescription, priority: Int, order: Int? = nil) {
+    init(property: NSPropertyDescription, priority: Int) {
         self.property = property
         self.priority = priority
-        self.order = order ?? priority
     }
 
     init(recordOf entity: NSEntityDescription) {
         property = nil
         priority = 0
-        order = 0
     }
 
     var key: String { property?.name ?? "" }
@@ -173,7 +161,7 @@ nonisolated struct PropertyColumn {
 
     /// The group of the column, from left to right: label, other names, the rest, section key.
     var place: Int {
-        switch order / 10000 {
+        switch priority / 10000 {
         case 0: 0
         case 1, 2: 1
         case 9: 9
@@ -196,11 +184,11 @@ nonisolated struct PropertyColumn {
         let type = (property as? NSAttributeDescription)?.attributeType
         let isFlexible = property is NSRelationshipDescription || type == .stringAttributeType || property == nil
         return ListColumn(
-            id: key, title: title, alignment: isNumeric ? .right : .left, priority: priority, isFlexible: isFlexible,
-            leastWidth: isName ? 20 : 12, width: width)
+            id: key, title: title, alignment: isNumeric ? .right : .left, isFlexible: isFlexible,
+            leastWidth: isName ? 24 : 16, width: width)
     }
 
-    /// True if the column names a record. Names get more width before numbers are shown.
+    /// True if the column names a record. Names get more width than other texts.
     private var isName: Bool { place == 0 || place == 1 && !isNumeric }
 
     /// The text of the cell in a list.
