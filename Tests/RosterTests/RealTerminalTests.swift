@@ -395,6 +395,22 @@ struct RealTerminalTests {
 
     private static let modes = "#{alternate_on} #{mouse_any_flag} #{cursor_flag}"
 
+    /// Descriptions such as tmux's have only mouse reports that end at column 223.
+    @Test(arguments: ["tmux-256color", "xterm-256color", "screen-256color"])
+    func theMouseWorksInEveryColumn(_ type: String) async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team", width: 260, height: 24,
+            environment: "LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nowhere TERM=\(type)")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        #expect(try terminal.run(["display-message", "-p", "#{mouse_any_flag} #{mouse_sgr_flag}"]) == "1 1\n")
+        try terminal.keys("p")
+        try await terminal.wait(for: "the pane") { $0.contains("┌─ Argentina") }
+        // A click into the pane at the right moves the focus there, whose hints differ.
+        try terminal.run(["send-keys", "-l", "\u{1B}[<0;255;5M"])
+        try await terminal.wait(for: "the focus in the pane") { $0.contains("Esc back") }
+    }
+
     /// A killed program leaves terminal modes on. The next start resets them, even if it does not use the mouse.
     @Test func theNextStartClearsWhatAKilledProgramLeft() async throws {
         let fixture = try await Fixture.filled()

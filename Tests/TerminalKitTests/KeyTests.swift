@@ -57,6 +57,25 @@ import Testing
         #expect(read("\u{1B}[200~a\u{1B}[Hb\u{1B}[201~") == [.event(.paste("ab"))])
     }
 
+    /// Mouse reports that curses does not read, because the description of the terminal has only older ones.
+    @Test func mouseReportsBeyondTheOldLimitAreRead() {
+        #expect(
+            read("\u{1B}[<0;250;41M\u{1B}[<0;250;41m") == [.event(.mouse(MouseEvent(.press, at: Point(x: 249, y: 40))))]
+        )
+        #expect(
+            read("\u{1B}[<64;1;1M\u{1B}[<65;1;2M\u{1B}[<16;3;4M")
+                == [
+                    .event(.mouse(MouseEvent(.wheelUp, at: Point(x: 0, y: 0)))),
+                    .event(.mouse(MouseEvent(.wheelDown, at: Point(x: 0, y: 1)))),
+                    .event(.mouse(MouseEvent(.press, at: Point(x: 2, y: 3)))),
+                ])
+        for report in ["<", "<M", "<0;5M", "<0;0;1M", "<2;1;1M", "<32;1;1M", "<x;1;1M", "<99999999999999999999;1;1M"] {
+            #expect(read("\u{1B}[\(report)j").last == .event(.key(Key(.character("j")))) || report == "<", "\(report)")
+            #expect(!read("\u{1B}[\(report)").contains { if case .event(.mouse) = $0 { true } else { false } })
+        }
+        #expect(read("\u{1B}[200~a\u{1B}[<0;1;1Mb\u{1B}[201~") == [.event(.paste("ab"))])
+    }
+
     @Test func repliesOfTheTerminalAreEvents() {
         #expect(read("\u{1B}[?2026;2$y") == [.reply("?2026;2$y")])
     }

@@ -128,6 +128,8 @@ public struct KeyReader {
             return pasted.map { [.event(.paste(Self.lines(of: $0)))] } ?? []
         case "I", "O": return []
         case "Z": return [.event(.key(Key(.tab, .shift)))]
+        case _ where control.hasPrefix("<"):
+            return pasted == nil ? Self.mouse(control: control).map { [.event(.mouse($0))] } ?? [] : []
         default:
             if let key = Self.key(control: control) { return pasted == nil ? [.event(.key(key))] : [] }
             return control.hasPrefix("?") ? [.reply(control)] : []
@@ -154,6 +156,16 @@ public struct KeyReader {
         if bits & 2 != 0 { modifiers.insert(.alt) }
         if bits & 4 != 0 { modifiers.insert(.control) }
         return Key(code, modifiers)
+    }
+
+    /// The event of an SGR mouse report, `<0;250;5M`, which terminals send for types whose description has only the
+    /// older reports. Those end at column 223.
+    private static func mouse(control: String) -> MouseEvent? {
+        let numbers = control.dropFirst().dropLast().split(separator: ";").compactMap { Int($0) }
+        guard control.last == "M", numbers.count == 3, numbers[1] > 0, numbers[2] > 0 else { return nil }
+        // Shift, Alt and Control do not matter.
+        let actions: [Int: MouseEvent.Action] = [0: .press, 64: .wheelUp, 65: .wheelDown]
+        return actions[numbers[0] & ~0b11100].map { MouseEvent($0, at: Point(x: numbers[1] - 1, y: numbers[2] - 1)) }
     }
 
     private static let cursorKeys: [Character: Key.Code] = [

@@ -62,7 +62,7 @@ public final class CursesScreen: Screen {
         }
         self.handle = handle
         set_term(handle)
-        modes = TerminalModes(type: type, descriptor: STDOUT_FILENO)
+        modes = TerminalModes(type: type, descriptor: STDOUT_FILENO, usesMouse: options.usesMouse)
         guard ncurses_capability("cup") != nil else {
             endwin()
             throw TerminalError.cannotPlaceCursor(type: type)

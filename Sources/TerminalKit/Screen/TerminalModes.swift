@@ -9,10 +9,12 @@ struct TerminalModes {
     let isXtermLike: Bool
     /// True if the terminal has reported that it supports synchronized updates.
     var synchronizesUpdates = false
+    private let usesMouse: Bool
 
-    init(type: String, descriptor: Int32) {
+    init(type: String, descriptor: Int32, usesMouse: Bool) {
         self.descriptor = descriptor
         self.type = type
+        self.usesMouse = usesMouse
         let families = [
             "xterm", "tmux", "screen", "foot", "alacritty", "wezterm", "ghostty", "rxvt", "st-", "vte", "konsole",
             "contour",
@@ -27,8 +29,9 @@ struct TerminalModes {
     /// Turns off the reports requested by a previous program. Called before curses requests its own.
     func clearForeignReports() { if isXtermLike { send(Self.reportsOff) } }
 
-    /// Turns bracketed paste on.
-    func enter() { if isXtermLike { send("\u{1B}[?2004h") } }
+    /// Turns on bracketed paste, and mouse reports without a limit of columns. Curses asks for these only if the
+    /// terminal's description has them.
+    func enter() { if isXtermLike { send("\u{1B}[?2004h" + (usesMouse ? "\u{1B}[?1006h" : "")) } }
 
     func leave() { if isXtermLike { send("\u{1B}[?2004l" + Self.reportsOff) } }
 
