@@ -83,7 +83,9 @@ import Testing
     @Test(arguments: [
         ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "there is Location, Match, Team, Venue"),
         ("section wins:up", "unknown “up”. Use year, month"), ("frobnicate", "unknown command “frobnicate”"),
-        ("export", "file name missing"), ("export all.sqlite", "cannot export to .sqlite"),
+        ("export", "such as export teams.csv"), ("export all.sqlite", "cannot export to .sqlite"),
+        ("sort", "“sort” needs an argument, such as sort wins:desc"), ("import", "such as import teams.csv"),
+        ("entity", "such as entity Venue"), ("filter", "such as filter teamName CONTAINS"),
         ("q now", "takes no other arguments"),
     ])
     func whatIsWrongIsSaidAndThePromptStays(_ text: String, _ problem: String) {

@@ -48,7 +48,6 @@ extension ListScreen {
     /// Imports records of the entity from a file in the background.
     func importRecords(from path: String) -> Prompt.Problem? {
         if let reason = browser.readOnlyReason { return Prompt.Problem(reason) }
-        guard !path.isEmpty else { return Prompt.Problem(tr("file name missing; example: import teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         guard FileManager.default.isReadableFile(atPath: file) else {
             return Prompt.Problem(sentence("cannot read \(path)"), at: 0)

@@ -35,8 +35,12 @@ extension ListScreen {
         let name = text.prefix { $0 != " " }
         let rest = text.dropFirst(name.count).trimmingCharacters(in: .whitespaces)
         if let command = CommandLineWords.commands.first(where: { $0.names.contains(String(name)) }) {
-            if !command.takesArgument, !rest.isEmpty {
+            if command.example == nil, !rest.isEmpty {
                 return Prompt.Problem(sentence("“\(name)” takes no other arguments"), at: name.count + 1)
+            }
+            if rest.isEmpty, let example = command.example?(self) {
+                return Prompt.Problem(
+                    sentence("“\(name)” needs an argument, such as \(name) \(example)"), at: name.count)
             }
             return command.run(self, rest).map { Prompt.Problem($0.text, at: $0.position.map { $0 + name.count + 1 }) }
         }
@@ -61,6 +65,11 @@ extension ListScreen {
     }
 
     // MARK: Commands with arguments
+
+    /// A key to sort by, for examples.
+    fileprivate var firstKey: String {
+        records.settings.sortKeys.first?.keyPath ?? entity.sortableKeyPaths.first ?? "key"
+    }
 
     fileprivate func sort(by text: String) -> Prompt.Problem? {
         do {
@@ -119,7 +128,6 @@ extension ListScreen {
     /// - Parameter whole: true to write all properties, for a later import; false to write the columns of the list in
     ///   their order, including those that do not fit on the screen.
     func export(to path: String, replacing: Bool, whole: Bool = false) -> Prompt.Problem? {
-        guard !path.isEmpty else { return Prompt.Problem(tr("file name missing; example: export teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         let ending = (file as NSString).pathExtension
         guard ending.isEmpty || OutputFormat(pathExtension: ending) != nil else {
@@ -165,7 +173,8 @@ struct CommandLineWords {
     struct Command {
         /// Names of the command. Completion offers the first one.
         let names: [String]
-        var takesArgument = false
+        /// Returns an example of the argument, or `nil` if none is needed now; `nil` if the command takes none.
+        var example: ((ListScreen) -> String?)?
         /// Runs with the text after the name. Returns the problem, with positions in that text.
         let run: (ListScreen, String) -> Prompt.Problem?
     }
@@ -180,17 +189,26 @@ struct CommandLineWords {
             }
             return writing(list) { list.browser.save { [unowned list] in list.browser.quit() } }
         },
-        Command(names: ["sort"], takesArgument: true) { $0.sort(by: $1) },
-        Command(names: ["section", "sections"], takesArgument: true) { $0.makeSections(by: $1) },
-        Command(names: ["filter"], takesArgument: true) { $0.filter(by: $1) },
-        Command(names: ["entity"], takesArgument: true) { $0.show(entityNamed: $1) },
-        Command(names: ["export"], takesArgument: true) { $0.export(to: $1, replacing: false) },
-        Command(names: ["export!"], takesArgument: true) { $0.export(to: $1, replacing: true) },
-        Command(names: ["exportall"], takesArgument: true) { $0.export(to: $1, replacing: false, whole: true) },
-        Command(names: ["exportall!"], takesArgument: true) { $0.export(to: $1, replacing: true, whole: true) },
-        Command(names: ["import"], takesArgument: true) { $0.importRecords(from: $1) },
+        Command(names: ["sort"], example: { "\($0.firstKey):desc" }) { $0.sort(by: $1) },
+        Command(
+            names: ["section", "sections"], example: { $0.chosenSettings.sectionKey == nil ? $0.firstKey : nil }
+        ) { $0.makeSections(by: $1) },
+        Command(
+            names: ["filter"],
+            example: { $0.chosenSettings.filter.isEmpty ? FilterText.example(for: $0.entity) : nil }
+        ) { $0.filter(by: $1) },
+        Command(names: ["entity"], example: { $0.entities.last?.name ?? "" }) { $0.show(entityNamed: $1) },
+        Command(names: ["export"], example: file) { $0.export(to: $1, replacing: false) },
+        Command(names: ["export!"], example: file) { $0.export(to: $1, replacing: true) },
+        Command(names: ["exportall"], example: file) { $0.export(to: $1, replacing: false, whole: true) },
+        Command(names: ["exportall!"], example: file) { $0.export(to: $1, replacing: true, whole: true) },
+        Command(names: ["import"], example: file) { $0.importRecords(from: $1) },
         Command(names: ["noh"]) { list, _ in done { list.searchText = nil } },
     ]
+
+    private static let file: (ListScreen) -> String? = {
+        "\(CountedNoun.plural($0.entity.name ?? "record").lowercased()).csv"
+    }
 
     private static func done(_ body: () -> Void) -> Prompt.Problem? {
         body()
