@@ -14,6 +14,8 @@ nonisolated struct WorkLimits {
     var matchesLookedUp = 2000
     /// The positions of at most this many matches are looked up one by one.
     var placesLookedUp = 1000
+    /// Rows whose texts are remembered, for the case that they cannot be read again.
+    var rowsRemembered = 1000
     /// Text values that get a line of their own in a histogram.
     var histogramLines = 10_000
     /// Longest text for the clipboard, in bytes. Terminals drop longer ones silently.
@@ -47,6 +49,8 @@ nonisolated struct WorkLimits {
     var countInterval = Duration.seconds(1)
     /// Time between two attempts to use a store that another program has locked.
     var lockPause = Duration.milliseconds(200)
+    /// Time between two attempts to read records that could not be read.
+    var readPause = Duration.seconds(1)
     /// Time to wait for the store before the waiting screen is shown.
     var quickOpening = Duration.milliseconds(400)
     /// Time after which the waiting screen shows a possible reason.

@@ -216,6 +216,7 @@ final class ListScreen: Layer {
         records = list
         list.delegate = self
         list.isMarked = { [unowned self] in marks.contains($0) }
+        list.isConnectionLost = { [unowned session] in session.isConnectionLost }
         list.isContested = { [unowned self] in browser.contested.contains($0) }
         let old = view
         view = SectionedList(source: list, columns: list.display.columns.map(\.listColumn))
@@ -272,14 +273,17 @@ final class ListScreen: Layer {
         // Progress of background commands is redrawn.
         let progress = browser.work == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
-        return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick, recount]
+        let reading = session.isConnectionLost ? ContinuousClock.now + session.limits.readPause : nil
+        return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick, recount, reading]
             .compactMap { $0 }.min()
     }
 
     func wake() {
         if isSearching { continueSearch() }
         continueCounting()
-        if browser.work != nil || work != nil || pendingKeys.wake() { browser.needsDisplay = true }
+        let isWaiting = browser.work != nil || work != nil || session.isConnectionLost
+        session.retryReading()
+        if isWaiting || pendingKeys.wake() { browser.needsDisplay = true }
         if let end = records.fading.nextEnd, end <= .now {
             records.fading.removeEnded(now: .now)
             let path = cursorObject.flatMap { records.path(of: $0) }

@@ -11,7 +11,6 @@ extension ListScreen {
             view.draw(in: canvas)
             return
         }
-        drawTitle(in: canvas)
         let hasHints = canvas.height >= 12
         let statusLine = canvas.height - (hasHints ? 2 : 1)
         let lowerHeight = (showsCallbacks || statements != nil) && statusLine > 8 ? min(12, statusLine / 2) : 0
@@ -27,6 +26,8 @@ extension ListScreen {
         view.range = range.map { records.path(atIndex: $0.lowerBound)...records.path(atIndex: $0.upperBound) }
         let (listPart, detailPart) = divide(body)
         view.draw(in: listPart)
+        // After the rows, because the title says if they could not be read.
+        drawTitle(in: canvas)
         if !records.fading.isEmpty { records.fading.noteShown(now: .now) }
         if records.objectCount == 0, work == nil { drawEmptyNote(in: listPart) }
         if let detailPart { detailPane?.draw(inPane: detailPart, isFocused: isDetailFocused) }
@@ -60,7 +61,9 @@ extension ListScreen {
         canvas.fillLine(0, style: .text)
         var note = ""
         if session.isReadOnly { note = session.model.isInferred ? " model inferred, read-only " : " read-only " }
-        if session.hasUnreadRecords { note = tr(" records cannot be read ") }
+        if session.hasUnreadRecords {
+            note = session.isConnectionLost ? tr(" connection lost: rows wait for it ") : tr(" records cannot be read ")
+        }
         if let lost = browser.lostFileNote { note = lost }
         if browser.isPicking { note = " pick" + (note.isEmpty ? " " : note) }
         let used = canvas.write(

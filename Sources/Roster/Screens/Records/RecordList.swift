@@ -31,9 +31,13 @@ final class RecordList: ListSource {
     private var frozenTexts: [NSManagedObjectID: [String: String]] = [:]
     /// Records that the user edited in a frozen list, which are shown with their current values.
     private var editedWhileFrozen: Set<NSManagedObjectID> = []
+    /// Texts of rows as last shown, for records that cannot be read now: the connection to a server is lost.
+    private var lastTexts: [NSManagedObjectID: [String: String]] = [:]
     /// The aggregates of the focused column.
     private(set) var aggregates: ListAggregates?
     var isMarked: (NSManagedObject) -> Bool = { _ in false }
+    /// Returns true if records cannot be read now because the connection to the server is lost.
+    var isConnectionLost: () -> Bool = { false }
     /// Returns true if another program changed a record with unsaved edits.
     var isContested: (NSManagedObject) -> Bool = { _ in false }
 
@@ -232,13 +236,28 @@ final class RecordList: ListSource {
             }
             return texts[display.columns[column].key] ?? ""
         }
-        guard goneWhileFrozen != nil else { return display.columns[column].text(of: object) }
+        guard goneWhileFrozen != nil else { return currentText(ofColumn: column, of: object) }
         let (id, key) = (object.objectID, display.columns[column].key)
         if object.isInserted || UnsavedRecords.isChangedItself(object) { editedWhileFrozen.insert(id) }
         if let text = frozenTexts[id]?[key], !editedWhileFrozen.contains(id) { return text }
-        let text = display.columns[column].text(of: object)
+        let text = currentText(ofColumn: column, of: object)
         frozenTexts[id, default: [:]][key] = text
         return text
+    }
+
+    /// The text of a cell. If the record cannot be read, the text that was last shown.
+    private func currentText(ofColumn index: Int, of object: NSManagedObject) -> String {
+        let (column, id) = (display.columns[index], object.objectID)
+        // An attempt to read may take until a timeout: the screen makes one from time to time.
+        if !object.isFault || !isConnectionLost() {
+            let text = column.text(of: object)
+            guard object.isFault, column.property != nil else {
+                if lastTexts.count > limits.rowsRemembered { lastTexts = [:] }
+                lastTexts[id, default: [:]][column.key] = text
+                return text
+            }
+        }
+        return lastTexts[id]?[column.key] ?? (index == 0 ? RecordName.fallback(object) : "…")
     }
 
     /// True if a record of a frozen list was deleted; reading it would fail.

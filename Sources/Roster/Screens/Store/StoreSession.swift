@@ -26,6 +26,8 @@ final class StoreSession {
     private(set) var isChangingMany = false
     private var observers: [Observer] = []
     private var unreadRecords: [NSManagedObject] = []
+    /// True if the server did not answer when they were read.
+    private var isUnreachable = false
 
     var context: NSManagedObjectContext { container.viewContext }
     var model: NSManagedObjectModel { container.managedObjectModel }
@@ -149,13 +151,28 @@ final class StoreSession {
         return !unreadRecords.isEmpty
     }
 
-    /// Calls `tell` with the error whenever records cannot be read. They look empty until they can.
+    /// True if records could not be read because the connection to the server is lost.
+    var isConnectionLost: Bool { isUnreachable && hasUnreadRecords }
+
+    /// Reads one of the records that could not be read. If that succeeds, the connection is back.
+    func retryReading() {
+        guard isConnectionLost, let object = unreadRecords.first,
+            let property = object.entity.properties.first(where: { !$0.isTransient })
+        else { return }
+        _ = object.value(forKey: property.name)
+        if !object.isFault { unreadRecords = [] }
+    }
+
+    /// Calls `tell` with the error when records cannot be read, once until they can.
     func observeUnreadRecords(_ tell: @escaping (any Error) -> Void) {
         observers.append(
             Observer(.NSManagedObjectContextDidFailToFulfillFault, of: context) { [weak self] info in
                 guard let self, let error = info[NSUnderlyingErrorKey] as? any Error else { return }
+                let isKnown = hasUnreadRecords
+                let code = (error as NSError).code
+                isUnreachable = !url.isFileURL && code == CocoaError.Code.persistentStoreOperation.rawValue
                 unreadRecords += info[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []
-                tell(error)
+                if !isKnown { tell(error) }
             })
     }
 
