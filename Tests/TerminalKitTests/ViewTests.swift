@@ -347,4 +347,28 @@ import Testing
         paint(screen) { pane.draw(in: $0) }
         #expect(screen.lines[1] == "line 2")
     }
+
+    @Test func panesAreSearched() {
+        let lines = (1...90).map { $0 % 30 == 0 ? "Zürich \($0)" : "line \($0)" }
+        let pane = TextPane(title: "Help", lines: lines.map { TextPane.Line(runs: [(" ", .key), ($0, .text)]) })
+        let screen = ScriptedScreen(width: 60, height: 8)
+        func shown(after keys: String) -> [String] {
+            send(keys, to: pane)
+            paint(screen) { pane.draw(in: $0) }
+            return screen.lines
+        }
+        #expect(shown(after: "jj/")[7] == "/" && pane.acceptsText)
+        #expect(shown(after: "q")[7].hasSuffix("not found") && !pane.isFinished)
+        #expect(shown(after: "<Backspace>zur")[7].hasSuffix("match 1 of 3"))
+        let place = screen.lines.firstIndex { $0.contains("Zürich 30") } ?? 0
+        #expect((0..<3).allSatisfy { screen.frame[1 + $0, place].style.role == .match })
+        #expect(screen.frame[4, place].style.role == .text)
+        #expect(shown(after: "<Enter>n")[7].contains("match 2 of 3") && !pane.acceptsText)
+        #expect(shown(after: "nn")[7].contains("match 1 of 3"))
+        #expect(shown(after: "N")[7].contains("match 3 of 3") && screen.lines.contains { $0.contains("Zürich 90") })
+        // Escape forgets the text and goes back.
+        #expect(shown(after: "gj/zu<Esc>")[1] == " line 2" && !screen.lines[7].contains("match"))
+        #expect(!pane.isFinished)
+        #expect(shown(after: "nNq")[1] == " line 2" && pane.isFinished)
+    }
 }
