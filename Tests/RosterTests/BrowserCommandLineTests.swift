@@ -200,6 +200,37 @@ import Testing
         #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
     }
 
+    @Test func hintsInTheLastLineAreClicked() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        func click(_ hint: String) throws {
+            let line = try #require(driver.lines.last)
+            let range = try #require(line.range(of: hint), "\(driver.text)")
+            driver.click(x: line.distance(from: line.startIndex, to: range.lowerBound), y: 23)
+        }
+        try click("sort")
+        #expect(driver.text.contains("Add sort key"), "\(driver.text)")
+        try click("Esc cancel")
+        #expect(!driver.text.contains("Add sort key"))
+        // The keys that may follow are hints too.
+        driver.keys("z")
+        try click("R unfold all")
+        #expect(driver.lines.last?.contains("? help") == true, "\(driver.text)")
+        try click("? help")
+        #expect(driver.text.contains("Keys of the list"))
+        try click("/ find")
+        driver.type("each value of the")
+        driver.keys("<Enter>")
+        #expect(driver.lines.last?.contains("match 1 of") == true && driver.text.contains("gb"), "\(driver.text)")
+        try click("q close")
+        try click("q quit")
+        #expect(driver.browser.isFinished)
+        // A message covers the hints.
+        let other = BrowserDriver(teamsOf: fixture)
+        other.keys("<C-a>")
+        other.click(x: other.screen.size.width - 5, y: 23)
+        #expect(!other.browser.isFinished)
+    }
+
     @Test func columnsStayWhereTheyAreWhenTheListIsSortedByThem() throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         let title = try #require(driver.lines.first { $0.contains("Titles") })

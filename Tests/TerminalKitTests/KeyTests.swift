@@ -76,6 +76,16 @@ import Testing
         #expect(read("\u{1B}[200~a\u{1B}[<0;1;1Mb\u{1B}[201~") == [.event(.paste("ab"))])
     }
 
+    @Test func labelsReadBack() {
+        for notation in [
+            "gs", "za", "<C-s>", "<Esc>", "<Space>", "<S-Tab>", "<M-x>", "<F5>", "<C-Left>", "<PgDn>", "<lt>", "?",
+        ] {
+            let sequence = KeySequence(notation)
+            #expect(KeySequence(label: sequence.label) == sequence, "\(notation)")
+        }
+        for word in ["", "close", "type", "1–10"] { #expect(KeySequence(label: word) == nil) }
+    }
+
     @Test func repliesOfTheTerminalAreEvents() {
         #expect(read("\u{1B}[?2026;2$y") == [.reply("?2026;2$y")])
     }

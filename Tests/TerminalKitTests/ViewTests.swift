@@ -371,4 +371,32 @@ import Testing
         #expect(!pane.isFinished)
         #expect(shown(after: "nNq")[1] == " line 2" && pane.isFinished)
     }
+
+    /// Hints act as their keys when they are clicked, unless something is drawn over them.
+    @Test func hintsAreLinks() {
+        let screen = ScriptedScreen(width: 90, height: 4)
+        func links(_ draw: @escaping (Canvas) -> Void) -> [String] {
+            var links: [KeyLink] = []
+            paint(screen) { canvas in
+                draw(canvas)
+                links = canvas.links
+            }
+            return links.map { link in
+                let line = screen.frame.line(link.frame.minY).map(\.text)
+                return KeySequence(keys: link.keys).label + "=" + line[link.frame.minX..<link.frame.maxX].joined()
+            }
+        }
+        #expect(
+            links {
+                $0.writeHints("Space show  J K move  ^S save  type to narrow  0 as at first  东 x  Esc close", y: 3)
+            }
+                == ["Space=Space show", "J=J", "K=K", "^S=^S save", "0=0 as at first", "Esc=Esc close"])
+        #expect(links { $0.link(labels: "gs", x: 1, y: 0, length: 99) }.first?.hasPrefix("gs= ") == true)
+        #expect(links { $0.link(labels: "unknown", x: 1, y: 0, length: 9) } == [])
+        let hidden = links { canvas in
+            canvas.writeHints("q close  j down", y: 3)
+            canvas.part(x: 5, y: 2, width: 20, height: 2).clear()
+        }
+        #expect(hidden == ["q=q clo  "])
+    }
 }

@@ -75,6 +75,12 @@ final class Browser: TerminalProgram {
 
     func handle(_ event: Event) {
         needsDisplay = true
+        if case .mouse(let mouse) = event, mouse.action == .press,
+            let link = links.last(where: { $0.frame.contains(mouse.position) })
+        {
+            for key in link.keys { handle(.key(key)) }
+            return
+        }
         if let runningSave {
             _ = runningSave.handle(event)
             return
@@ -127,8 +133,12 @@ final class Browser: TerminalProgram {
     /// Redraws the whole screen. Set by the owner of the screen.
     var redraw: (() -> Void)?
 
+    /// The parts of the last frame that act as keys when they are clicked.
+    private var links: [KeyLink] = []
+
     func draw(in canvas: Canvas) {
         needsDisplay = false
+        defer { links = canvas.links }
         layers.draw(in: canvas)
         if let waitingNote, layers.top is DetailScreen || layers.top is ChangesPane, canvas.height > 1 {
             canvas.fillLine(canvas.height - 1, style: .text)

@@ -103,6 +103,23 @@ public struct KeySequence: Hashable, Sendable {
         self.keys = keys
     }
 
+    /// Parses a label as shown to the user: `gs`, `^S`, `Shift-Tab`.
+    ///
+    /// - Returns: `nil` for other words.
+    public init?(label: String) {
+        let prefixes = [("Shift-", "S-"), ("Alt-", "M-"), ("Ctrl-", "C-")]
+        let name = prefixes.reduce(label) { $0.replacing($1.0, with: $1.1) }
+        if let key = KeySequence.named(name[...]) {
+            keys = [key]
+        } else if label.count == 2, label.hasPrefix("^"), let letter = label.last {
+            keys = [Key(.character(Character(letter.lowercased())), .control)]
+        } else if (1...2).contains(label.count) {
+            keys = label.map { Key(.character($0)) }
+        } else {
+            return nil
+        }
+    }
+
     /// Parses the notation in a configuration file.
     ///
     /// - Returns: `nil` if it is empty, or contains an unknown name in angle brackets.

@@ -42,9 +42,11 @@ public struct Canvas {
         for y in 0..<height { fillLine(y, style: style) }
     }
 
-    /// Blanks a line, starting at `x`.
+    /// Blanks a line, starting at `x`. Links that begin there are removed.
     public func fillLine(_ y: Int, from x: Int = 0, style: Style) {
         guard (0..<height).contains(y) else { return }
+        let line = Rect(x: frame.minX + max(0, x), y: frame.minY + y, width: width - max(0, x), height: 1)
+        grid.links.removeAll { line.contains($0.frame.origin) }
         for column in max(0, x)..<max(max(0, x), width) {
             grid.put(Glyph(" ", width: 1), x: frame.minX + column, y: frame.minY + y, style: style)
         }
@@ -105,6 +107,44 @@ public struct Canvas {
         guard x >= 0, y >= 0, width > 0, height > 0, x + width <= self.width, y + height <= self.height else { return }
         let rect = Rect(x: frame.minX + x, y: frame.minY + y, width: width, height: height)
         grid.pictures.append(Picture(png: png, frame: rect))
+    }
+
+    // MARK: Links
+
+    /// The parts of the whole frame that act as keys.
+    public var links: [KeyLink] { grid.links }
+
+    /// Makes a part of a line act as keys when it is clicked.
+    public func link(_ keys: [Key], x: Int, y: Int, width: Int) {
+        let rect = Rect(x: frame.minX + x, y: frame.minY + y, width: width, height: 1).intersection(frame)
+        if !keys.isEmpty, rect.width > 0, rect.height > 0 { grid.links.append(KeyLink(frame: rect, keys: keys)) }
+    }
+
+    /// Links the labels of keys written at a position, separated by spaces, and the text after them to the first key.
+    ///
+    /// - Parameter length: the width of the labels with the text after them.
+    public func link(labels: String, x: Int, y: Int, length: Int) {
+        let sequences = labels.split(separator: " ").map { ($0, KeySequence(label: String($0))) }
+        guard sequences.allSatisfy({ $0.1 != nil }), let first = sequences.first?.1 else { return }
+        guard sequences.count > 1 else { return link(first.keys, x: x, y: y, width: length) }
+        var column = x
+        for (label, sequence) in sequences {
+            link(sequence?.keys ?? [], x: column, y: y, width: text.width(String(label)))
+            column += text.width(String(label)) + 1
+        }
+    }
+
+    /// Writes hints, separated by two spaces, each with the labels of keys before a text: `j k move  Esc close`.
+    public func writeHints(_ hints: String, x start: Int = 0, y: Int) {
+        write(hints, x: start, y: y, style: .muted)
+        var x = start
+        for hint in hints.split(separator: "  ") {
+            let labels = hint.split(separator: " ").prefix { word in
+                word.utf8.allSatisfy { $0 < 0x80 } && KeySequence(label: String(word))?.keys.count == 1
+            }
+            link(labels: labels.joined(separator: " "), x: x, y: y, length: text.width(String(hint)))
+            x += text.width(String(hint)) + 2
+        }
     }
 
     /// Shows the terminal's cursor at a position of this canvas.

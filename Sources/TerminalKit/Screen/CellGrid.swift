@@ -1,3 +1,11 @@
+/// A part of the screen that acts as keys when it is clicked, such as a hint.
+public struct KeyLink: Hashable, Sendable {
+    /// The cells of the part.
+    public let frame: Rect
+    /// The keys that a click presses.
+    public let keys: [Key]
+}
+
 /// One frame of the screen in memory: views draw into it, and a screen shows it.
 ///
 /// A wide glyph occupies its cell and the next one, which is marked as a continuation. Overwriting one half blanks the
@@ -22,6 +30,8 @@ public final class CellGrid {
     public private(set) var cells: [Cell]
     /// Pictures over the cells, for screens that can show them.
     public internal(set) var pictures: [Picture] = []
+    /// Parts of the frame that act as keys when they are clicked.
+    var links: [KeyLink] = []
     /// The position of the terminal's cursor; `nil` hides it.
     public var cursor: Point?
 

@@ -290,7 +290,7 @@ public final class Form: Layer {
         } else if !taken.isEmpty {
             canvas.write(taken[cursor].hint, x: 1, y: y - 1, style: .muted)
         }
-        canvas.write(keyHints(upTo: canvas.width - 1, canvas.text), x: 1, y: y, style: .muted)
+        canvas.writeHints(keyHints(upTo: canvas.width - 1, canvas.text), x: 1, y: y)
     }
 
     /// The key hints in one line. If it is too narrow, less important ones are omitted.

@@ -81,6 +81,6 @@ extension Layer {
         // The keys of the lower layers have no effect now.
         guard let footer = top?.footer, layers.count > 1, canvas.height > 1 else { return }
         canvas.fillLine(canvas.height - 1, style: .text)
-        canvas.write(tr(footer), x: 0, y: canvas.height - 1, style: .muted)
+        canvas.writeHints(tr(footer), y: canvas.height - 1)
     }
 }

@@ -159,7 +159,7 @@ public final class TextPane: Layer {
         let place =
             isWhole ? "" : tr("  %s–%s of %s", "\(top + 1)", "\(min(lines.count, top + height))", "\(lines.count)")
         let keys = tr("q close") + (isWhole ? "" : tr("  j k Space scroll")) + tr("  / find")
-        canvas.write(keys + (found.isEmpty ? "" : "  n N  " + found) + place, x: 0, y: y, style: .muted)
+        canvas.writeHints(keys + (found.isEmpty ? "" : "  n N  " + found) + place, y: y)
     }
 
     /// The number of the current match, or that there is none.

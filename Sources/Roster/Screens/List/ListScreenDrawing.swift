@@ -335,6 +335,7 @@ enum KeyHints {
         }
         var x = 0
         for (index, hint) in hints.enumerated() where shown.contains(index) {
+            canvas.link(labels: hint.key, x: x, y: y, length: widths[index])
             x += canvas.write(hint.key, x: x, y: y, style: .key)
             x += canvas.write(" \(hint.word)", x: x, y: y, style: .muted) + gap
         }
