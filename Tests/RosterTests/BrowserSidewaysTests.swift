@@ -125,6 +125,8 @@ import Testing
             #expect(
                 driver.lines[1].contains(titles[first]) && driver.lines[1].contains(titles[second]), "\(driver.text)")
         }
+        driver.keys("gF")
+        #expect(driver.text.contains("1 column stays at the left"), "\(driver.text)")
         driver.keys("5l3<S-Right>")
         #expect(driver.browser.list?.view.focusedColumn == 8)
     }

@@ -14,7 +14,7 @@ extension SectionedList {
         for (row, position) in visible.enumerated() {
             switch position {
             case .header(let section): drawHeader(section, in: body, y: row, isSelected: position == cursor)
-            case .row(let path): drawRow(path, texts: texts.mapValues { $0[row] }, in: body, y: row)
+            case .row(let path): drawRow(path, texts: texts, in: body, y: row)
             }
         }
         if hasStickyHeader(atTop: top) {
@@ -83,7 +83,8 @@ extension SectionedList {
         return canvas.write(String(repeating: canvas.symbols.bar, count: length) + " ", x: x, y: y, style: style)
     }
 
-    private func drawRow(_ path: ListPath, texts: [Int: String], in canvas: Canvas, y: Int) {
+    /// - Parameter texts: the texts of the visible lines, by column.
+    private func drawRow(_ path: ListPath, texts: [Int: [String]], in canvas: Canvas, y: Int) {
         let isSelected = cursor == .row(path)
         let mark = source.mark(at: path)
         let style = Style(mark?.role ?? .text, selected: isSelected)
@@ -99,7 +100,7 @@ extension SectionedList {
         }
         for (index, place) in strip.layout.places.enumerated() {
             let cell = canvas.text.padded(
-                texts[place.column] ?? "", to: place.width, alignment: columns[place.column].alignment)
+                texts[place.column]?[y] ?? "", to: place.width, alignment: columns[place.column].alignment)
             let isFocused = place.column == focusedColumn
             let isNaming = index < strip.layout.naming
             canvas.write(cell, x: place.x, y: y, style: isFocused ? focused : isNaming ? style : rest)

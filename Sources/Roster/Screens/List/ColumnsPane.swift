@@ -202,7 +202,8 @@ extension ListScreen {
     /// Moves a column to the frozen ones, to show it beside any other.
     func pinColumn(_ key: String) {
         let count = max(0, min(records.settings.columns.frozen, view.columns.count))
-        guard let place = view.columns.firstIndex(where: { $0.id == key }), place >= count else { return }
+        guard let place = view.columns.firstIndex(where: { $0.id == key }) else { return }
+        guard place >= count else { return freezeColumns(count) }
         moveColumn(key, by: count - place)
         freezeColumns(count + 1)
     }
