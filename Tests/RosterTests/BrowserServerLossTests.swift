@@ -73,6 +73,7 @@
             try fill(url, 1, with: (0..<2000).map { "item \($0)" })
             let driver = BrowserDriver(BrowserOptions(storeURL: url, entityName: "Item", sortKeys: "name"), width: 100)
             #expect(driver.text.contains("item 0"))
+            driver.keys("p")
             try cluster.stop()
             // Rows that were shown before keep their texts, though their records have to be read again.
             driver.browser.session?.context.refreshAllObjects()
@@ -80,7 +81,7 @@
             driver.keys("<C-l>")
             #expect(driver.text.contains("connection lost: rows wait for it"), "\(driver.text)")
             #expect(shown.allSatisfy { $0.contains("item ") } && driver.lines[2..<18] == shown, "\(driver.text)")
-            driver.keys("G")
+            driver.keys("pG")
             driver.draw()
             #expect(driver.text.contains("Item p") && !driver.text.contains("–"), "\(driver.text)")
             #expect(driver.text.contains("connection lost: rows wait for it"), "\(driver.text)")

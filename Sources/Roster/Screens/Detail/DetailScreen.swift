@@ -86,6 +86,8 @@ final class DetailScreen: MovingScreen {
     // MARK: Contents
 
     private func reload(text: TextWidth = TextWidth()) {
+        // What was shown stays while the record cannot be read.
+        if drawn?.object == ObjectIdentifier(object), object.isFault, session.isConnectionLost { return }
         drawn = (ObjectIdentifier(object), session.revision, valueWidth)
         rows = RecordRows(isAlive ? recordLines.lines(of: object) : [], width: valueWidth, text: text)
         // Limits the cursor to the number of rows.
