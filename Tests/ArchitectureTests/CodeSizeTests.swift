@@ -20,7 +20,7 @@ import Testing
         "SQLiteAccess": 1_400,
         "ServerStores": 4_900,
         "StoreConformance": 2_050,
-        "TerminalKit": 3_610,
+        "TerminalKit": 3_850,
         "Translation": 100,
         "momc": 50,
     ]
