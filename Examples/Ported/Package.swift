@@ -8,10 +8,13 @@ let models: [Target.PluginUsage] = [.plugin(name: "GenerateModelClasses", packag
 let package = Package(
     name: "Ported",
     products: [.executable(name: "SyncAgent", targets: ["SyncAgent"])],
-    dependencies: [.package(name: "roster", path: "../..")],
+    dependencies: [
+        .package(name: "roster", path: "../.."), .package(name: "roster-shims", path: "../../Shims"),
+    ],
     targets: [
         .target(name: "NoteStorage", dependencies: [coreData], plugins: models),
-        .target(name: "SyncService", dependencies: [coreData], plugins: models),
+        .target(
+            name: "SyncService", dependencies: [coreData, .product(name: "os", package: "roster-shims")], plugins: models),
         .executableTarget(name: "SyncAgent", dependencies: ["SyncService"]),
         .target(name: "OrderBook", dependencies: [coreData], plugins: models),
 

@@ -39,13 +39,19 @@ struct PackageCommand {
             "\($0): left out because it is a separate package. Add it as a dependency"
         }
         for line in layout.remarks + nested + notes { remark(VisibleText.oneLine(line)) }
+        let shims = PackageManifest.isAddress(roster) ? layout.shims : []
+        if !shims.isEmpty {
+            remark(
+                "the package Shims in the repository of roster has these modules: \(shims.joined(separator: ", ")). "
+                    + "Add its folder in a clone as a dependency, or pass the clone with --roster")
+        }
         let missing = layout.missingModules
         if !missing.isEmpty {
             remark(
                 "no target or package in \(VisibleText.oneLine(manifest)) has these modules: \(missing.joined(separator: ", ")). "
                     + "Add their packages or remove their imports")
         }
-        return missing.count
+        return missing.count + shims.count
     }
 
     /// The layout of the program's source after porting.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SourcePort
 
 /// The program. Exit statuses: 0 done, 1 failed, 2 invalid arguments, 3 something is left to do.
 enum Program {
@@ -89,7 +90,7 @@ struct Job {
 
     /// Path or address of the package with `CoreData`. Default: the package that this program was built from.
     private static func package(_ named: String?) throws -> String {
-        if let named, named.contains("://") { return named }
+        if let named, PackageManifest.isAddress(named) { return named }
         let folder = URL(fileURLWithPath: named ?? #filePath + "/../../../..").standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: folder + "/Package.swift") else {
             throw CommandError.misuse(

@@ -19,11 +19,11 @@ import Testing
 
     /// - Returns: The text printed, the remarks, and the number of modules that are missing.
     private func package(
-        _ path: String = "App"
+        _ path: String = "App", roster: String = Self.roster
     ) throws -> (text: String, remarks: [String], missing: Int) {
         let collected = Collected()
         var remarks: [String] = []
-        let command = PackageCommand(path: folder.path(path), roster: Self.roster)
+        let command = PackageCommand(path: folder.path(path), roster: roster)
         let missing = try command.run(in: collected.surroundings()) { remarks.append($0) }
         return (collected.text, remarks, missing)
     }
@@ -142,6 +142,15 @@ import Testing
                 "dependencies: [.product(name: \"Net\", package: \"net\"), .product(name: \"Lib\", package: \"Lib\")],")
         )
         #expect(printed.missing == 1 && printed.remarks.count == 1 && printed.remarks[0].contains(": Gone. "))
+    }
+
+    /// The folder `Shims` of a repository has no address.
+    @Test func shimsNeedAPath() throws {
+        try write("App/Kit/Log.swift", "import os\n")
+        let printed = try package(roster: "https://example.org/roster.git")
+        #expect(
+            printed.missing == 1 && printed.remarks.count == 1 && printed.remarks[0].contains(": os. Add its folder"))
+        #expect(try !folder.contents("App/Package.swift").contains("shims"))
     }
 
     @Test(arguments: ["", "{", "{ objects = (a); }", "{ objects = { A = b; B = { isa = (c); }; }; }", "\u{0}\u{1}"])

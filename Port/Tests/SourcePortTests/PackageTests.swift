@@ -192,6 +192,34 @@ import Testing
         #expect(package.missing == ["Unknown"])
     }
 
+    @Test func modulesOfShimsAreDependencies() {
+        let files = [
+            "App/A.swift": "import Combine\nimport CoreData\nimport os\n", "Kit/A.swift": "import OSLog\n",
+            "Own/A.swift": "#if canImport(SwiftUI)\nimport SwiftUI\n#endif\n",
+        ]
+        let package = made(files)
+        #expect(
+            package.text.contains(
+                """
+                    dependencies: [
+                        .package(name: "roster", path: "/roster"),
+                        .package(name: "roster-shims", path: "/roster/Shims"),
+                    ],
+
+                """))
+        let products = ["Combine", "os"].map { ".product(name: \"\($0)\", package: \"roster-shims\")" }
+        #expect(
+            package.target("App").contains {
+                $0
+                    == "dependencies: [.product(name: \"CoreData\", package: \"roster\"), \(products.joined(separator: ", "))],"
+            })
+        #expect(package.target("Kit").contains { $0.contains("\"OSLog\", package: \"roster-shims\"") })
+        #expect(package.missing.isEmpty && !package.target("Own").contains { $0.contains("shims") })
+        // A program's own module is preferred.
+        let own = made(files.merging(["os/A.swift": "", "Combine/A.swift": "", "OSLog/A.swift": ""]) { $1 })
+        #expect(!own.text.contains("shims") && own.target("Kit").contains { $0 == "dependencies: [\"OSLog\"]," })
+    }
+
     @Test(arguments: [
         (XcodePackage.Version.nextMinor(from: "1.2.3"), ".upToNextMinor(from: \"1.2.3\")"),
         (.range(from: "1.0.0", to: "2.1.0"), "\"1.0.0\"..<\"2.1.0\""), (.exact("1.0.0-b.1"), "exact: \"1.0.0-b.1\""),

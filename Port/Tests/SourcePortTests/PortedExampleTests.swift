@@ -56,7 +56,7 @@ import Testing
         #expect(notes.count == 3)
         #expect(notes.contains { $0.hasPrefix("Sources/NoteStorage/Note+CoreDataClass.swift: excerpt: value(") })
         #expect(notes.contains { $0.hasPrefix("Sources/NoteStorage/Note+Color.swift: var color: needs UIKit") })
-        #expect(notes.contains { $0.hasPrefix("Sources/SyncService/FeedImporter.swift: let logger: needs os") })
+        #expect(notes.contains { $0.hasPrefix("Sources/SyncService/FeedImporter.swift: os: the package Shims") })
     }
 
     /// They contain typical spellings of Apple's systems, and the ported files do not.

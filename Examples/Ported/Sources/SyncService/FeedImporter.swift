@@ -6,11 +6,9 @@
 
 import CoreData
 import Foundation
-#if canImport(os)
 import os
 
 private let logger = Logger(subsystem: "org.example.sync", category: "import")
-#endif
 
 /// An article as sent by the server.
 public struct FeedItem: Codable {
@@ -67,9 +65,7 @@ public final class FeedImporter {
                 count += 1
             }
             if context.hasChanges { try context.save() }
-            #if canImport(os)
             logger.info("\(count) of \(items.count) articles changed")
-            #endif
             return count
         }
     }

@@ -45,11 +45,6 @@ struct AbsentModule: Sendable {
         "NSWindowController", "NSWindowDelegate", "NSWorkspace", "NSArrayControllerDelegate",
     ]
 
-    private static let combineAdvice =
-        "Combine is not available. Use notifications(named:), the streams of a results controller, or @Observable"
-    private static let logAdvice =
-        "the system log is not available. Write to standard error, or put the logger and its calls inside #if canImport(os)"
-
     private static let all: [AbsentModule] = [
         AbsentModule(name: "UIKit", prefixes: ["UI"], names: ["NSLayoutConstraint", "NSTextAttachment"]),
         AbsentModule(name: "AppKit", names: appKitNames),
@@ -68,20 +63,8 @@ struct AbsentModule: Sendable {
                 "NSHostingView",
                 "Font", "Transaction",
             ]),
-        AbsentModule(
-            name: "Combine",
-            names: [
-                "ObservableObject", "Published", "AnyCancellable", "AnyPublisher", "PassthroughSubject",
-                "CurrentValueSubject", "Publisher", "Publishers", "Subscribers", "Just", "Future", "Cancellable",
-                "ObservableObjectPublisher",
-            ], advice: combineAdvice),
         AbsentModule(name: "CloudKit", prefixes: ["CK"]),
         AbsentModule(name: "CoreSpotlight", prefixes: ["CS"], names: ["NSCoreDataCoreSpotlightDelegate"]),
-        AbsentModule(
-            name: "os", prefixes: ["OS"], names: ["Logger", "os_log", "os_signpost", "OSLog"], advice: logAdvice,
-            bringsFoundation: false),
-        AbsentModule(
-            name: "OSLog", prefixes: ["OS"], names: ["Logger", "os_log", "os_signpost", "OSLog"], advice: logAdvice),
         AbsentModule(
             name: "WidgetKit",
             names: [

@@ -16,11 +16,7 @@ enum FrameworkRule {
                 continue
             }
             if let advice = names.advice(at: index) {
-                if regions.contains(where: { $0.tokens.contains(index) }) { continue }
-                if let places = LogPlace.regions(around: index, of: module, in: work) {
-                    regions += places.map { Region(module: module, tokens: $0) }
-                    for place in places { tell(place, module, &work) }
-                } else {
+                if !regions.contains(where: { $0.tokens.contains(index) }) {
                     work.note(at: index, about: source.text(index), ": \(advice)")
                 }
                 continue

@@ -11,9 +11,12 @@ public struct PackageLayout {
         Set(packages.compactMap { if case .folder(let path) = $0.place { path } else { nil } })
     }
     /// Modules that the source imports and that are not in a target, a package, the toolchain or roster, sorted.
-    public var missingModules: [String] {
+    public var missingModules: [String] { absent.subtracting(ShimModule.names).sorted() }
+    /// Modules that the source imports and that only the package `Shims` has, sorted.
+    public var shims: [String] { absent.intersection(ShimModule.names).sorted() }
+    private var absent: Set<String> {
         let known = Self.present.union(targets.map(\.module)).union(packages.flatMap(\.products))
-        return Set(targets.flatMap(\.evidence.imports)).subtracting(known).sorted()
+        return Set(targets.flatMap(\.evidence.imports)).subtracting(known)
     }
     /// True if the program has no Swift files, and so no targets.
     public var isEmpty: Bool { targets.isEmpty }

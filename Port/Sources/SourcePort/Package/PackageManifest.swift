@@ -35,12 +35,22 @@ public struct PackageManifest {
         XcodePackage(place: .address(roster, .branch("main")), products: [])
     }
 
-    private var isAddress: Bool { roster.contains("://") }
+    private var isAddress: Bool { Self.isAddress(roster) }
+
+    /// True for the address of a repository, false for a path.
+    public static func isAddress(_ roster: String) -> Bool { roster.contains("://") }
 
     private var dependencies: String {
         let own = isAddress ? source.dependency : ".package(name: \"roster\", path: \(quoted(roster)))"
-        let all = [own] + layout.packages.map(\.dependency)
+        let all = [own] + (hasShims ? [shims] : []) + layout.packages.map(\.dependency)
         return all.count == 1 ? own : "\n" + all.map { "        \($0),\n" }.joined() + "    "
+    }
+
+    /// True if targets depend on the package `Shims`. A folder of a repository has no address of its own.
+    private var hasShims: Bool { !isAddress && !layout.shims.isEmpty }
+
+    private var shims: String {
+        ".package(name: \(quoted(ShimModule.package)), path: \(quoted("\(roster)/\(ShimModule.folder)")))"
     }
 
     /// Identity of the package with `CoreData`, as a string literal.
@@ -53,6 +63,10 @@ public struct PackageManifest {
             .map(quoted)
         if target.hasModel || evidence.imports.contains("CoreData") {
             dependencies.append(".product(name: \"CoreData\", package: \(package))")
+        }
+        if hasShims {
+            dependencies += layout.shims.filter { evidence.imports.contains($0) }
+                .map { ".product(name: \(quoted($0)), package: \(quoted(ShimModule.package)))" }
         }
         for package in layout.packages {
             dependencies += package.products.intersection(evidence.imports).sorted()

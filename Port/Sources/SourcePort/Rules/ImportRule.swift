@@ -17,6 +17,10 @@ enum ImportRule {
         let imports = work.items.items(in: nil).filter { $0.kind == .importing }
         let live = imports.filter { work.isLive($0.keyword) }
         widen(live, &work)
+        for item in live {
+            let name = ImportedModule(item, source).name
+            if ShimModule.names.contains(name) { work.needsShim(name, at: item.keyword) }
+        }
         var names: Set<String> = []
         for index in work.live where work.isName(index) { names.insert(source.text(index)) }
         let modules = Set(live.map { ImportedModule($0, source).name })
@@ -24,12 +28,16 @@ enum ImportRule {
         let lacksCoreData = work.needsCoreData && !modules.contains("CoreData")
         var additions: [String] = []
         if lacksCoreData { additions.append("import CoreData") }
-        let lost = imports.contains { item in
-            !work.isLive(item.keyword) && !source.isExcluded[item.keyword]
-                && ImportedModule(item, source).absent?.bringsFoundation == true
+        let asides = imports.filter { !work.isLive($0.keyword) && !source.isExcluded[$0.keyword] }
+            .map { ImportedModule($0, source) }
+        let needsCombine = names.contains { ShimModule.namesInSwiftUI.contains($0) && !work.facts.declares($0) }
+        if needsCombine, !modules.contains("Combine"), asides.contains(where: { $0.name == "SwiftUI" }) {
+            additions.append("import Combine")
+            work.needsShim("Combine", at: 0)
         }
+        let lost = asides.contains { $0.absent?.bringsFoundation == true }
         let hasCode = work.live.contains { index in !live.contains { $0.tokens.contains(index) } }
-        if lost, hasCode, !lacksCoreData, modules.isDisjoint(with: ["Foundation", "CoreData", "XCTest"]) {
+        if lost, hasCode, !lacksCoreData, modules.isDisjoint(with: ["Foundation", "CoreData", "Combine", "XCTest"]) {
             additions.append("import Foundation")
         }
         let everyModule = Set(imports.map { ImportedModule($0, source).name })
@@ -40,18 +48,23 @@ enum ImportRule {
         add(additions, imports, live, &work)
     }
 
-    /// `import class CoreData.NSManagedObject` → `import CoreData`: macros need it, and there are no submodules here.
+    /// `import class CoreData.NSManagedObject` → `import CoreData`: macros need it, and there are no submodules here. The
+    /// same for `import os.log`.
     private static func widen(_ imports: [SourceItem], _ work: inout PortingWork) {
         var last: SourceItem?
-        for item in imports where ImportedModule(item, work.source).name == "CoreData" {
+        for item in imports {
+            let module = ImportedModule(item, work.source)
+            guard module.name == "CoreData" || ShimModule.names.contains(module.name) else { continue }
             defer { last = item }
-            guard ImportedModule(item, work.source).isPart else { continue }
-            let message = "import of a part of CoreData: write import CoreData"
-            if item.prefix.isEmpty, last?.tokens.upperBound == item.tokens.lowerBound {
+            guard module.isPart else { continue }
+            let whole = "import \(module.name)"
+            let message = "import of a part of \(module.name): write \(whole)"
+            let isRepeated = last.map { ImportedModule($0, work.source).name == module.name } ?? false
+            if item.prefix.isEmpty, isRepeated, last?.tokens.upperBound == item.tokens.lowerBound {
                 work.remove(item.keyword, through: item.tokens.upperBound - 1, otherwise: message)
             } else {
                 work.replace(
-                    item.keyword, through: item.tokens.upperBound - 1, by: "import CoreData", otherwise: message)
+                    item.keyword, through: item.tokens.upperBound - 1, by: whole, otherwise: message)
             }
         }
     }

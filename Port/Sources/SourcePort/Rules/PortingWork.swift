@@ -117,6 +117,14 @@ struct PortingWork {
         }
     }
 
+    /// Adds a note about a module that roster's package `Shims` has.
+    mutating func needsShim(_ module: String, at token: Int) {
+        note(
+            at: token, about: module,
+            ": the package Shims of roster has this module. roster port --package adds it as a dependency",
+            isLeft: false)
+    }
+
     /// Adds a note, once for each line and message.
     ///
     /// - Parameters:

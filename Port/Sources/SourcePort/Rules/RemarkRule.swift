@@ -5,8 +5,7 @@ enum RemarkRule {
         "containerURL": "containers of app groups are not available. Give both programs the same path",
         "observe":
             "key-value observation is not available. Use Swift's Observation or a notification of the context",
-        "publisher":
-            "publishers are not available. Use notifications(named:) or the streams of a results controller",
+        "publisher": "import Combine, or use notifications(named:) or the streams of a results controller",
     ]
     private static let noObservation =
         "key-value observation is not available. Remove this, and use Swift's Observation or a notification of the context"
@@ -28,17 +27,21 @@ enum RemarkRule {
                 // Foundation has the types, but not these initialisers.
                 work.needsCoreData = true
             case "containerURL" where source.isToken(index + 2, "forSecurityApplicationGroupIdentifier"),
-                "publisher" where source.isToken(index + 2, "for"):
+                "observe" where source.isToken(index - 1, ".") && source.isToken(index + 2, "\\"):
                 remark(calls[word], word, index, &work)
-            case "observe" where source.isToken(index - 1, ".") && source.isToken(index + 2, "\\"):
-                remark(calls[word], word, index, &work)
+            case "publisher" where source.areTokens(from: index + 1, ["(", "for", ":"]):
+                if source.isToken(index + 4, "\\") {
+                    remark(calls["observe"], word, index, &work)
+                } else if !work.imports(["Combine"]) {
+                    remark(calls[word], word, index, &work)
+                }
             case "addObserver" where isKeyValueObservation(index, source): remark(calls["observe"], word, index, &work)
             case "observeValue" where source.isToken(index - 1, "func"),
                 "keyPathsForValuesAffectingValue" where source.isToken(index - 1, "func"),
                 "automaticallyNotifiesObservers" where source.isToken(index - 1, "func"):
                 remark(overrides[word], word, index, &work)
-            case "objectWillChange":
-                remark("objects do not publish changes. Use Swift's Observation", word, index, &work)
+            case "objectWillChange" where !work.imports(["Combine", "SwiftUI"]):
+                remark("managed objects do not publish changes. Use Swift's Observation", word, index, &work)
             default: break
             }
         }
