@@ -84,10 +84,19 @@ enum BundleRule {
         }
     }
 
+    /// True for a variable of the file that is set to `Bundle.module` or `Bundle(for:)`.
+    private static func isOwnBundle(_ index: Int, _ source: SwiftSource) -> Bool {
+        source.isWord(index) && !source.isToken(index - 1, ".")
+            && source.tokens.indices.contains { place in
+                source.isToken(place, source.text(index)) && source.areTokens(from: place + 1, ["=", "Bundle"])
+                    && ["(for", ".module"].contains(source.text(place + 3) + source.text(place + 4))
+            }
+    }
+
     /// True for a lookup such as `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, except in
     /// `Bundle.module` and `Bundle(for:)`.
     private static func isModelLookup(_ index: Int, _ source: SwiftSource) -> Bool {
-        guard source.isToken(index - 1, "."), !source.isToken(index - 2, "module"),
+        guard source.isToken(index - 1, "."), !source.isToken(index - 2, "module"), !isOwnBundle(index - 2, source),
             source.partner(index - 2).map({ source.isToken($0 + 1, "for") }) != true,
             source.areTokens(from: index + 1, ["(", "forResource"]), let end = source.partner(index + 1)
         else { return false }
