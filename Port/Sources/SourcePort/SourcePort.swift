@@ -11,6 +11,7 @@ public enum SourcePort {
         (.attribute, { ManagedAttributeRule.apply(to: &$0) }),
         (.objectiveC, { ObjectiveCRule.apply(to: &$0) }),
         (.initializer, { InitializerRule.apply(to: &$0) }),
+        (.attribute, { SendableRule.apply(to: &$0) }),
         (.keyPath, { KeyPathRule.apply(to: &$0) }),
         (.selector, { SelectorRule.apply(to: &$0) }),
         (.request, { RequestCastRule.apply(to: &$0) }),
