@@ -38,7 +38,8 @@ protocol ContextSource: RowsByID, AnyObject {
     /// Returns permanent IDs for new objects in `store`, in the same order.
     func obtainPermanentIDs(for runs: [EntityRun], in store: any RowStore) throws -> [NSManagedObjectID]
 
-    /// The same for a store whose IDs depend on the objects; `nil` for any other.
+    /// Returns permanent IDs for new objects of a store whose IDs depend on the objects, in the same order; `nil` for
+    /// any other store.
     func obtainPermanentIDs(of objects: [NSManagedObject], in store: any RowStore) throws -> [NSManagedObjectID]?
 
     /// Writes the changes of each store: all or none.

@@ -23,7 +23,8 @@ final class RegistrationLog {
         let came: [RowKey]
         let left: [RowKey]
 
-        /// Registered rows come first; a row that was registered and unregistered is in both calls.
+        /// Notifies the store: first of registered rows, then of unregistered ones. A row that was registered and
+        /// unregistered is in both calls.
         func tell() {
             coordinator.withLock {
                 let operations = store.operations

@@ -38,7 +38,8 @@ enum ModelMerging {
         return choose(wanted, among: candidates).chosen.map { models[$0] }
     }
 
-    /// Hashing is slow, so entities with other names are not hashed.
+    /// True if `wanted` has the entity's name with the entity's version hash. Looks up the name first, because hashing
+    /// is slow.
     private static func isWanted(_ entity: NSEntityDescription, _ wanted: [String: Data]) -> Bool {
         guard let hash = entity.name.flatMap({ wanted[$0] }) else { return false }
         return VersionHash.fits(hash, entity)

@@ -255,7 +255,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     /// True if a coordinator uses the model.
     final private(set) var isFrozen = false
 
-    /// Several coordinators may be created from a model at once.
+    /// Held while the model is frozen, because several coordinators may be created from it at once.
     private static let freezing = NSLock()
 
     /// Makes the model immutable and computes all cached values. Every coordinator calls it first; repeated calls are

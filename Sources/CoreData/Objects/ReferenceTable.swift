@@ -155,7 +155,7 @@ final class ReferenceTable: Sendable {
         string(of: number, root: root)?.addingPercentEncoding(withAllowedCharacters: Self.unescaped)
     }
 
-    /// The same without escapes.
+    /// The text of a reference without percent escapes; `nil` if it is the number itself.
     func string(of number: Int64, root: String) -> String? {
         guard number >= Self.firstAssigned else { return nil }
         return spaces.withLock { $0[root]?.entries[number]?.text.string }

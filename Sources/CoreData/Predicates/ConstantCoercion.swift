@@ -65,7 +65,8 @@ extension PredicateResolver {
         }
     }
 
-    /// A to-many side is valid on the left of CONTAINS, on the right of IN, and with another collection.
+    /// Throws if a to-many key path is compared in a way that is not defined. It is valid on the left of CONTAINS, on
+    /// the right of IN, and in a comparison with nil or another collection.
     private func refuseToMany(
         _ tree: ComparisonTree, left: (target: Target, isMany: Bool)?, right: (target: Target, isMany: Bool)?
     ) throws {

@@ -159,13 +159,13 @@ final class LazyEvaluator: @unchecked Sendable {
         return untyped(tree).evaluate(any: object, variables: variables ?? [:])
     }
 
-    /// The predicate compiled for that layout. Call under the lock.
+    /// The predicate already compiled for `layout`; `nil` if there is none yet. Call under the lock.
     private func known(for layout: EntityLayout) -> ForLayout? {
         if let kept, kept.layout === layout { return kept }
         return others[ObjectIdentifier(layout)]
     }
 
-    /// The predicate that reads the values of such objects by slot.
+    /// The predicate compiled for the layout of `object`, which reads its values by slot.
     // SAFETY: `kept` holds the target of `first`.
     private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
         let layout = object.layout

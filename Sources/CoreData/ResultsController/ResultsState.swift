@@ -27,7 +27,7 @@ final class ResultsState {
     var window: ResultsWindow?
     /// Updates the aggregates of `tracked`.
     var aggregates: AggregateTable?
-    /// The rows that were touched since `published` equalled `tracked`.
+    /// The rows that changed since `published` and `tracked` were last equal.
     var heldBack: Set<RowToken> = []
     private var lookedAt: ObjectWindow
     private var allObjects: [AnyObject]?

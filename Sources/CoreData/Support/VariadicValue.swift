@@ -31,7 +31,7 @@ final class VariadicValue: NSString {
 
     required convenience init(extendedGraphemeClusterLiteral literal: StaticString) { self.init("\(literal)" as Any) }
 
-    /// Never archived.
+    /// Returns nil: the value is never archived.
     required init?(coder: NSCoder) { nil }
 
     override var length: Int { text.length }

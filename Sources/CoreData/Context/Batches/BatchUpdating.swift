@@ -52,7 +52,7 @@ struct NewValues {
         case expression(CompiledExpression, ExpressionTree, of: NSAttributeDescription)
     }
 
-    /// The same, for a store that sets them in all rows at once.
+    /// The new values, for a store that sets them in all rows with one statement.
     var ofAll: [BatchSetValue] {
         entries.compactMap { name, value in
             entity.propertiesByName[name].map { property in

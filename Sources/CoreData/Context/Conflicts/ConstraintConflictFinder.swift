@@ -31,7 +31,7 @@ struct ConstraintConflictFinder {
 
     private typealias Candidate = (object: NSManagedObject, row: RowSnapshot)
 
-    /// Changed objects first, then new ones.
+    /// The objects that the save writes, with their rows: changed ones first, then new ones.
     private func candidates(of plan: StorePlan) -> [Candidate] {
         let written = zip(plan.written.objects, plan.written.rows).map { Candidate($0, $1.row) }
             .filter { !$0.object.isDeleted }

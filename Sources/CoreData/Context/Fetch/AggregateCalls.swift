@@ -36,13 +36,13 @@ struct AggregateCalls {
         return found
     }
 
-    /// Replaces the calls in `tree` by variables and compiles the rest.
+    /// Replaces the aggregate calls in the expression `tree` by variables and compiles the rest.
     mutating func compile(_ tree: ExpressionTree) throws -> CompiledExpression {
         var compiler = PredicateCompiler(entity: entity)
         return try compiler.expression(try tree.rewritten { try takeOut($0) })
     }
 
-    /// The same, for a predicate.
+    /// Replaces the aggregate calls in the predicate `tree` by variables and compiles the rest.
     mutating func compile(_ tree: PredicateTree) throws -> PredicateTest {
         var compiler = PredicateCompiler(entity: entity)
         return try compiler.predicate(try tree.rewritten { try takeOut($0) })

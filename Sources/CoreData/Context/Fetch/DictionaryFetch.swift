@@ -49,7 +49,8 @@ struct DictionaryFetch {
     /// The dictionaries, in order, without entries for values that are not set. One query per store and relationship.
     func run() throws -> [NSDictionary] { try pipeline.reading { try rowsOrGroups() } }
 
-    /// The same, read on any thread from `stores`, which show the rows of the plan's stores and need no lock.
+    /// The dictionaries, in order, read from `stores` on any thread. `stores` show the rows of the plan's stores and
+    /// need no lock.
     ///
     /// - Parameter check: called from time to time; throws to end the fetch.
     func run(in stores: [any RowStore], check: @escaping () throws -> Void) throws -> [NSDictionary] {

@@ -78,7 +78,7 @@ struct DictionaryGroups {
         tree.rewritten { replaceName(of: columns, in: $0) }
     }
 
-    /// An expression's name is used as a key or as a variable: `total > 1`, or `%@ > 1` with
+    /// Returns the expression of the column that `part` names as a key or as a variable: `total > 1`, or `%@ > 1` with
     /// `NSExpression(forVariable:)`.
     private static func replaceName(of columns: [DictionaryColumn], in part: ExpressionTree) -> ExpressionTree? {
         func tree(named name: String) -> ExpressionTree? { columns.first { $0.isNamed && $0.name == name }?.tree }

@@ -52,7 +52,7 @@ final class FetchPipeline {
         }
     }
 
-    /// The same as ``results(_:)``, as untyped elements.
+    /// The results of any type, as untyped elements.
     func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] { try results(request).untyped }
 
     /// Returns the objects that match `request`, whatever its result type.

@@ -32,7 +32,7 @@ struct PendingOverlay {
     /// The maximum number of rows that the changes remove from the store's results.
     var removable: Int { touched.count }
 
-    /// A new object without a store matches all stores.
+    /// True if the object belongs to one of `stores`, or is new and has no store yet.
     private static func isIn(_ stores: [any RowStore], _ object: NSManagedObject) -> Bool {
         guard let store = object.objectID.persistentStore else { return true }
         return stores.contains { $0 === store }

@@ -41,7 +41,7 @@ final class ParentSource: ContextSource {
 
     func mayHold(_ id: NSManagedObjectID) -> Bool { id.isTemporaryID || id.persistentStore != nil }
 
-    /// The parent's values are always newer: they change without a new version.
+    /// Always true: the parent's values change without a new row version, so they count as newer.
     func supersedes(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool { true }
 
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { context.localID(id) }

@@ -71,7 +71,7 @@ final class ObjectRegistry {
         return keys.map { rows[$0] }
     }
 
-    /// The same, for one row.
+    /// The object of a row of one of the context's own stores, found without an ID; `nil` if it is not registered.
     func registered(_ key: RowKey, in store: any RowStore) -> NSManagedObject? { rows(of: store)?[key] }
 
     /// The objects of rows, if the context has all of them. They may be released at the next look-up of other objects.

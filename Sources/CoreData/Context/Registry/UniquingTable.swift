@@ -169,8 +169,8 @@ final class UniquingTable {
     @inline(__always)
     subscript(key: RowKey) -> NSManagedObject? { page(Self.pageKey(key))?.objects[Self.place(key)] }
 
-    /// The same, without counting a reference, for callers that look up many objects that are not released until the
-    /// end.
+    /// The object with a key, without counting a reference. For callers that look up many objects that are not released
+    /// until the end.
     // SAFETY: the table holds the object until it releases unused ones. An optional reference and an optional
     // `Unretained` are the same word.
     @inline(__always)

@@ -79,7 +79,8 @@ final class SavePipeline {
 
     // MARK: Before writing
 
-    /// Detects a lock of another process before very many objects are validated, if only one store can be written.
+    /// Throws if another process has locked the store, so that a large save fails before its objects are validated.
+    /// Checks only if the coordinator has one store, which is writable and reports progress.
     private func findLock(_ source: some ContextSource) throws {
         guard source.parent == nil, let stores = source.coordinator?.rowStores, stores.count == 1,
             let store = stores.first, !store.isReadOnly, let operations = store.operations as? any StagedSaving,

@@ -100,7 +100,7 @@ struct StoreChoice {
         return leader
     }
 
-    /// The same; also shortens the path for later look-ups.
+    /// Returns the leader of the object's group, and shortens the path to it for later look-ups.
     private mutating func shortenedLeader(of object: NSManagedObject) -> ObjectIdentifier {
         var leader = ObjectIdentifier(object)
         while let next = leaders[leader] {

@@ -19,7 +19,7 @@ public protocol ManagedPropertyValue {
     /// `nil` if ``managedValue(of:at:)`` has to be called. Never differs from that method's result.
     static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self?
 
-    /// The same as ``readyValue(of:_:)``, except that an unset value is `.some(nil)`.
+    /// The value as ``readyValue(of:_:)`` returns it, except that an unset value is `.some(nil)`.
     static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self??
 }
 

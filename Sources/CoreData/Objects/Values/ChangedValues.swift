@@ -96,7 +96,7 @@ enum ChangedValues {
         }
     }
 
-    /// The names of properties with such numbers.
+    /// The names of properties by number: slots first, then to-many relationships.
     static func names(of numbers: [Int], in layout: EntityLayout) -> Set<String> {
         let count = layout.slots.count
         return Set(

@@ -59,7 +59,8 @@ enum Arithmetic {
     static func and(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, &) }
     static func or(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, |) }
     static func xor(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, ^) }
-    /// Swift's smart shifts match SQLite's: a negative count shifts in the other direction, and the sign is kept.
+    /// Shifts like SQLite, as Swift's smart shifts do: a negative count shifts in the other direction, and the sign is
+    /// kept.
     static func shiftLeft(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, <<) }
     static func shiftRight(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue { bits(left, right, >>) }
 

@@ -88,7 +88,8 @@ enum DateText {
         }
     }
 
-    /// Gregorian days, counted in years that begin in March, so that the leap day is the last day.
+    /// The number of days from 1970-01-01 to a Gregorian date. Computed with years that begin in March, so that the
+    /// leap day is the last day.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

@@ -15,7 +15,7 @@ struct ValueSet {
     }
 
     private var keys: Set<Key> = []
-    /// Values without such a key.
+    /// Members that cannot be represented by a ``Key``; they are compared one by one.
     private var others: [PredicateValue] = []
     private let options: ComparisonOptions
 

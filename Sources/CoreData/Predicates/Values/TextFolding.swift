@@ -82,7 +82,8 @@ enum TextFolding {
         return String(scalars)
     }
 
-    /// True if normalisation does not change the scalar in a sequence of such scalars.
+    /// True if normalisation never changes a text that consists only of ASCII characters and common Chinese ideographs,
+    /// and the scalar is one of them.
     private static func isInert(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x80 || 0x4E00...0x9FFF ~= scalar.value
     }

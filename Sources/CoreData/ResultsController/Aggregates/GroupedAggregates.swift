@@ -163,7 +163,7 @@ struct GroupedAggregates {
 }
 
 extension ResultsLoader {
-    /// Up to this number of rows, reading them is as quick as grouping them.
+    /// Maximum number of rows that are read rather than grouped by SQL, which takes as long.
     @TaskLocal static var fewRows = 1_000
 
     /// The aggregates of a list that was just read, by one GROUP BY.

@@ -5,7 +5,8 @@ import Foundation
 struct CachedReferences {
     let store: any RowStore
 
-    /// The reference texts of the rows of a list that need them; `nil` if a row does not have one yet.
+    /// The reference texts of those rows whose number is valid for one launch only; `nil` if the store has no text for
+    /// such a row yet.
     func texts(of contents: ListContents, _ packed: [RowToken: RowToken]) -> [(row: RowToken, text: String)]? {
         guard let table = store.reference.references else { return [] }
         let entities = entities

@@ -58,7 +58,7 @@ struct RowPlacement {
         return contents
     }
 
-    /// Up to this number of changes are applied one by one, however short the list.
+    /// Maximum number of changes that are applied one by one, whatever the length of the list.
     static let alwaysSmall = 64
 
     // MARK: Places

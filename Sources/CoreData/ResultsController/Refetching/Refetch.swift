@@ -29,7 +29,7 @@ final class Refetch {
     private var readings = 0
     private var comparisons = 0
 
-    /// The changes of this number of transactions are read so quickly that a waiting user hardly notices.
+    /// Maximum number of transactions whose changes are read while the user waits; that is hardly noticed.
     private static let mostTransactions: Int64 = 100
     private static let mostReadings = 3
     private static let mostComparisons = 4

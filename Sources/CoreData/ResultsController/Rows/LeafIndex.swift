@@ -132,7 +132,7 @@ extension LeafIndex {
     }
 }
 
-/// The leaves of 1,024 adjacent codes.
+/// A page of the index: the leaf numbers for 1,024 adjacent row codes.
 // SAFETY: as for the shelves.
 private final class LeafIndexPage {
     /// The codes in use, ascending; empty if the page is dense.

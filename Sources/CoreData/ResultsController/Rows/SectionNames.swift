@@ -34,7 +34,8 @@ final class SectionNames {
         return rule.map { $0.name(of: identity(of: number)) } ?? key(of: number)
     }
 
-    /// The number for a section of another list, which keeps its name if this list has no such section.
+    /// The number of the section with `key`, which comes from another list. If the name differs here, the section keeps
+    /// `name`.
     func number(of key: String, foreignName name: String) -> UInt32 {
         if let known = knownNumber(of: key) { return known }
         let number = number(of: key)

@@ -121,7 +121,8 @@ struct RelatedObjects {
         leads(object.value(forKeyPath: path), to: ids)
     }
 
-    /// A path over several to-many relationships has nested collections as its value.
+    /// True if `value`, the result of a key path, is or contains an object in `ids`. A path over several to-many
+    /// relationships results in nested collections.
     private static func leads(_ value: Any?, to ids: Set<NSManagedObjectID>) -> Bool {
         switch value {
         case let far as NSManagedObject: ids.contains(far.objectID)

@@ -24,8 +24,8 @@ extension ResultsTracker {
         }
     }
 
-    /// Shows contents whose rows are not known to have changed: observers and snapshots are notified of changed
-    /// aggregates.
+    /// Publishes the tracked contents if only aggregates may have changed. Notifies observers and snapshots if an
+    /// aggregate did.
     private func showAggregates(of state: ResultsState) {
         let old = state.published.aggregates
         guard let new = state.tracked.aggregates, old?.isSame(as: new, in: state.tracked) != true else {

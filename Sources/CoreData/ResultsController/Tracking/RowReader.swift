@@ -73,7 +73,8 @@ final class RowReader {
         return answers
     }
 
-    /// Like `areBefore`, but keeps the values that it reads for the next comparison: for values that are slow to read.
+    /// For each probe, true if its row precedes its arrival. Keeps the values that it reads for the next comparison;
+    /// used if reading them is slow.
     private func areBeforeAsRead(_ probes: [RowPlacement.Probe]) throws -> [Bool] {
         var missing: [RowToken] = []
         for probe in probes where places[probe.row] == nil {

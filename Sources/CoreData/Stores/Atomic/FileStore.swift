@@ -93,7 +93,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
 
     // MARK: Nodes
 
-    /// Created from all rows at each access.
+    /// A node for each row, created at each call.
     override func cacheNodes() -> Set<NSAtomicStoreCacheNode> { Set(nodesByID().values) }
 
     override func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? { nodesByID()[objectID] }

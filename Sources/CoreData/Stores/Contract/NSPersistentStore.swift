@@ -20,7 +20,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         get { owner.withLock { $0.coordinator } }
         set { owner.withLock { $0.coordinator = newValue } }
     }
-    /// A mutex, because a coordinator may remove the store on one thread while another reads.
+    /// The coordinator that has the store. In a mutex, because the coordinator may remove the store on one thread while
+    /// another reads.
     private let owner: Mutex<Owner>
 
     // SAFETY: only reached through the mutex that owns it.

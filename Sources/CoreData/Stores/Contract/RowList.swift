@@ -4,7 +4,7 @@
 /// order of the result would miss the cache and cost up to a third of the reading, so code that builds or consumes a
 /// list moves the rows.
 package struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleByArrayLiteral {
-    /// Contains `nil` only while rows are being moved out.
+    /// The rows; an element is `nil` only while rows are being moved out.
     private var rows: [RowSnapshot?] = []
 
     package init() {}

@@ -23,12 +23,12 @@ package protocol StagedSaving: StoreOperations {
 }
 
 extension StagedSaving {
-    /// By default no progress is reported.
+    /// False by default.
     package var reportsProgress: Bool { false }
 
-    /// By default a lock is found when the store is written.
+    /// Does nothing by default: the save itself finds a lock when it writes.
     package func findLock() throws {}
 
-    /// By default no progress is reported, so there is nothing to pause.
+    /// Does nothing by default, because no progress is reported.
     package func pauseStaging(_ isPaused: Bool) {}
 }

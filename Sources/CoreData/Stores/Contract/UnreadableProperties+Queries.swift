@@ -24,7 +24,8 @@ extension UnreadableProperties {
         _ = try resolver(entity).resolve(tree)
     }
 
-    /// Other code refuses a key path that does not exist, since it may name a column of dictionaries.
+    /// Throws 134020 if the key path uses an unreadable property. Ignores a path that is not in the model: it may name
+    /// a column of dictionaries, and other code refuses it otherwise.
     private func check(_ path: [String], of entity: NSEntityDescription) throws {
         guard (try? ModelKeyPath(path, from: entity)) != nil else { return }
         try check(.keyPath(path), of: entity)

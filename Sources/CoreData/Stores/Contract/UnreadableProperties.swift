@@ -63,7 +63,9 @@ package struct UnreadableProperties {
 
     // MARK: Errors
 
-    /// - Throws: 134020 if any property is unreadable. For a store without evidence that it was written with its model.
+    /// Called for a store without evidence that it was written with its model.
+    ///
+    /// - Throws: 134020 if any property is unreadable.
     func refuseStore() throws {
         guard let first = sorted.first else { return }
         throw error(

@@ -188,7 +188,7 @@ final class IncrementalRows: StoreOperations {
         }
     }
 
-    /// A deleted row has no destinations.
+    /// The destinations of each row in `ids`, as the store's `newValue` method returns them; none for a deleted row.
     func destinations(
         of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]] {

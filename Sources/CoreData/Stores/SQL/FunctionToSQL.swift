@@ -75,7 +75,8 @@ extension PredicateToSQL {
         }
     }
 
-    /// In a database that reports overflow of 64-bit integers, only 32-bit integers are calculated, and never divided.
+    /// Throws if the function may overflow in a database that reports overflow as an error. There, SQL computes only
+    /// functions of 32-bit integers, and no division.
     private func checkRange(_ name: String, _ values: SQLExpression...) throws {
         guard !schema.dialect.hasFreeNumbers else { return }
         let known = ["abs:", "onesComplement:", "add:to:", "from:subtract:", "multiply:by:"]

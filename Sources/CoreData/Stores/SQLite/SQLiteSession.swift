@@ -115,8 +115,8 @@ final class SQLiteSession {
         staged = nil
     }
 
-    /// A save of this many rows gets a cache of 64 MB for the indexes, to which it writes at random positions. That
-    /// halves the time to update them, but a larger cache would slow down sorts.
+    /// Minimum number of rows in a save that gets a cache of 64 MB. The save writes to indexes at random positions, and
+    /// the cache halves the time for it. It is not kept, because a large cache slows down sorts.
     private static let bigSave = 500
     private static let bigCache = "-65536"
 
@@ -136,8 +136,8 @@ final class SQLiteSession {
         if let size { _ = try? connection.setPragma("cache_size", to: "\(size)") }
     }
 
-    /// One row may give up a unique value that another one takes. If they are written in the wrong order, everything is
-    /// written again, after those values are cleared.
+    /// Begins a transaction and writes the changes. If one row takes a unique value that another gives up, the order
+    /// may violate the constraint; then everything is written again, after these values are cleared.
     private func begin(
         _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ files: ExternalDataChanges
     ) throws -> SaveOutcome {

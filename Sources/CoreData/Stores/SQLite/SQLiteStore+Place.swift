@@ -12,7 +12,8 @@ extension SQLiteStore {
         if connection.access == .immutable { _ = try withSession { $0.connection.path } }
     }
 
-    /// Each commit writes to the log. Without a log the store is only polled.
+    /// Calls `tell` after writes to the database file or its log; every commit writes to the log. `nil` for a store
+    /// without a log, which is polled.
     func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject? {
         guard let connection, connection.access != .immutable, openFiles?.hasLog == true else { return nil }
         return FileWatch([connection.path, connection.path + "-wal"], on: queue, tell)

@@ -11,7 +11,7 @@ final class ChainLock: @unchecked Sendable {
     }
 
     private let queue = WorkQueue.makeForLock()
-    /// The last chain has the lock; the earlier ones lent it.
+    /// The chains that took the lock, in order. The last one has it; the earlier ones lent it.
     // SAFETY: only the chain that has the lock uses it, and nothing is called during a change: accesses do not overlap.
     @exclusivity(unchecked)
     private var holds: [Hold] = []

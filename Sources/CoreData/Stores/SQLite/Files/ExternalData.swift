@@ -11,7 +11,8 @@ struct ExternalData: Sendable {
     /// The folder for the notes of unfinished saves: see ``ExternalDataNote``.
     let notes: ExternalDataFolder
 
-    /// Longer values are stored in files. Apple's limit is not documented; people report about this one.
+    /// Maximum size in bytes of a value that is stored in the row; longer values are stored in files. Apple's limit is
+    /// not documented; people report about this one.
     static let inlineLimit = 100 * 1024
 
     private static let inlineMark: UInt8 = 1

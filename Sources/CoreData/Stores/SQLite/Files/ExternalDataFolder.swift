@@ -28,7 +28,7 @@ struct ExternalDataFolder: Sendable {
         return PlainFile.kind(path) == .plain ? path : nil
     }
 
-    /// Larger files are not values. A sparse file can have any size.
+    /// Maximum size of a file that is read as a value. A damaged store may contain a sparse file of any size.
     static let greatestSize: off_t = 1 << 32
 
     /// Returns the bytes of the plain file with that name; `nil` if there is none, or it is too large or unreadable.

@@ -14,7 +14,8 @@ struct SideFiles {
         try checkThatNothingIsLeft()
     }
 
-    /// SQLite would wait for a pipe or write to a device, and does not name a folder or link in its error.
+    /// Throws 259 if a side file is not a plain file. SQLite would wait for a pipe or write to a device, and its error
+    /// does not name a folder or link.
     private func checkThatTheyArePlain() throws {
         for file in Self.suffixes.map({ path + $0 }) {
             let what: String

@@ -27,7 +27,7 @@ struct ToOneTraces {
         mutual = try MutualTraces(traces: traces, connection: connection) { Self.candidates($0, traces) }
     }
 
-    /// Returns the to-one columns of a table whose destination is known.
+    /// Returns those to-one columns of an entity's table that have a known destination entity.
     func columns(of root: StoreTraces.Entity) throws -> [Column] {
         let table = traces.table(of: root)
         return try Self.candidates(table, traces).compactMap { column in

@@ -119,8 +119,8 @@ struct JournalContents {
     /// The maximum size of a database that is read from memory, in bytes.
     private static let readBytes = 1 << 28
 
-    /// Returns the database before a write that a killed program did not finish, because a reader does not play back
-    /// journals. No process may have the store open.
+    /// Returns the database as it was before a write that a killed program did not finish. SQLite rolls such a write
+    /// back only on a writable connection. No process may have the store open.
     ///
     /// - Returns: `nil` for a large database, and for the journal of a transaction on several databases.
     static func database(at path: String) -> [UInt8]? {

@@ -107,7 +107,8 @@ struct SchemaObjects {
         return newIndexes.contains(entry.sql) || !isOwn(entry)
     }
 
-    /// False for indexes of the history and of tables that are not the model's, which are kept.
+    /// True if a table contains rows of the model. False for tables of the history and for tables that are not the
+    /// model's, whose indexes are kept.
     private func isOfRows(_ entry: Entry) -> Bool { entry.table.uppercased().hasPrefix("Z") }
 
     // MARK: Dropping and restoring

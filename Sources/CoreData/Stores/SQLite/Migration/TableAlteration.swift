@@ -181,7 +181,8 @@ extension TableMigration {
 
     private func number(of pair: Pair) -> Int64 { source.new.number(of: pair.new) }
 
-    /// A default in the schema applies to rows of all entities, so the column of a subentity is filled by statements.
+    /// Adds a column. Existing rows get their value from a default in the schema if it is the same for all entities of
+    /// the table, otherwise from UPDATE statements.
     private func add(
         _ column: TableColumn, _ origins: [(pair: Pair, origin: ColumnOrigin)], to made: inout TableAlteration
     ) {
@@ -197,7 +198,8 @@ extension TableMigration {
         }
     }
 
-    /// SQLite accepts plain literals only, and reads the schema at each opening of the file.
+    /// True if a literal can be a column's default. SQLite accepts no CAST there, and a long literal would slow down
+    /// each opening of the file.
     private static func mayBeDefault(_ literal: String) -> Bool {
         literal.utf8.count <= 1_000 && !literal.hasPrefix("CAST")
     }

@@ -118,7 +118,7 @@ final class ObjectIDCache {
     // SAFETY: all `size` places are initialised, places are masked to it, and `deinit` alone frees them.
     private let places: UnsafeMutablePointer<Place>
     private unowned let store: NSPersistentStore
-    /// Rows of one entity are usually consecutive.
+    /// The ID family of the last row, kept because rows of one entity are usually consecutive.
     // SAFETY: one reader decodes at a time, and reads and sets both as a whole: no accesses overlap.
     @exclusivity(unchecked)
     private var lastFamily: IDFamily?

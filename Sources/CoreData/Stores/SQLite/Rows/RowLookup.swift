@@ -10,7 +10,7 @@ struct RowLookup {
     private static let batchSize = 512
     /// The inverse of the fraction of a table above which a scan is faster than lookups.
     private static let scanFraction: Int64 = 6
-    /// With fewer keys a scan is not considered.
+    /// Maximum number of keys that are always looked up; a scan is considered for more.
     private static let smallCount = 256
 
     private var layout: TableLayout { context.layout }

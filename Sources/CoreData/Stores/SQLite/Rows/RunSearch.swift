@@ -8,11 +8,11 @@ import SQLiteAccess
 struct RunSearch {
     /// The number of rows that are first read with their values.
     static let sample = 4_096
-    /// The maximum number of runs among these. With more, values are read with all keys.
+    /// The maximum number of runs in the sample. With more runs, values are read with all keys.
     static let mostOfSample = 4
     /// The maximum number of keys for which memory is reserved in advance.
     static let mostRoom: Int64 = 1 << 21
-    /// One lookup is allowed for this many rows. A lookup takes as long as reading about fifty values with keys.
+    /// Number of rows for which one lookup is allowed. A lookup takes as long as reading about fifty values with keys.
     private static let rowsOfLookUp = 256
     private static let fewLookUps = 256
 

@@ -153,7 +153,7 @@ final class RowStatements {
     /// generates the others, which saves a seventh of the time that lookups take. For tables without triggers.
     var appendManyText: String? { manyText(otherKeys: "NULL").map(Self.withoutJournal) }
 
-    /// Like ``insertManyText``, for tables without triggers.
+    /// Inserts ``rowsAtOnce`` rows into a table without triggers; `nil` as for ``insertManyText``.
     var insertSetText: String? { insertManyText.map(Self.withoutJournal) }
 
     /// A statement of many rows that may fail copies each page that it changes, so that its first rows can be rolled

@@ -64,7 +64,7 @@ struct PostponedIndexes {
 
     private static let countOfIndexes =
         "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE"
-    /// Unique indexes are not dropped, because they must refuse rows.
+    /// Selects the indexes of a table to drop. Unique indexes are kept, because they must refuse rows.
     private static let indexesText =
         "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL "
         + "AND sql NOT LIKE 'CREATE UNIQUE%' ORDER BY rowid"
