@@ -7,7 +7,7 @@ enum ImportWord {
     static let mappedKeyName = "mappedKeyName"
     static let dateFormat = "dateFormat"
     static let useDefaultValueWhenNotPresent = "useDefaultValueWhenNotPresent"
-    /// `mappedKeyName.1` to this number are alternatives.
+    /// The last number of an alternative key, `mappedKeyName.9`; the first is `mappedKeyName.1`.
     static let lastAlternative = 9
 
     static func text(_ word: String, in userInfo: [AnyHashable: Any]?) -> String? {

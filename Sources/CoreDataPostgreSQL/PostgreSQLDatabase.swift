@@ -44,7 +44,8 @@
         /// Always in quotes: the server would fold the case of a plain name.
         @Sendable static func quoted(_ name: String) -> String { SQLText.enclosed(name, in: "\"") }
 
-        /// A database or a role may have texts with a backslash mean what they did in the last century.
+        /// Turns on `standard_conforming_strings`, which a database or role may have turned off, so that a backslash in
+        /// a literal has no special meaning.
         private func useStandardTexts(_ connection: PostgreSQLConnection) throws {
             let name = "standard_conforming_strings"
             guard connection.reportedSetting(name) != "on" else { return }

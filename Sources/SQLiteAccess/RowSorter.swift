@@ -20,7 +20,7 @@ package struct SortColumn: Sendable {
 package final class RowSorter {
     /// For more bytes SQLite's sorter is better, since it uses files for what does not fit into memory.
     private static let mostBytes = 64 << 20
-    /// Fewer rows are sorted by comparison.
+    /// Maximum number of rows that are sorted by comparison; more rows are sorted by radix.
     private static let fewRows = 512
 
     private struct Entry: BitwiseCopyable {

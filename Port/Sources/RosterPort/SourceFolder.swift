@@ -7,7 +7,7 @@ import Glibc
 /// that tools create are skipped.
 struct SourceFolder {
     private static let leftOut: Set<String> = ["Pods", "DerivedData", "Carthage"]
-    /// Bigger files are generated data and are not read.
+    /// Maximum size of a file that is read, in bytes. Bigger files are generated data.
     static let largestFile = 64 << 20
 
     let path: String

@@ -65,7 +65,8 @@ struct ArchiveKeeping {
         return target
     }
 
-    /// In the order of the keys, so that the same archive results in the same numbers.
+    /// Translates the fields in the order of their keys, so that the same archive always results in the same object
+    /// numbers.
     private mutating func translated(_ fields: [String: PropertyListValue]) -> [String: PropertyListValue] {
         var result: [String: PropertyListValue] = [:]
         for (key, value) in fields.sorted(by: { $0.key < $1.key }) { result[key] = translated(value) }

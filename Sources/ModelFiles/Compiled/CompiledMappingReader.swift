@@ -102,7 +102,8 @@ package struct CompiledMappingReader {
         return result
     }
 
-    /// A fetch of source objects is represented by its request alone: it always uses the manager's source context.
+    /// Reads an expression. For a fetch of source objects, reads only its request: the context is always the manager's
+    /// source context.
     private mutating func expression(_ value: PropertyListValue?, of owner: String) throws -> ExpressionDocument? {
         guard let object = archive.object(value) else { return nil }
         do {

@@ -63,7 +63,7 @@ package struct CompiledMappingWriter {
         return writer.builder.array(written)
     }
 
-    /// A request is executed in the manager's source context.
+    /// Writes a source expression. A call of the manager's functions becomes a fetch in the manager's source context.
     private mutating func source(_ expression: ExpressionDocument?) throws -> PropertyListValue {
         guard let expression else { return writer.builder.null }
         let request = try writer.write(expression)

@@ -102,7 +102,7 @@ extension CompiledModelReader {
         }
     }
 
-    /// Unknown keys are rare, so only these are sorted.
+    /// The keys of an object that the reader does not know, sorted.
     private func unknownKeys(of object: KeyedArchive.Object, _ known: Set<String>) -> [String] {
         object.fields.keys.filter { $0 != "$class" && !known.contains($0) }.sorted()
     }

@@ -14,7 +14,7 @@ enum SyntaxPrinter {
         return (try? FormatPrinter.string(PredicateTranslation.tree(expression))) ?? "nil"
     }
 
-    /// The same text for equal expressions, however they are written.
+    /// A text that is the same for equal expressions, however they are written.
     static func standardText(_ expression: ExpressionDocument) -> String {
         (try? FormatPrinter.string(PredicateTranslation.tree(expression))) ?? text(expression)
     }

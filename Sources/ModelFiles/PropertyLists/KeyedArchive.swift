@@ -64,7 +64,8 @@ package struct KeyedArchive {
         }
     }
 
-    /// Plain values and the descriptions of classes need no class.
+    /// True if an object of the archive has a valid class description, or needs none: plain values and the class
+    /// descriptions themselves.
     private func hasClass(_ value: PropertyListValue) -> Bool {
         guard case .dictionary(let fields) = value, fields["$classname"] == nil else { return true }
         guard case .dictionary(let description) = resolve(fields["$class"]), case .string = description["$classname"],

@@ -4,15 +4,15 @@
 nonisolated struct WorkLimits {
     // MARK: Lists
 
-    /// Lists with more records than this are read in the background.
+    /// Maximum number of records in a list that is read at once; longer lists are read in the background.
     var longList = 5000
     /// Rows read between two checks of the clock.
     var rowsAtOnce = 512
-    /// More marked records than this are collected by iterating over the list.
+    /// Maximum number of marked records that are looked up one by one; more are collected by iterating over the list.
     var markedAtOnce = 2000
-    /// The nearest match is searched among at most this many matches from the store.
+    /// Maximum number of matches from the store among which the nearest match is searched.
     var matchesLookedUp = 2000
-    /// The positions of at most this many matches are looked up one by one.
+    /// Maximum number of matches whose positions are looked up one by one.
     var placesLookedUp = 1000
     /// Rows whose texts are remembered, for the case that they cannot be read again.
     var rowsRemembered = 1000
@@ -23,7 +23,7 @@ nonisolated struct WorkLimits {
 
     // MARK: Edits
 
-    /// Edits of more records than this are divided into groups of this size.
+    /// Number of records in a group: an edit of more records is divided into groups.
     var editGroup = 256
     /// A save of at least this many records handles keys while it runs.
     var longSave = 2000

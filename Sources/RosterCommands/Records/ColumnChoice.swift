@@ -8,8 +8,8 @@ enum ColumnChoice {
         try names.map { try RecordColumn($0, of: entity) }
     }
 
-    /// For a list: attributes and to-one relationships; the unique key first, then the keys of the sort. The records'
-    /// URIs if there are none of these.
+    /// Columns of a list: the unique key, the keys of the sort, then the other attributes and to-one relationships. The
+    /// records' URIs if there are none of these.
     static func list(of entity: NSEntityDescription, sort: [SortKey], withObject: Bool) throws -> [RecordColumn] {
         let key = UniqueKey(of: entity)?.attributes.map(\.name) ?? []
         let own = entity.storedAttributes.map(\.name) + entity.storedRelationships.filter { !$0.isToMany }.map(\.name)
@@ -24,8 +24,8 @@ enum ColumnChoice {
         entity.storedRelationships.filter { $0.isToMany && $0.isOrdered && !$0.isNamedHere }.map(\.name)
     }
 
-    /// For an export that an import reads back: the record's own properties and owned parts. Relationships that the
-    /// other side's records name are left out.
+    /// Columns of an export that an import reads back: the record's own properties and owned parts. Without
+    /// relationships that the other side's records name.
     ///
     /// - Parameter nests: true if a part is one value; else its attributes are columns.
     static func export(of entity: NSEntityDescription, nests: Bool) throws -> [RecordColumn] {

@@ -81,8 +81,8 @@ final class StoreSession {
         for note in coordinator.readingNotes { surroundings.note(VisibleText.shown(note)) }
     }
 
-    /// History tracking is not set here: a store with a history keeps it in any case, and others must not get tables
-    /// that their owner did not ask for.
+    /// Options to open an existing store. Do not set history tracking: a store with a history keeps it in any case, and
+    /// no other store should get history tables that its owner did not ask for.
     private static func options(for access: StoreAccess) -> [AnyHashable: Any] {
         var options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: patience]
         if access != .writing { options[NSReadOnlyPersistentStoreOption] = true }

@@ -3,7 +3,7 @@
 public enum TerminalText {
     /// Marks that ``TextStyle`` adds. They are noncharacters of Unicode.
     enum Mark {
-        /// Swift does not allow literals of noncharacters.
+        /// Returns the noncharacter with a code point. Swift does not allow literals of noncharacters.
         private static func mark(_ value: UInt32) -> Unicode.Scalar {
             Unicode.Scalar(value) ?? Unicode.Scalar(0 as UInt8)
         }

@@ -185,7 +185,7 @@ public struct MigrateCommand {
         try SavedReport.telling(true) { try write("\(kept.path) is the store before the migration", surroundings) }
     }
 
-    /// Each step is one transaction of the server; if it fails, the store is unchanged.
+    /// Migrates a store on a server, step by step. Each step is one transaction; a step that fails changes nothing.
     private func migrate(
         _ place: StorePlace, _ steps: [MigrationStep], _ surroundings: CommandSurroundings
     ) throws {

@@ -36,7 +36,8 @@ struct ServerDerivation {
         }
     }
 
-    /// If a text is itself derived, follows it to its written source.
+    /// Returns the relationships that lead to the text, and the text with its functions. A text that is itself derived
+    /// is replaced by its own source.
     private static func text(
         _ derivation: Derivation, _ end: NSAttributeDescription, _ function: TextFunction
     ) throws -> ([NSRelationshipDescription], Source) {

@@ -15,7 +15,7 @@ struct ServerDerivedPath {
         level == 0 ? derivation.entity : hops[level - 1].destinationEntity ?? derivation.entity
     }
 
-    /// Unquoted.
+    /// The name of the table after `level` relationships, unquoted.
     func table(_ level: Int) -> String { layout.table(of: entity(level)) }
     func tableText(_ level: Int) -> String { layout.tableText(table(level)) }
 

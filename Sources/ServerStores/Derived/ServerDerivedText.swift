@@ -226,7 +226,8 @@ struct ServerDerivedText {
 
     // MARK: Incremental updates
 
-    /// False for an integer that sums decimals, which would lose the fractions of each step.
+    /// True if a count or sum is updated by adding and subtracting. False for an integer sum of decimals: each step
+    /// would lose the fraction.
     private func isCounted(_ path: ServerDerivedPath) -> Bool {
         guard path.derivation.hops.count == 1, let type = ServerType(path.derivation.attribute),
             [.bigint, .numeric].contains(type)

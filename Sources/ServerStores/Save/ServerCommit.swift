@@ -92,8 +92,8 @@ enum ServerTransactionStart {
         ("tcp_user_timeout", "10s"),
     ]
 
-    /// Returns a statement in its own transaction, which waits for locks no longer than the store's timeout. The
-    /// statement is the last but one in the list.
+    /// Returns the statements of a transaction that runs only `statement` and waits for locks no longer than the
+    /// store's timeout. `statement` is the last but one of them.
     static func bounded(_ statement: ServerStatement, _ place: ServerPlace) -> [ServerStatement] {
         // Settings in the URL apply to the whole session and take precedence.
         let isSet = place.sessionSettings.contains("lock_timeout")

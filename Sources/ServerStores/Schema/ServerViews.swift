@@ -61,7 +61,8 @@ struct ServerViews {
         }
     }
 
-    /// A time outside the range of the server's type is null, because an error would break the whole view.
+    /// SQL for a date column as the server's time type. NULL for a time outside the type's range, because an error
+    /// would break the whole view.
     private static func time(_ column: String) -> String {
         let seconds = "\(column) + 978307200"
         return "CASE WHEN \(seconds) >= -210866803200 AND \(seconds) < 9224318016000 "

@@ -5,7 +5,7 @@ struct RelatedRecords {
     let object: NSManagedObject
     let relationship: NSRelationshipDescription
 
-    /// Lists up to this length are read completely and sorted by name.
+    /// Maximum length of a list that is read completely and sorted by name.
     private static let shortList = 500
 
     /// A request for the related records; `nil` if they can only be read through the record.

@@ -9,7 +9,7 @@ indirect enum ValueTree {
     case list([ValueTree])
     case dictionary([(key: String, value: ValueTree)])
 
-    /// Longer texts are not parsed: they are too long to unfold by hand.
+    /// Maximum length of a text that is parsed. Longer texts have too many parts to unfold by hand.
     private static let greatestText = 1 << 20
     private static let deepest = 40
 
@@ -157,7 +157,8 @@ struct PictureHeader: Equatable {
         }
     }
 
-    /// The size is in the frame segment, after other segments of any length.
+    /// The width and height of a JPEG image. Reads them from the frame segment, which follows other segments of any
+    /// length.
     private static func sizeOfJPEG(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
         var place = 2
         while place + 9 < bytes.count, bytes[place] == 0xFF {

@@ -12,7 +12,7 @@ struct PendingKeys {
 
     init(delay: Duration?) { self.delay = delay }
 
-    /// Records after a key whether a sequence is pending.
+    /// Called after each key press. Starts the delay if `keys` has an unfinished sequence, and resets it otherwise.
     mutating func note(_ keys: KeySequenceReader, now: ContinuousClock.Instant = .now) {
         if keys.pending.isEmpty {
             (since, hasWoken) = (nil, false)
