@@ -130,7 +130,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             undoManagerChanged(from: settings.exchangeUndoManager(newValue), to: newValue)
         }
     }
-    /// The `NSMergePolicy` by which a save resolves conflicts with others' saves. The error policy by default.
+    /// The `NSMergePolicy` that resolves conflicts between a save and saves of other contexts or processes. The error
+    /// policy by default.
     open var mergePolicy: Any {
         get { settings.read { $0.mergePolicy } }
         set { settings.change { $0.mergePolicy = newValue } }
@@ -388,8 +389,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         self === other || parent?.stands(on: other) ?? false
     }
 
-    /// Notes that unused objects may be stale, because others saved or the parent's objects changed. Called on any
-    /// thread.
+    /// Notes that unused objects may be stale, because another context or process saved, or the parent's objects
+    /// changed. Called on any thread.
     final func noteChangesBeneath() { merger.objectsBeneathDidChange() }
 
     /// Tells the children that the context's objects changed: their next reads see the changes.

@@ -147,7 +147,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     // MARK: One look
 
-    /// Handles a store's notification of others' commits. Call on `queue`.
+    /// Called when a store reports that another connection committed. Call on `queue`.
     private func wake() {
         guard !isWoken else { return }
         isWoken = true

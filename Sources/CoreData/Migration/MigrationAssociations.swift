@@ -73,7 +73,7 @@ final class MigrationAssociations {
     /// The saved pairs of a mapping.
     func pairs(of mapping: String) -> RowPairs { byMapping[mapping] ?? RowPairs() }
 
-    /// The objects created from others, saved ones first.
+    /// The destination objects created from `sources`, saved ones first.
     ///
     /// - Parameters:
     ///   - mapping: `nil` means all mappings.

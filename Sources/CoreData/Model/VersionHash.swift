@@ -111,7 +111,7 @@ enum VersionHash {
         entity.versionHash == hash || earlier(entity) == hash
     }
 
-    /// The hashes of a model's entities, in the earlier form if `stored` has that.
+    /// The hashes of a model's entities. In the earlier form of hashes if `stored` uses that form.
     static func entities(of model: NSManagedObjectModel, as stored: [String: Data]) -> [String: Data] {
         var hashes = model.entityVersionHashesByName
         for (name, hash) in stored {

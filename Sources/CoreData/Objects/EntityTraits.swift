@@ -34,7 +34,7 @@ package final class EntityTraits: @unchecked Sendable {
     let oneToOneSlots: [Int]
     /// The validation rules that a save applies to the properties.
     let rules: [PropertyRule]
-    /// Unowned references to `rules`: every saved object reads all of them.
+    /// Unowned references to `rules`, which avoid reference counting: every saved object reads all rules.
     // SAFETY: `rules`, which is immutable, retains them.
     let heldRules: [Unretained<PropertyRule>]
     /// True if access by key checks the queue first. Cached because each read by key uses it, and a global is slower.

@@ -88,7 +88,7 @@ final class LazyEvaluator: @unchecked Sendable {
     private var kept: ForLayout?
     /// The predicates compiled for later entities. Guarded by the lock.
     private var others: [ObjectIdentifier: ForLayout] = [:]
-    /// Maximum number of `others`: a predicate may outlive the models of its objects.
+    /// Maximum number of entries in `others`, because a predicate may outlive the models of its objects.
     private static let mostOthers = 64
 
     // SAFETY: the predicate is immutable, and the caller holds the value that a reference is taken from.

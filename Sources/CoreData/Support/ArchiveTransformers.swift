@@ -50,7 +50,7 @@ enum KeyedArchiveCoding {
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: isSecure)
     }
 
-    /// True if Foundation can read objects of this class. At other classes it stops the program.
+    /// True if Foundation can read archived objects of the class. It stops the program at objects of other classes.
     private static func isReadable(_ name: String, _ classes: [AnyClass]?) -> Bool {
         if ArchivedValues.classNames.contains(name) { return true }
         if let type = NSClassFromString(name), !NSStringFromClass(type).contains("."), !ArchiveShapes.knows(name) {

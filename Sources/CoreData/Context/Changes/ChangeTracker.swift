@@ -74,7 +74,7 @@ final class ChangeTracker {
         if ConcurrencyChecking.isOn { context.requireQueue(access()) }
     }
 
-    /// Records something to save that is not a change of the event and cannot be undone.
+    /// Records that an object has to be saved although it has no change of the event: nothing can be undone.
     func noteUnsaved(_ object: NSManagedObject) {
         if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
         noteRefresh(object)
@@ -103,7 +103,7 @@ final class ChangeTracker {
         events.schedule()
     }
 
-    /// Records an object that others deleted and a merge reported.
+    /// Records an object that a merge reported as deleted by another context or process.
     func noteMergedDeletion(_ object: NSManagedObject) {
         mergedDeletions.append(object)
         events.schedule()

@@ -24,8 +24,8 @@ struct ConstraintResolution {
     /// True if the policy can resolve the conflict.
     var isDecidable: Bool { !keepsObjects || objects.count { !$0.isInserted } < 2 }
 
-    /// The objects that still have the values. An overrider, or the resolution of another conflict, may have changed
-    /// others.
+    /// The conflicting objects that still have the repeated values. An overrider, or the resolution of another
+    /// conflict, may have changed or deleted some.
     private var objects: [NSManagedObject] {
         conflict.conflictingObjects.filter { !$0.isDeleted && $0.managedObjectContext != nil && hasValues($0) }
     }

@@ -9,7 +9,7 @@ open class NSConstraintConflict: NSObject {
     public final let constraintValues: [String: Any]
     /// The object of the row that already has the values; `nil` if only objects of the context conflict.
     public final let databaseObject: NSManagedObject?
-    /// The values of that row.
+    /// The values of `databaseObject`'s row.
     public final let databaseSnapshot: [String: Any]?
     /// The new or changed objects with the values: changed objects first, then new ones, in insertion order.
     public final let conflictingObjects: [NSManagedObject]

@@ -251,7 +251,8 @@ final class Refresher {
         _ = GoneDestinations(context: context, ids: [object.objectID]).forget()
     }
 
-    /// Removes the object from relationships of others that were read; this is not a change of theirs.
+    /// Removes the object from the loaded relationships of other objects. This does not count as a change of these
+    /// objects.
     func forgetInNeighbours(_ object: NSManagedObject) {
         guard !object.isFault else { return }
         for slot in object.layout.attributeCount..<object.layout.slots.count {

@@ -69,7 +69,8 @@ final class RowSet {
         }
     }
 
-    /// The first error of reading a relationship, in this set or in destination sets.
+    /// The first error that occurred while a relationship was read for this set of rows or for the sets of its
+    /// destinations.
     var failure: (any Error)? { ownFailure ?? destinationSets.values.lazy.compactMap(\.failure).first }
 
     func toOneDestination(of row: FetchedRow, slot: Int) -> FetchedRow? {

@@ -55,8 +55,8 @@ struct InverseReconciler {
             return context.registry.registered(id)
         }
 
-        /// Makes to-many inverses that have or had the object read their contents again, with the edits made here on
-        /// top.
+        /// Updates the lists that contain or contained the object: they are read again, and the unsaved edits of this
+        /// context are applied to them.
         func followInLists() {
             var stored: NSManagedObject?
             if case .reference(let id) = newRow {

@@ -39,7 +39,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         children = context.children
     }
 
-    /// True if commits of others are merged automatically. Any thread.
+    /// True if commits of other contexts and processes are merged automatically. Any thread.
     var mergesAutomatically: Bool {
         get { isAutomatic.load(ordering: .relaxed) }
         set { isAutomatic.store(newValue, ordering: .relaxed) }
@@ -125,7 +125,8 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         for child in children.live { child.coordinatorDidRemove(store) }
     }
 
-    /// Runs in place on the context's own queue, because the caller continues to use the objects.
+    /// Gives the objects of a moved store their new IDs, also in child contexts. Runs at once if called on the
+    /// context's queue, because the caller continues to use the objects.
     func coordinatorDidMove(_ move: StoreMove) {
         for child in children.live { child.coordinatorDidMove(move) }
         guard queue.isCurrent else { return onQueue { $0.takeOver(move) } }

@@ -13,7 +13,8 @@ final class ObjectLifeCycle {
     private var last: (entity: NSEntityDescription, generation: Int, type: NSManagedObject.Type)?
     /// True if all objects are plain managed objects, whatever classes the model names.
     var makesPlainObjects = false
-    /// The layout of the last new object, and the layouts of all: their entities are in the model and not abstract.
+    /// The layout of the last new object, and the layouts of all new objects so far. Their entities were checked: they
+    /// are in the model and not abstract.
     private var lastInserted: EntityLayout?
     private var inserted: [ObjectIdentifier: EntityLayout] = [:]
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]

@@ -106,7 +106,8 @@ final class ObjectRegistry {
         return tables[index].rows[key]
     }
 
-    /// Registers objects whose temporary IDs became permanent in another context of the tree under their new IDs.
+    /// Registers objects under permanent IDs that replaced their temporary ones, if another context of the tree
+    /// obtained these.
     ///
     /// - Returns: false if there were certainly none.
     private func adoptPermanentIDs() -> Bool {

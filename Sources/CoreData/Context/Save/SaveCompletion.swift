@@ -47,10 +47,11 @@ struct SaveCompletion {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
-        /// Members whose rows were written only for their position in an owner's list: others must be notified too.
+        /// Members whose rows were written only for their position in an owner's list. Other contexts must be notified
+        /// of these, too.
         var moved: [NSManagedObject] = []
 
-        /// All objects whose rows others must read again.
+        /// All objects whose rows other contexts must read again.
         var updatedRows: [NSManagedObject] { moved.isEmpty ? updated : updated + moved }
     }
 

@@ -151,7 +151,8 @@ final class UndoRecorder {
         InverseUpkeep.rejoin(object)
     }
 
-    /// Removes restored members that hold the reference themselves and that others gave to another object.
+    /// Removes restored members whose own row refers to the owner, if another context or process has given them to
+    /// another owner.
     private func leaveToOthers(_ step: UndoStep) {
         let object = step.object
         guard !object.isDeleted else { return }

@@ -138,9 +138,9 @@ struct FaultBatchHead {
     var ids: [NSManagedObjectID] = []
     /// The to-many relationship of which these are all members, if it fits into one batch.
     var list: ObjectIdentifier?
-    /// True while others may join.
+    /// True while more rows may be added to the batch.
     var isOpen = false
-    /// The smallest number.
+    /// The smallest row number in the batch.
     var first: Int64 = 0
     var count: UInt32 = 0
     /// The entity of all rows, unless each number is followed by its own.

@@ -280,8 +280,8 @@ final class ToManyState {
         if !added.remove(object) { removed.insert(object) }
     }
 
-    /// Updates the changes after others saved that `object` is a member, or is not. Its wanted membership here does not
-    /// change. Call this while the members are not loaded.
+    /// Updates the changes after another context or process saved that `object` is a member, or is not. The membership
+    /// that this context's edits set is kept. Call this while the members are not loaded.
     func rebase(_ object: NSManagedObject, isStored: Bool, isWanted: Bool) {
         if isWanted, !isStored {
             removed.remove(object)

@@ -112,7 +112,8 @@ struct BatchBuilder {
         return recreated
     }
 
-    /// The sections without an untouched row whose place among the others changed.
+    /// The sections to report as deleted and inserted again: their place among the other sections changed, and they
+    /// have no untouched row.
     private func recreated(_ floating: [FloatingSection], gone: [Int], come: [Int]) -> Set<UInt32> {
         guard !floating.isEmpty, old.sectionCount > 1 || new.sectionCount > 1 else { return [] }
         let oldIndices = (floating.map(\.oldIndex) + gone).sorted()

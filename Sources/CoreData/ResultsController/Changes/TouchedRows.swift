@@ -15,7 +15,7 @@ struct TouchedRows {
 struct TouchedPlaces {
     struct Place {
         let path: ListContents.Path
-        /// The number of its section.
+        /// The number of the row's section.
         let section: UInt32
         /// The number of untouched rows of its section before it.
         let gap: UInt32

@@ -8,7 +8,7 @@ extension ResultsTracker {
         return FetchedResultsSnapshot(state.published, names: state.names, identities: state.identities)
     }
 
-    /// True if something other than the delegate follows every batch.
+    /// True if a stream or snapshot listener follows every batch, regardless of the delegate.
     var hasFollowers: Bool { followsChanges || !listeners.isEmpty }
 
     func knownObject(at indexPath: IndexPath) -> AnyObject? {

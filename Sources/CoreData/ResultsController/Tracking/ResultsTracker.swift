@@ -36,7 +36,7 @@ final class ResultsTracker {
 
     /// The touched objects that were not processed yet.
     private var touched = TouchedObjects()
-    /// The last merge that touched something.
+    /// The merge whose changes are not processed yet; `nil` if there is none.
     private var merge: MergeAnnouncement?
     var isWorking = false
     /// True if changes were missed: the next batch has to compare with a new fetch.
@@ -247,7 +247,7 @@ final class ResultsTracker {
 
     // MARK: Processing changes
 
-    /// Processes missed changes when something begins to follow the list.
+    /// Processes missed changes when a delegate or observer begins to follow the list.
     func catchUp() { if missedChanges { workOff() } }
 
     /// Called if the store cannot be read: the list stays unchanged, and is compared with the store next time.

@@ -16,7 +16,7 @@ final class RowReader {
     private var values: SortValues
     /// The index in `values` of each arrival.
     private let placesOfArrivals: [Int]
-    /// The indices in `values` of other rows, if these are read as a whole.
+    /// The indices in `values` of the other rows, if their values are read with whole rows.
     private var places: [RowToken: Int] = [:]
     /// The objects that the context did not have: only these references may keep them alive, and they may be compared
     /// again.

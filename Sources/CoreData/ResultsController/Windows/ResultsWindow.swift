@@ -14,7 +14,7 @@ struct ResultsWindow {
     private let capacity: Int?
     /// The first rows of the list.
     private var prefix: ListContents
-    /// True if these are all rows.
+    /// True if the window contains all rows of the list.
     private var isComplete: Bool
     /// The sections of the visible rows.
     private var sections: [RowToken: UInt32] = [:]

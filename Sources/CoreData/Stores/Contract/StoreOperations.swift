@@ -141,7 +141,7 @@ package struct HistoryNews {
     package var transactions: [StoreTransaction]
     /// The number of the last removed transaction; 0 if none was removed.
     package var lastRemoved: Int64
-    /// The number of the last transaction, read after the others; `nil` if the store has no history.
+    /// The number of the last transaction, read after the other properties; `nil` if the store has no history.
     package var newest: Int64?
 
     package init(transactions: [StoreTransaction], lastRemoved: Int64, newest: Int64? = nil) {

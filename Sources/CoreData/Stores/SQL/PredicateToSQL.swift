@@ -81,7 +81,8 @@ struct PredicateToSQL {
     /// The maximum of entries for nested parts. SQLite's parser has 100; the innermost comparison needs the rest.
     private static let mostParserEntries = 68
 
-    /// Translates a part within others, which use `entries` of the parser's stack.
+    /// Translates a nested part of a predicate; the parts around it use `entries` of the stack of SQLite's parser.
+    /// Throws `NeedsMemory` if that is too deep.
     mutating func nested<Translation>(
         _ entries: Int, _ translate: (inout Self) throws -> Translation
     ) throws -> Translation {

@@ -17,7 +17,7 @@ final class SQLiteSession {
     let hasHistory: Bool
     let tombstoneCount: Int
     private var staged: Staged?
-    /// True if the metadata passed to saves records long decimals.
+    /// True if the store's metadata has the key that records long decimals.
     var saysLongDecimals = false {
         didSet { if saysLongDecimals { layout.keepsLongDecimals = true } }
     }

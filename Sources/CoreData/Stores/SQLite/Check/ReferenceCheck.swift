@@ -101,8 +101,8 @@ struct ReferenceCheck {
 
     // MARK: Ordered lists
 
-    /// Finds members of the lists of `owner` without a position, or with the same one. The repair renumbers these lists
-    /// in their present order.
+    /// Finds lists with members that have no position or share one. The repair renumbers the members of these lists in
+    /// their present order.
     private func places(
         in table: String, shownAs shown: String, owner: String, place: String, key: String
     ) throws -> [Entry] {

@@ -7,7 +7,7 @@ import Glibc
 /// reached through links.
 struct ExternalDataFolder: Sendable {
     let url: URL
-    /// The parent folder, which also belongs to the store.
+    /// The parent of the folder. It belongs to the store, too, so it is not followed if it is a link.
     private let support: URL
 
     init(_ name: String, in support: URL) {

@@ -23,7 +23,7 @@ struct FileFacts: Equatable {
         self.init(facts)
     }
 
-    /// - Parameter descriptor: that of an open file.
+    /// Facts of an open file; `nil` if `fstat` fails.
     init?(descriptor: Int32) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { return nil }

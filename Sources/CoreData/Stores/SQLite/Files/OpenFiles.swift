@@ -124,7 +124,8 @@ final class OpenFiles: WriteWatching {
         return logFile.map { LogContents.hasCommit(end, in: $0) } ?? false
     }
 
-    /// Compares the end twice, because others may commit in between.
+    /// Returns a loss if the log was overwritten. Reads the log's end twice, because other processes may commit in
+    /// between.
     private func logLoss(_ connection: Connection) -> Loss? {
         guard hasState, let end = connection.logEnd(), !isWhole(end), end == connection.logEnd() else { return nil }
         return .logOverwritten

@@ -12,7 +12,7 @@ struct StoreFile {
     var isReadOnly: Bool
     /// True if there is no file. Each opening then creates a database in memory.
     let isInMemory: Bool
-    /// The permissions of a new file; `nil` for those of the umask.
+    /// The permissions of a new file; `nil` for the default ones, which the umask limits.
     var newPermissions: mode_t?
 
     /// The default time to wait for a lock.

@@ -93,7 +93,8 @@ struct RelationshipPlan {
 
     // MARK: Join tables
 
-    /// `Z_1BOOKS (Z_1AUTHORS, Z_2BOOKS)`: entity 1 has a to-many `books` to entity 2, with the inverse `authors`.
+    /// Adds the to-many relationships that join tables show. `Z_1BOOKS (Z_1AUTHORS, Z_2BOOKS)`: entity 1 has a to-many
+    /// `books` to entity 2, with the inverse `authors`.
     mutating func addJoinTables() {
         for table in traces.columns.keys.sorted() {
             guard let (number, rest) = ColumnName.joined(table), let owner = traces.entity(numbered: number) else {

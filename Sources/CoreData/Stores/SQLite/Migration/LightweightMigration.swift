@@ -135,7 +135,7 @@ struct LightweightMigration {
         let joins: [JoinMigration]
         /// The tables that keep their rows, by new name.
         let alterations: [String: TableAlteration]
-        /// Those of them with more changes than the entity numbers.
+        /// The tables with changes other than their entity numbers.
         let altered: [TableAlteration]
         let objects: SchemaObjects
     }

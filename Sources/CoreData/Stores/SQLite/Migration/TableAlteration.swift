@@ -39,7 +39,7 @@ struct TableAlteration {
         renamed.isEmpty && dropped.isEmpty && added.isEmpty && fillings.isEmpty
     }
 
-    /// True if views may name something that no longer exists after the change.
+    /// True if views may refer to a table or column that no longer exists after the change.
     var takesNames: Bool { !renamed.isEmpty || !dropped.isEmpty || oldName != name }
 
     mutating func fill(_ column: String, _ literal: String, where condition: String?, in entity: Int64) {

@@ -8,7 +8,7 @@ import SQLiteAccess
 /// blobs as numbers. So the store's metadata records that there are some (``metadataKey``), and predicates and sort
 /// keys on decimals are then evaluated in memory.
 enum DecimalCoding {
-    /// The metadata key of a store with such a decimal.
+    /// The metadata key of a store that contains a decimal stored as a blob.
     static let metadataKey = "RosterKeepsLongDecimals"
 
     static func decimal(at column: Int, of statement: Statement, _ kind: ColumnKind) -> NSDecimalNumber? {

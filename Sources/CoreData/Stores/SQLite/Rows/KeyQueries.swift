@@ -20,7 +20,8 @@ final class KnownSortings {
         var looksRowsUp = false
     }
 
-    /// By statement text. An index that is added or dropped later only affects the time.
+    /// The plans found so far, by statement text. They stay valid if an index is added or dropped later; only the time
+    /// changes.
     private var known: [String: Plan] = [:]
     private static let mostKnown = 256
 

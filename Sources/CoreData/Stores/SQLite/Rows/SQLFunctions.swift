@@ -9,7 +9,7 @@ enum SQLFunctions {
     private static let foldName = "NSCoreDataStringFold"
     private static let textName = "NSCoreDataStringFunction"
 
-    /// Registers all of them. Required on every connection that runs statements of ``SelectBuilder``.
+    /// Registers all functions. Required on every connection that runs statements of ``SelectBuilder``.
     ///
     /// - Throws: `SQLiteError` if SQLite refuses.
     static func register(on connection: Connection) throws {

@@ -9,7 +9,7 @@ final class SteppedSave: BatchSteps {
     private let author: String?
     private let contextName: String?
     let files: ExternalDataChanges
-    /// The number of the transaction in the history, after something was written.
+    /// The number of the save's transaction in the history; `nil` until the first row was written.
     var historyNumber: Int64?
     /// The insertion of many rows at once for each entity; `nil` if that is not possible.
     private var insertions: [ObjectIdentifier: SetInsertion?] = [:]

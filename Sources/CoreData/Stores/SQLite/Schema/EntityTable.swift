@@ -19,13 +19,13 @@ struct TableColumn {
         case element(NSCompositeAttributeDescription, NSCompositeAttributeDescription.Leaf)
         /// The `Z_PK` of a to-one relationship's destination.
         case toOne(NSRelationshipDescription)
-        /// The `Z_ENT` of that destination, if it has several entities.
+        /// The `Z_ENT` of a to-one relationship's destination, if the destination can have several entities.
         case destinationEntity(NSRelationshipDescription)
         /// The row's position in the ordered inverse of a to-one relationship.
         case position(NSRelationshipDescription)
         /// The `Z_PK` of the owner of a to-many relationship without an inverse.
         case owner(NSRelationshipDescription)
-        /// The row's position in such a relationship.
+        /// The row's position in its owner's ordered relationship without an inverse.
         case ownerPosition(NSRelationshipDescription)
     }
 

@@ -24,7 +24,7 @@ struct FetchIndexText {
 
     private typealias NamedStatement = (name: String, text: String)
 
-    /// Indexes attributes marked so in old models, unless a fetch index covers them: SwiftData also marks those.
+    /// Creates indexes of attributes that old models or SwiftData mark as indexed, unless a fetch index covers them.
     private func markedAttributes() -> [NamedStatement] {
         let covered = Set(entity.indexes.filter { $0.elements.count == 1 }.compactMap { $0.elements[0].property?.name })
         return entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in

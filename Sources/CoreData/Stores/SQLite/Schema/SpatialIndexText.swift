@@ -5,7 +5,7 @@ struct SpatialIndexText {
     let entity: NSEntityDescription
     let layout: TableLayout
 
-    /// The maximum in SQLite.
+    /// The maximum number of dimensions of an R-tree in SQLite.
     private static let dimensionLimit = 5
 
     private struct Index {
