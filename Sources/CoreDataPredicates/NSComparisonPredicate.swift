@@ -27,7 +27,8 @@ open class NSComparisonPredicate: NSPredicate {
         case beginsWith = 8
         /// `ENDSWITH`
         case endsWith = 9
-        /// `IN`: the value on the left is one of those on the right, or its text is a part of theirs.
+        /// `IN`: the value on the left is an element of the collection on the right, or is a part of the text on the
+        /// right.
         case `in` = 10
         /// By a method of the object. Not supported on Linux, which has no selectors.
         case customSelector = 11

@@ -27,7 +27,7 @@
         /// True if statements stay prepared for the following lists.
         private var keepsPrepared = true
         private var notifications: [Notification] = []
-        /// Fires when the server has sent something unrequested.
+        /// Fires when the server has sent a message that is not an answer, such as a notification.
         package var alarm: NotificationAlarm?
         /// Called while waiting for a result; if it returns `true`, the server is asked to cancel the statement
         /// (57014).

@@ -38,7 +38,7 @@ package struct ServerStatement: Sendable {
 /// The result of a statement.
 package protocol ServerResult: AnyObject {
     var rowCount: Int { get }
-    /// Booleans are returned as integers.
+    /// Returns the value at a row and a column; a boolean as an integer.
     func value(_ row: Int, _ column: Int) -> SQLValue
     /// Returns the integers of a column, one for each row; `nil` if the column has another type or a null.
     func integers(inColumn column: Int) -> [Int64]?

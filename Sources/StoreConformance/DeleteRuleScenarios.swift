@@ -92,8 +92,8 @@ extension StoreConformance {
         }
     }
 
-    /// `No Action` and relationships without an inverse leave references to deleted rows. They do not return a living
-    /// object, and everything else is unchanged.
+    /// The rule `No Action` and relationships without an inverse leave references to deleted rows. Such a reference
+    /// does not return a living object, and everything else is unchanged.
     @Sendable private static func opensWithDanglingReferences(_ stack: StoreConformance) throws {
         func living(_ object: NSManagedObject, _ relationship: String) -> [String] {
             let one = (object.value(forKey: relationship) as? NSManagedObject).map { [$0] }

@@ -5,9 +5,9 @@ public struct PortFacts: Sendable {
         let superclass: String?
         /// `Note` in `@objc(Note)`, or nil.
         let objectiveCName: String?
-        /// Names in its header that belong to a framework of Apple's, with the framework.
+        /// Names in the type's header that belong to a framework of Apple's, with that framework.
         let candidates: [String: String]
-        /// Types that its header names.
+        /// Types that the type's header names: its superclass and protocols.
         let inherited: [String]
         /// True for a class that is not nested and that other files can use.
         let isVisibleClass: Bool

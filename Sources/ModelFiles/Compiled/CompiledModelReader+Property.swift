@@ -71,7 +71,8 @@ extension CompiledModelReader {
         return attribute
     }
 
-    /// Omits a derivation with an unknown part: without its filter it would compute other values.
+    /// Reads the derivation of a derived attribute. Omits it if a part is unknown: without its filter it would compute
+    /// other values.
     private mutating func readDerivation(
         _ object: KeyedArchive.Object, of attribute: inout AttributeDocument, path: String,
         keeping unknown: inout UnknownParts

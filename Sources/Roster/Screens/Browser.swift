@@ -44,7 +44,7 @@ final class Browser: TerminalProgram {
     var lostQuestion: LostQuestion?
     /// Number of messages shown about lost edits while a save merges deletions; `nil` at other times.
     var lossesTold: Int?
-    /// Number of records with something to save, including undecided lost edits.
+    /// Number of records with unsaved changes, including undecided lost edits.
     var unsavedCount: Int { (session?.unsavedCount ?? 0) + lostEdits.count }
     /// The number of groups of each edit of many records.
     var editGroups = EditGroupCounts()

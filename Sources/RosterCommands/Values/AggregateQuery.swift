@@ -39,15 +39,15 @@ public struct AggregateQuery: Sendable {
         return groups.flatMap { group in group.keyPaths.map(group.make) }
     }
 
-    /// `sum goalsFor`, `avg wins`, …
+    /// Column headings, one for each aggregate: `sum goalsFor`, `avg wins`, …
     var headings: [String] { groups.flatMap { group in group.keyPaths.map { "\(group.word) \($0)" } } }
 
-    /// One text for each of ``headings``.
+    /// The aggregates' values as texts, in the order of ``headings``.
     func texts(_ value: (SectionAggregate) -> SectionValue?) -> [String] {
         groups.flatMap { group in group.keyPaths.map { ValueText.text(of: Self.json(value(group.make($0)))) } }
     }
 
-    /// `("sum", {"goalsFor":84})`, …
+    /// JSON fields, one for each function with its values by key path: `("sum", {"goalsFor":84})`, …
     func fields(_ value: (SectionAggregate) -> SectionValue?) -> [(key: String, value: JSONValue)] {
         groups.map { group in
             (group.word, .object(group.keyPaths.map { (key: $0, value: Self.json(value(group.make($0)))) }))

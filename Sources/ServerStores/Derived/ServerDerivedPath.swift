@@ -51,7 +51,8 @@ struct ServerDerivedPath {
         }
     }
 
-    /// Returns the condition for rows with the attribute, if the table has others.
+    /// Returns a condition that selects the rows of the derived attribute's entity; empty if the table has no rows of
+    /// other entities.
     func ownRows(_ alias: String) -> String {
         guard layout.sharesTable(derivation.entity) else { return "" }
         let numbers = layout.entityNumbers(of: derivation.entity, includingSubentities: true).map { "\($0)" }

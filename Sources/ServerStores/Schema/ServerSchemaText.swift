@@ -143,7 +143,8 @@ struct ServerSchemaText {
         return (["Rows of the entities " + members.joined(separator: ", ")] + notes).joined(separator: "; ")
     }
 
-    /// Returns the property with its type in the model, the encoding of its values, and the model's notes on it.
+    /// Returns the text of a column's SQL comment: the property with its type in the model, the encoding of its values,
+    /// and the model's notes on it.
     private func comment(_ column: ServerColumn) -> String {
         let owner = column.entity.name ?? ""
         switch column.content {

@@ -136,7 +136,8 @@ public struct KeyReader {
         }
     }
 
-    /// Returns pasted text with `\n` as line breaks. Terminals send those of the Enter key.
+    /// Returns pasted text with `\n` as line breaks. Terminals send a carriage return for each line break, as for the
+    /// Enter key.
     private static func lines(of text: String) -> String {
         text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
     }

@@ -82,7 +82,7 @@ public final class Picker: Layer {
     public let source: any PickerSource
     /// True if the layer has to be removed from the screen.
     public private(set) var isFinished = false
-    /// `true`: keys are text.
+    /// Always true: the user types text to filter the items.
     public var acceptsText: Bool { true }
     private var editor = LineEditor()
     private var cursor = 0

@@ -4,7 +4,7 @@ struct PackageTarget {
     let path: String
     /// Name of the module.
     var module: String
-    /// Relative paths of its files, and of folders that are treated like files. Folders end with a slash.
+    /// Relative paths of the target's files, and of folders that are treated like files. Folders end with a slash.
     let files: [String]
     let evidence: TargetEvidence
 

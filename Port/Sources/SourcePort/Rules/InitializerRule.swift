@@ -5,7 +5,7 @@ enum InitializerRule {
     private struct Requirement {
         /// Labels of the initialiser that every subclass must have.
         let labels: [String]
-        /// Lines of its parameter list.
+        /// Lines of the initialiser's parameter list.
         let parameters: [String]
         let arguments: String
         /// End of a message: the objects that call it.

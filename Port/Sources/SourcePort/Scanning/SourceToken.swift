@@ -16,7 +16,7 @@ struct SourceToken {
     }
 
     let kind: Kind
-    /// Range of its bytes in the file.
+    /// Range of the token's bytes in the file.
     let range: Range<Int>
     /// True if it is the first token of its line.
     let startsLine: Bool

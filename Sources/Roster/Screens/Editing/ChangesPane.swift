@@ -30,7 +30,7 @@ final class ChangesPane: MovingScreen, KeyHelping {
     private var top = Place()
     private var height = 1
     var keys = KeySequenceReader()
-    /// The records with something to save.
+    /// The records with unsaved changes.
     private var objects: [NSManagedObject] = []
     /// The sorted blocks of records that were needed so far, if there are many.
     private var blocks: [Int: [NSManagedObject]] = [:]

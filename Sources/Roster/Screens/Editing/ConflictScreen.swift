@@ -36,7 +36,7 @@ final class ConflictScreen: MovingScreen {
     }
 
     private var entries: [Entry] = []
-    /// Records that the user deleted and others changed: there are no fields to choose from.
+    /// Records that the user deleted and another program changed: there are no fields to choose from.
     private let deletions: [NSManagedObject]
     /// The lines of all entries, and the line of each entry. Their texts are made when drawn.
     private var lines: [Line] = []

@@ -2,7 +2,7 @@ import CoreData
 import TerminalKit
 import Translation
 
-/// The question on the screen about edits of records that others deleted.
+/// The question on the screen about unsaved edits of records that another program deleted.
 struct LostQuestion {
     let dialog: Dialog
     let edits: [LostEdit]

@@ -78,7 +78,7 @@ protocol LookingScreen: MovingScreen {
 }
 
 extension Command where Target: LookingScreen {
-    /// The commands of such a screen: its own, movement, and the end.
+    /// The commands of a screen that shows the list in another way: its own commands, movement, and closing.
     static func looking(_ own: [Command]) -> [Command] {
         own
             + moving(

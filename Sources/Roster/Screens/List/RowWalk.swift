@@ -12,7 +12,8 @@ struct RowWalk {
     private let left: Set<NSManagedObject>
     private(set) var found: Set<NSManagedObject> = []
     private var leftOut: Set<NSManagedObject> = []
-    /// The number of rows examined, the last of them, and the revision of the session at that time.
+    /// The progress of the search: the number of rows examined, the last one of these, and the revision of the session
+    /// at that time.
     private var done = 0
     private var last: NSManagedObject?
     private var revision: Int

@@ -8,7 +8,7 @@ import Translation
 final class HistoryPane: MovingScreen {
     struct Row {
         let transaction: NSPersistentHistoryTransaction
-        /// One of its changes; `nil` for the row of the transaction.
+        /// One change of the transaction; `nil` for the row of the transaction itself.
         let change: NSPersistentHistoryChange?
     }
 

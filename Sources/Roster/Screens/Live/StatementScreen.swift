@@ -9,13 +9,13 @@ final class StatementScreen: MovingScreen, KeyHelping {
     private unowned let browser: Browser
     private(set) var isFinished = false
     private var statements: [ExecutedStatement] = []
-    /// The number of the first statement shown since recording began.
+    /// The index of `statements[0]` among all statements since recording began.
     private var first = 0
     private(set) var cursor = 0
     private var top = 0
     private var height = 1
-    /// The first visible line of the full text.
     var keys = KeySequenceReader()
+    /// The first visible line of the full text.
     private var textTop = 0
     private var textLines = 0
     private var textHeight = 1

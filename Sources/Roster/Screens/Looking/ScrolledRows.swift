@@ -34,7 +34,7 @@ struct ScrolledRows {
     }
 }
 
-/// A screen of such rows.
+/// A screen that shows scrolled rows.
 protocol RowScreen: MovingScreen {
     var rows: ScrolledRows { get set }
     var rowCount: Int { get }
