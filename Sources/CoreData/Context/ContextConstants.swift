@@ -30,9 +30,9 @@ extension NSManagedObjectContext {
 
     /// The time at which a block passed to `perform(schedule:_:)` runs.
     public enum ScheduledTaskType: Sendable {
-        /// In place if the caller is on the queue, otherwise like `enqueued`.
+        /// Runs the block in place if the caller is on the queue, otherwise like `enqueued`.
         case immediate
-        /// After the work that is already in the queue.
+        /// Runs the block after the work that is already in the queue.
         case enqueued
     }
 

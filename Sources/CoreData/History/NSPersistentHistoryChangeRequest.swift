@@ -128,8 +128,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
 /// The result of a history request. Immutable, safe on any thread.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
-    /// By `resultType`: a Bool, an Int, or an array of `NSManagedObjectID`, `NSPersistentHistoryTransaction` or
-    /// `NSPersistentHistoryChange`.
+    /// The result, in the form of `resultType`: a Bool, an Int, or an array of `NSManagedObjectID`,
+    /// `NSPersistentHistoryTransaction` or `NSPersistentHistoryChange`.
     public let result: Any?
     /// The form of `result`.
     public let resultType: NSPersistentHistoryResultType

@@ -2,7 +2,7 @@ import Foundation
 
 /// The treatment of the source entity's rows. The raw values are Apple's.
 public enum NSEntityMappingType: UInt, Sendable {
-    /// Not set.
+    /// The type of mapping is not set.
     case undefinedEntityMappingType = 0
     /// The migration policy does all the work.
     case customEntityMappingType = 1

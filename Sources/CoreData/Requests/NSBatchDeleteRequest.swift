@@ -82,7 +82,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
 /// The result of a batch deletion. Immutable, safe on any thread.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
-    /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
+    /// The result, in the form of `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?
     /// The form of `result`.
     public let resultType: NSBatchDeleteRequestResultType

@@ -119,7 +119,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
 
 /// The result of a batch insertion. Immutable, safe on any thread.
 open class NSBatchInsertResult: NSPersistentStoreResult {
-    /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
+    /// The result, in the form of `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?
     /// The form of `result`.
     public let resultType: NSBatchInsertRequestResultType

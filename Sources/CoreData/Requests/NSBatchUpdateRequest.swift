@@ -85,7 +85,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 
 /// The result of a batch update. Immutable, safe on any thread.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
-    /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
+    /// The result, in the form of `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?
     /// The form of `result`.
     public let resultType: NSBatchUpdateRequestResultType

@@ -22,13 +22,13 @@ extension NSNotification.Name {
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 }
 
-/// In stores-did-change: an array of the stores that were added.
+/// The key, in stores-did-change, of an array of the stores that were added.
 public let NSAddedPersistentStoresKey = "added"
-/// In stores-did-change: an array of the stores that were removed.
+/// The key, in stores-did-change, of an array of the stores that were removed.
 public let NSRemovedPersistentStoresKey = "removed"
-/// In stores-did-change: the old store and the new one, if a store's UUID changed.
+/// The key, in stores-did-change, of an array with the old store and the new one, if a store's UUID changed.
 public let NSUUIDChangedPersistentStoresKey = "changedUUID"
-/// In remote-change: the URL of the store.
+/// The key, in remote-change, of the store's URL.
 public let NSPersistentStoreURLKey = "storeURL"
-/// In remote-change: the `NSPersistentHistoryToken` of the last transaction.
+/// The key, in remote-change, of the `NSPersistentHistoryToken` of the last transaction.
 public let NSPersistentHistoryTokenKey = "historyToken"

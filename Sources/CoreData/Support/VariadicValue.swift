@@ -57,7 +57,7 @@ extension VariadicBridging {
     /// The value as an argument of C formats.
     public var _cVarArgObject: any CVarArg { VariadicValue(self) }
 
-    /// Never called: the list of arguments takes the object.
+    /// Never called: the argument list uses `_cVarArgObject`.
     public var _cVarArgEncoding: [Int] { [0] }
 }
 

@@ -4,7 +4,7 @@ import PredicateSyntax
 /// The keys of a list: all data that a million rows need until they are displayed.
 struct FetchedKeys {
     let store: any RowStore
-    /// In the request's order.
+    /// The keys of the rows, in the request's order.
     var keys: [RowKey]
     /// The runs of equal values: see ``StoreQueryResult/groups``.
     var groups: [RowGroup]?

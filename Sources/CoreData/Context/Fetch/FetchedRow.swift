@@ -44,7 +44,8 @@ final class FetchedRow: RowReadable {
 final class RowSet {
     private let store: any RowStore
     private(set) var rows: [FetchedRow] = []
-    /// By the property's name, because rows of one set may be of several entities of a family.
+    /// The sets of destinations by the relationship's name. Not by its number: rows of one set may be of several
+    /// entities.
     private var destinationSets: [String: RowSet] = [:]
     private var toManyIDs: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
     private lazy var rowsByID = Dictionary(rows.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })

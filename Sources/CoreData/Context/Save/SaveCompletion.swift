@@ -89,7 +89,7 @@ struct SaveCompletion {
         return saved
     }
 
-    /// Does the same in one pass over the objects, if all changed objects are new.
+    /// Completes a save of new objects only, in one pass over these.
     private func settleInsertions(_ batch: SavedObjects) -> Saved {
         let marks = context.changes.insertionMarks
         let reporter = reporter

@@ -12,7 +12,7 @@ extension Sequence where Element: NSManagedObject {
     }
 }
 
-/// Not generic, so that it is compiled once for all classes.
+/// Filters managed objects. Not generic, so that it is compiled once for all classes.
 // SAFETY: `held` retains the array of these elements during the call.
 private enum ObjectFilter {
     typealias Reference = Unretained<NSManagedObject>

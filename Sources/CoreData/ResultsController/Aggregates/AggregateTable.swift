@@ -77,7 +77,7 @@ struct AggregatePlan: @unchecked Sendable {
 // SAFETY: a value; the state that its copies share is never changed.
 struct AggregateResults: @unchecked Sendable {
     let plan: AggregatePlan
-    /// By the section's number; empty for a section without rows.
+    /// The accumulated values by section number; empty for a section without rows.
     fileprivate var sections = PagedSlots<[Accumulator]>()
     fileprivate(set) var total: [Accumulator]
 

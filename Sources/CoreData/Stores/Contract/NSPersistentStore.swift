@@ -223,7 +223,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// here that it created its tables.
     package final var creation: StoreMaking?
 
-    /// Continues at `url`, to which the store was moved or will be written from now on.
+    /// Changes the store's URL: its file was moved to `url`, or will be written there from now on.
     func reconnect(to url: URL) throws { self.url = url }
 
     /// True if stores of the type are files that can be copied while they are open.

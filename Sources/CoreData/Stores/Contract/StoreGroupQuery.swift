@@ -20,8 +20,8 @@ package struct StoreGroupQuery {
     var limit = 0
     var offset = 0
 
-    /// Aggregates for exact sums of integers, in addition to those of expressions: the sum of the values divided by 2³²
-    /// (rounded down), and the sum of the remainders. Neither overflows 64 bits.
+    /// Names of two aggregates for exact sums of integers: the sum of the values divided by 2³² (rounded down), and the
+    /// sum of the remainders. Neither overflows 64 bits. Predicate expressions do not have these functions.
     static let highSum = "highSum:"
     static let lowSum = "lowSum:"
 

@@ -265,7 +265,7 @@ package struct StoreQuery {
 /// The result of a query to a store.
 package struct StoreQueryResult {
     package var keys: [RowKey]
-    /// In the order of `keys` and as many, or empty if rows were not requested.
+    /// The rows in the order of `keys`; empty if rows were not requested.
     package var rows: RowList
     /// The parts that the caller has to do in memory; empty if the result is exact.
     var unsupported: Unsupported

@@ -12,7 +12,7 @@ package struct ReadingNote {
 
     var text: String { "\(Self.name(of: property)): \(reason)" }
 
-    /// `Entity.property`.
+    /// The name of a property for messages: `Entity.property`.
     static func name(of property: NSPropertyDescription) -> String {
         "\(property.owningEntity?.name ?? "").\(property.name)"
     }

@@ -29,7 +29,7 @@ struct SQLExpression {
         case object(root: String?)
         /// The entity number.
         case entity
-        /// Only the presence of a value is known: archives, data in external files.
+        /// A value of which SQL knows only if it is present: an archive, or data in an external file.
         case opaque
 
         var isNumber: Bool {

@@ -74,8 +74,8 @@ extension PredicateToSQL {
         return SQLExpression(fragment: fragment, kind: result)
     }
 
-    /// Only aggregates that SQLite calculates as memory does. Sums of reals depend on the order of the rows, and sums
-    /// of 64-bit integers may overflow, which is an error in SQL.
+    /// Returns an aggregate over the related rows, if SQLite calculates it as memory does. Sums of reals depend on the
+    /// order of the rows, and sums of 64-bit integers may overflow, which is an error in SQL.
     func aggregateFunction(
         _ name: String, of kind: SQLExpression.Kind, _ column: String
     ) throws -> (text: String, kind: SQLExpression.Kind) {

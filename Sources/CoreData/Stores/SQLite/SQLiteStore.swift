@@ -10,7 +10,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     /// The open file, after ``loadMetadata()``.
     var connection: Connection?
     var session: SQLiteSession?
-    /// For tests that read the tables.
+    /// The open session, for tests that read the tables.
     var openSession: SQLiteSession? { session }
     var changeTokens: ChangeToken?
     var reader = RefreshingReader()

@@ -48,8 +48,8 @@ final class WorkQueue: Sendable {
     /// The chain of calls that has the queue. It keeps the queue while it waits.
     var holdingChain: UInt { holder.load(ordering: .relaxed) }
 
-    /// On Linux, a program that calls `dispatchMain()` leaves the main thread for good. The main queue then runs on
-    /// any thread, and is recognised by a mark.
+    /// True on the main queue, which a mark identifies. On Linux, a program that calls `dispatchMain()` gives up the
+    /// main thread, and the main queue then runs on any thread.
     private static var isOnMainQueue: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
     }
@@ -195,7 +195,7 @@ final class WorkQueue: Sendable {
         watch?.note(chain)
     }
 
-    /// Runs the first block of the line.
+    /// Runs the first waiting block.
     private func runNext() {
         // The block is released on the queue: it may hold the last reference to a context.
         runFirst()

@@ -52,11 +52,11 @@ package struct DerivedPath {
 
     /// The table of a to-many hop, either the destination's table or the join table, and its column for the owner.
     package struct Children {
-        /// Unquoted.
+        /// The name of the table with the rows of this step, unquoted.
         package let table: String
-        /// Quoted.
+        /// The column that refers to the owner, quoted.
         package let owner: String
-        /// Quoted; for a join table the column of the destination.
+        /// The column of a join table that refers to the destination, quoted; `nil` without a join table.
         package let destination: String?
 
         package init(table: String, owner: String, destination: String?) {
@@ -72,7 +72,7 @@ package struct DerivedPath {
         level == 0 ? derivation.entity : hops[level - 1].destinationEntity ?? derivation.entity
     }
 
-    /// Unquoted.
+    /// The name of the table after `level` relationships, unquoted.
     func table(_ level: Int) -> String { layout.table(of: entity(level)) }
 
     func column(_ property: NSPropertyDescription) -> String {

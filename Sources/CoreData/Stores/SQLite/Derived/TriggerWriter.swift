@@ -3,9 +3,9 @@ struct TriggerWriter {
     private(set) var statements: [String] = []
     private let derivation: Derivation
     private let layout: TableLayout
-    /// Unquoted; the table of the attribute's own entity.
+    /// The table of the attribute's own entity, unquoted.
     private let table: String
-    /// Quoted.
+    /// The column of the derived attribute, quoted.
     private let column: String
     private var names = UniqueNames()
 

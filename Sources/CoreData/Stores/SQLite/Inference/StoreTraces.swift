@@ -10,22 +10,22 @@ struct StoreTraces {
     }
 
     struct Column {
-        /// In upper case.
+        /// The column's name in upper case.
         let name: String
-        /// As declared, in upper case.
+        /// The column's declared type in upper case.
         let type: String
     }
 
     struct Index {
         let name: String
         let isUnique: Bool
-        /// In upper case.
+        /// The names of the indexed columns in upper case.
         let columns: [String]
     }
 
     /// Sorted by number, without those of the history.
     let entities: [Entity]
-    /// By table name in upper case.
+    /// The columns by table name in upper case.
     let columns: [String: [Column]]
     let indexes: [String: [Index]]
 

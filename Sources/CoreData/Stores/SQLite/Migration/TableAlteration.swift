@@ -55,7 +55,7 @@ struct TableAlteration {
 
     /// A table in the file.
     struct StandingTable {
-        /// In upper case, including columns unknown to the model.
+        /// The names of the columns in upper case, including columns unknown to the model.
         let columns: Set<String>
         let sql: String
         let indexCount: Int

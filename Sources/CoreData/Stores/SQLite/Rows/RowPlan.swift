@@ -1,7 +1,7 @@
 /// The selection and decoding of whole rows of one entity, with or without its descendants.
 struct RowPlan {
     let entity: NSEntityDescription
-    /// Quoted.
+    /// The name of the table, quoted.
     let table: String
     let decoder: RowDecoder
     /// `SELECT … FROM …`

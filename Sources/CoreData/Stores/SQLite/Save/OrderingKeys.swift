@@ -6,7 +6,7 @@ package enum OrderingKeys {
     package static let first: Int64 = 2048
     package static let step: Int64 = 1024
 
-    /// Larger than any number in a list of a thousand million elements.
+    /// An upper limit of ordering keys, larger than any key in a list of a thousand million elements.
     private static let greatest: Int64 = 1 << 40
 
     /// Returns the number after the whole list, whose greatest is `last`; `last` itself if there is none greater.

@@ -3,7 +3,7 @@ struct EntityTable {
     let name: String
     /// The root and its descendants, sorted by number.
     let entities: [NSEntityDescription]
-    /// Without `Z_PK`, `Z_ENT` and `Z_OPT`, in the order of Apple's framework.
+    /// The table's columns except `Z_PK`, `Z_ENT` and `Z_OPT`, in the order of Apple's framework.
     let columns: [TableColumn]
 
     var root: NSEntityDescription { entities[0] }

@@ -9,7 +9,7 @@ struct JoinTable {
     }
 
     let name: String
-    /// In the order of the columns. If the relationship is its own inverse, both have the same relationship.
+    /// The end whose column is first. Both ends have the same relationship if it is its own inverse.
     let first: End
     let second: End
 

@@ -9,11 +9,11 @@ struct SpatialIndexText {
     private static let dimensionLimit = 5
 
     private struct Index {
-        /// Quoted.
+        /// The name of the indexed table, quoted.
         let table: String
-        /// Unquoted; also the prefix of the triggers' names.
+        /// The name of the virtual table, unquoted; also the prefix of the triggers' names.
         let name: String
-        /// Unquoted.
+        /// The names of the indexed columns, unquoted.
         let columns: [String]
     }
 

@@ -27,7 +27,7 @@ struct RowSelection {
             ? condition.clause : " WHERE t0.Z_PK IN (SELECT t0.Z_PK FROM " + joins.from + condition.clause + ")"
     }
 
-    /// `SELECT list FROM …`.
+    /// A statement that selects `list` from the chosen rows: `SELECT list FROM …`.
     func select(_ list: SQLFragment) -> SQLFragment { "SELECT " + list + " FROM \(table)" + clause }
 
     /// Returns true if there is any row.
