@@ -30,7 +30,7 @@ open class NSComparisonPredicate: NSPredicate {
         /// `IN`: the value on the left is an element of the collection on the right, or is a part of the text on the
         /// right.
         case `in` = 10
-        /// By a method of the object. Not supported on Linux, which has no selectors.
+        /// Compares by a method of the object. Not supported on Linux, which has no selectors.
         case customSelector = 11
         /// `CONTAINS`: the collection or text on the left contains the value on the right.
         case contains = 99

@@ -1,6 +1,6 @@
 /// The reserved words of the grammar, and the functions that have a sign.
 enum FormatWords {
-    /// In upper case. A key with one of these names is written with a leading `#`.
+    /// The reserved words in upper case. A key with one of these names is written with a leading `#`.
     static let reserved: Set<String> = [
         "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",

@@ -10,9 +10,9 @@ import Foundation
 package final class Connection: @unchecked Sendable {
     /// The permitted access to the file.
     package enum Access: Hashable, Sendable {
-        /// Never writes, and creates no other files next to the database.
+        /// Opens the database for reading; never creates other files next to it.
         case readOnly
-        /// Never writes, and takes no locks: the file must not change while it is read.
+        /// Opens the database for reading without locks: the file must not change while it is open.
         case immutable
         /// Never writes to the database, but creates the index of its write-ahead log if it is missing.
         case recovering

@@ -18,7 +18,7 @@ package struct SortColumn: Sendable {
 /// after the prefix that all rows share. Rows are sorted by that word with a radix sort, and only those with the same
 /// word are compared.
 package final class RowSorter {
-    /// For more bytes SQLite's sorter is better, since it uses files for what does not fit into memory.
+    /// Maximum number of bytes to sort in memory. For more, SQLite's sorter is better, since it uses files.
     private static let mostBytes = 64 << 20
     /// Maximum number of rows that are sorted by comparison; more rows are sorted by radix.
     private static let fewRows = 512

@@ -2,7 +2,7 @@ import CSQLite3
 
 /// The time at which a transaction takes its locks.
 package enum TransactionMode: String, Sendable {
-    /// At the first statement that needs one: for several consistent reads.
+    /// Begins the transaction at the first statement that needs one. For several reads of one state.
     case deferred = "BEGIN DEFERRED"
     /// The write lock at once, so that it cannot fail later for lack of it.
     case immediate = "BEGIN IMMEDIATE"

@@ -143,7 +143,7 @@ extension ServerDatabase {
 
 /// The location of a store: its URL with the parameters that only this framework reads.
 package struct ServerPlace: Sendable {
-    /// With the password, if the URL has one.
+    /// The URL of the database, with the password if it has one.
     package let url: URL
     /// The schema of the tables.
     package let schema: String

@@ -6,7 +6,7 @@ import Foundation
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 package final class ServerEngine: StoreEngine, @unchecked Sendable {
     private weak var holder: EngineStore?
-    /// With the password, if it has one.
+    /// The URL of the store, with the password if it has one.
     let placeURL: URL
     var opening: ServerOpening?
     var session: ServerSession?

@@ -171,7 +171,8 @@ extension CompiledModelReader {
 }
 
 extension ValidationDocument {
-    /// Uses the plainest form of a condition. A condition whose warning is not the usual one stays a predicate.
+    /// Converts a validation predicate to its simplest form, such as a limit. A predicate with an unusual warning stays
+    /// a predicate.
     init(recognising predicate: PredicateDocument, warning: ValidationWarning, type: AttributeKind?) {
         let usual = type.flatMap { Self.usual(predicate, type: $0) }
         if let usual, let type, let code = usual.errorCode(for: type), warning == .code(code) {

@@ -55,6 +55,6 @@ package struct ModelNote: Equatable, Sendable {
         self.text = text
     }
 
-    /// `path:line: text`.
+    /// The message with its place: `path:line: text`.
     package func text(in file: String) -> String { "\(file):\(line.map { "\($0):" } ?? "") \(text)" }
 }

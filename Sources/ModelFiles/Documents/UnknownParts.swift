@@ -30,9 +30,9 @@ package struct UnknownParts: Equatable, Sendable {
         }
     }
 
-    /// In the order of the file.
+    /// The unknown attributes, in the order of the file.
     package var attributes: [Attribute] = []
-    /// In the order of the file.
+    /// The unknown elements, in the order of the file.
     package var elements: [Element] = []
     package var archived = ArchivedParts()
     /// The unknown parts of elements that have no document of their own, such as the list of uniqueness constraints.

@@ -87,7 +87,7 @@ public struct RecordQuery: Sendable {
         return query
     }
 
-    /// As ``ordered(for:)``, but without a sort if the entity has no attribute to sort by.
+    /// The query with the sort of ``ordered(for:)``, or without a sort if the entity has no attribute to sort by.
     func preferablyOrdered(for entity: NSEntityDescription) -> RecordQuery {
         guard fullSort.isEmpty else { return self }
         var query = self

@@ -3,7 +3,7 @@ import Foundation
 
 /// A store by its URL: a file of any type, or tables on a server.
 public struct StorePlace: Sendable {
-    /// The URL, with its password if it has one.
+    /// The store's URL, with its password if it has one.
     public let url: URL
     /// Type of a new store; `nil` to detect it by the file's name.
     private let newType: NSPersistentStore.StoreType?

@@ -17,7 +17,7 @@ struct ServerDerivedFilling {
         let entity: NSEntityDescription
         let text: NSAttributeDescription
         let functions: [TextFunction]
-        /// Unquoted.
+        /// The name of the derived attribute's column, unquoted.
         let column: String
     }
 

@@ -41,7 +41,7 @@ struct ServerDerivedText {
     }
 
     private struct Place: Hashable {
-        /// Unquoted.
+        /// The name of the table, unquoted.
         let table: String
         let event: Event
     }
@@ -75,7 +75,7 @@ struct ServerDerivedText {
         functions().map { "DROP FUNCTION IF EXISTS \(layout.tableText($0.name))() CASCADE" }
     }
 
-    /// Unquoted.
+    /// The names of the trigger functions, unquoted.
     var functionNames: [String] { functions().map(\.name) }
 
     private struct Function {

@@ -86,7 +86,8 @@ enum ServerTransactionStart {
     /// batches the program's own code runs between statements.
     private static let longestSilence = "30s"
     private static let longestSilenceOfBatches = "300s"
-    /// With these settings the server notices a lost machine as soon as its clients do.
+    /// Connection settings with which the server notices a lost client machine as soon as its clients notice a lost
+    /// server.
     private static let noticing = [
         ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "3"), ("tcp_keepalives_count", "3"),
         ("tcp_user_timeout", "10s"),

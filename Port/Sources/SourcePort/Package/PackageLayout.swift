@@ -32,7 +32,8 @@ public struct PackageLayout {
         "FoundationInternationalization", "Dispatch", "XCTest", "Testing", "Glibc", "Synchronization", "Observation",
         "RegexBuilder", "Distributed", "CxxStdlib", "Cxx", "_Concurrency", "_StringProcessing", "CoreData",
     ]
-    /// Other modules that a program with CoreData contains. Two modules of a program cannot have the same name.
+    /// Names of modules that every program with CoreData contains, which a target must not use: module names are unique
+    /// in a program.
     private static let taken: Set<String> = [
         "SQLiteAccess", "PredicateSyntax", "CoreDataPredicates", "ModelFiles", "ModelCompiler", "ManagedExpansion",
         "ManagedMacros", "CSQLite3", "CZlib", "CPrefetch",

@@ -18,7 +18,7 @@ public struct PortReport: Encodable, Sendable {
         public let sentence: String
         /// True if a person has to do something.
         public let isLeft: Bool
-        /// In the order in which files were added.
+        /// The places of the finding, in the order in which files were added.
         public fileprivate(set) var places: [Place]
 
         /// Subjects, sentence and places on one line: `initial, short: value(forKey:) …: Note.swift:6, Tag.swift:9`.

@@ -2,7 +2,7 @@
 enum Activity {
     private static let frames = ["|", "/", "-", "\\"]
 
-    /// `/ opening 1.2 s`, with a rotating sign. Tenths are omitted after the first minute.
+    /// The text for running work, with a rotating sign: `/ opening 1.2 s`. Tenths are omitted after the first minute.
     static func text(_ what: String, since began: ContinuousClock.Instant, now: ContinuousClock.Instant = .now)
         -> String
     {

@@ -51,7 +51,7 @@ extension KeyHelping where Self: CommandScreen {
 
 /// The commands of all screens under the user's keys.
 struct CommandTables {
-    /// In the order in which `roster config` prints their keys.
+    /// All screens with commands, in the order in which `roster config` prints their keys.
     static let screens: [any CommandScreen.Type] = [
         ListScreen.self, DetailScreen.self, ColumnsPane.self, ChangesPane.self, ConflictScreen.self,
         CalendarPicker.self, HistoryPane.self, PastScreen.self, HistogramScreen.self, PivotScreen.self,

@@ -175,7 +175,7 @@ struct CommandLineWords {
         let names: [String]
         /// Returns an example of the argument, or `nil` if none is needed now; `nil` if the command takes none.
         var example: ((ListScreen) -> String?)?
-        /// Runs with the text after the name. Returns the problem, with positions in that text.
+        /// Runs the command with the text after its name. Returns the problem, with positions in that text.
         let run: (ListScreen, String) -> Prompt.Problem?
     }
 

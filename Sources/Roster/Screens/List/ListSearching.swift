@@ -119,7 +119,7 @@ extension ListScreen {
         if records.objectCount <= session.limits.longList { searchPlaces?.count(until: .now + .seconds(1)) }
     }
 
-    /// Continues counting for a moment.
+    /// Counts more matches for a fraction of a second.
     func continueCounting() {
         if let changed = searchPlaces, let time = changed.recount, time <= .now {
             searchPlaces = SearchPlaces(again: changed) { [weak browser] in browser?.needsDisplay = true }

@@ -19,7 +19,7 @@ enum TransactionText {
         return text.contains(":") ? text : text + " 00:00:00Z"
     }
 
-    /// `2 Teams inserted, 1 Team changed`.
+    /// A summary of a transaction: `2 Teams inserted, 1 Team changed`.
     static func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
         var counts: [(type: NSPersistentHistoryChangeType, entity: String, count: Int)] = []
         for change in transaction.changes ?? [] {

@@ -82,7 +82,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping 
         buckets = sorted.map(\.element)
     }
 
-    /// `34 values, least 0, greatest 76, mean 12.5, sum 1001`.
+    /// Statistics of the values: `34 values, least 0, greatest 76, mean 12.5, sum 1001`.
     private nonisolated static func statistics(
         _ totals: [(value: Any?, count: Int)], of attribute: NSAttributeDescription, distinct: Int
     ) -> String {

@@ -4,7 +4,7 @@ import Translation
 
 /// Nouns with a number or in the plural.
 nonisolated enum CountedNoun {
-    /// `1 Team`, `3 Teams`, `2,000 Countries`.
+    /// A count with its noun: `1 Team`, `3 Teams`, `2,000 Countries`.
     static func text(_ count: Int, _ noun: String) -> String {
         let many = EnglishPlural.of(noun)
         let number = GroupedNumber.text(count)

@@ -7,7 +7,7 @@ import RosterCommands
 /// Verbs use the same format, so a date on the screen equals the date in a file. In the user's time zone, dates stored
 /// as midnight UTC could appear as the previous day.
 nonisolated enum DateDisplay {
-    /// `2022-12-18`, or `2022-12-18 19:00Z`.
+    /// A date to the minute; without its time at midnight: `2022-12-18 19:00Z` or `2022-12-18`.
     static func short(_ date: Date) -> String {
         let parts = exact(date).split(separator: " ")
         guard parts.count == 2 else { return exact(date) }

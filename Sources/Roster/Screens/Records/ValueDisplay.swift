@@ -112,7 +112,7 @@ nonisolated enum RecordName {
         return text
     }
 
-    /// `Location p12`, or `new Location` before it is saved.
+    /// The name of a record without a title: `Location p12`, or `new Location` before it is saved.
     static func fallback(_ object: NSManagedObject) -> String {
         let entity = object.entity.name ?? "?"
         if object.objectID.isTemporaryID { return sentence("new \(entity)") }

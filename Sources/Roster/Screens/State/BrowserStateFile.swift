@@ -8,7 +8,7 @@ struct BrowserStateFile {
     let url: URL
     /// The path of the store, or its URL on a server.
     private let store: String
-    /// Larger files were not written by this program.
+    /// Maximum size of a state file in bytes. A larger one was not written by this program and is not read.
     private static let greatestSize = 4 << 20
 
     /// - Parameter folder: the folder for the state files of all stores.
