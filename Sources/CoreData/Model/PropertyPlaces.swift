@@ -9,7 +9,7 @@ struct PropertyPlaces: Sendable {
     }
 
     private var entries: [Entry?]
-    /// Also finds names that are canonically equal: an accented letter may be one character or two.
+    /// The places by name. Finds also names that are canonically equal: an accented letter may be one character or two.
     private let placesByName: [String: EntityLayout.Place]
 
     /// Maximum number of probes. Further names with the same hashed bytes are found only in the dictionary.

@@ -142,8 +142,8 @@ extension NSSortDescriptor {
         return StoreSortKey(keyPath: key.split(separator: ".").map(String.init), ascending: ascending)
     }
 
-    /// True if it has a Swift key path without a key, whose values only the object can supply. The object itself and
-    /// its ID need no key.
+    /// True if the descriptor has a Swift key path without a key, whose values only the object can supply. The object
+    /// itself and its ID need no key.
     var isOfNoKey: Bool {
         guard !(self is KeySortDescriptor), key == nil else { return false }
         let path = type(of: keyPath)

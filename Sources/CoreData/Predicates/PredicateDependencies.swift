@@ -99,7 +99,7 @@ extension PredicateTree {
 }
 
 extension PredicateTree {
-    /// True if a part of it depends on the time of evaluation.
+    /// True if a part of the predicate depends on the time of evaluation.
     var looksAtClock: Bool {
         var found = false
         _ = rewritten { part in

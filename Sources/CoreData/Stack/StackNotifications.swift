@@ -26,7 +26,8 @@ extension NSNotification.Name {
 public let NSAddedPersistentStoresKey = "added"
 /// The key, in stores-did-change, of an array of the stores that were removed.
 public let NSRemovedPersistentStoresKey = "removed"
-/// The key, in stores-did-change, of an array with the old store and the new one, if a store's UUID changed.
+/// The key, in stores-did-change, of an array of the old store, the new one, and the new object IDs, if a store was
+/// saved as another one and so got another UUID.
 public let NSUUIDChangedPersistentStoresKey = "changedUUID"
 /// The key, in remote-change, of the store's URL.
 public let NSPersistentStoreURLKey = "storeURL"

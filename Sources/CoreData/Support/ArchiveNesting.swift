@@ -41,7 +41,7 @@ struct ArchiveNesting {
         }
     }
 
-    /// False if the limit is exceeded.
+    /// Adds to the number of values. Returns false if the limit is exceeded.
     private mutating func add(_ more: Int) -> Bool {
         count += more
         return count <= archive.expansionLimit

@@ -23,7 +23,7 @@ package enum SlotValue: Hashable, @unchecked Sendable {
         return false
     }
 
-    /// True if it is NaN, which stores cannot represent.
+    /// True if the value is NaN, which stores cannot represent.
     var isNotANumber: Bool {
         switch self {
         case .real(let number): number.isNaN

@@ -75,7 +75,7 @@ struct UniqueConstraint: Hashable {
 struct UniqueValues: Hashable {
     let values: [SlotValue]
 
-    /// `nil` if one of them is not set.
+    /// Reads the values of the constraint's attributes from a row; `nil` if one of the values is not set.
     init?(_ names: [String], in row: some RandomAccessCollection<SlotValue>, _ layout: EntityLayout) {
         var found: [SlotValue] = []
         for name in names {

@@ -6,7 +6,7 @@ struct FetchPlan {
     let entity: NSEntityDescription
     let includesSubentities: Bool
     private(set) var stores: [any RowStore]
-    /// `nil` if all objects match.
+    /// The condition of the fetch; `nil` if all objects match.
     let predicate: NSPredicate?
     private(set) var sortDescriptors: [NSSortDescriptor]
     private(set) var limit: Int
@@ -145,7 +145,7 @@ struct FetchPlan {
         return holding.filter { store in affected.contains { $0 === store } }
     }
 
-    /// Returns `nil` for a predicate that matches everything.
+    /// Returns the predicate, or `nil` for one that matches everything.
     private static func significant(_ predicate: NSPredicate?) -> NSPredicate? {
         guard let predicate else { return nil }
         switch predicate.syntaxTree {

@@ -196,7 +196,7 @@ extension PredicateTree {
         !holdsBlock && keyPaths.allSatisfy { $0.count == 1 && entity.attributesByName[$0[0]] != nil }
     }
 
-    /// True if a part of it is a block, which needs objects instead of rows.
+    /// True if a part of the predicate is a block, which needs objects instead of rows.
     fileprivate var holdsBlock: Bool {
         switch self {
         case .opaque: true

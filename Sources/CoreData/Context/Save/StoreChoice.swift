@@ -8,14 +8,15 @@ import Foundation
 struct StoreChoice {
     private let context: NSManagedObjectContext
     private let source: any ContextSource
-    /// Objects that are related to each other, as a forest: from each object towards the root of its tree.
+    /// The groups of related objects as trees: for each object but the root of its tree, an object nearer to the root.
     private var leaders: [ObjectIdentifier: ObjectIdentifier] = [:]
     /// The stores of the saved and assigned objects of each tree, by its root.
     private var stores: [ObjectIdentifier: [any RowStore]] = [:]
     /// The store and the entity of the last assigned object, already checked: the next object usually has the same.
     private var checked: (store: any RowStore, layout: EntityLayout)?
 
-    /// Cost: none if the coordinator has one store; otherwise a pass over all relationships of new and changed objects.
+    /// Finds the groups of related objects. Costs nothing if the coordinator has one store; otherwise a pass over all
+    /// relationships of new and changed objects.
     init(context: NSManagedObjectContext, source: any ContextSource) {
         self.context = context
         self.source = source

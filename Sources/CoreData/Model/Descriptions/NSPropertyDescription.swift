@@ -81,7 +81,8 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     final var isMarkedIndexed = false
 
-    /// Kept in the model; unused on Linux.
+    /// The setting of Xcode's model editor to keep the value in the external record, too. Kept in the model; unused on
+    /// Linux.
     @available(*, deprecated, message: "Spotlight integration is deprecated")
     open var isStoredInExternalRecord: Bool {
         get { isMarkedExternalRecord }

@@ -61,7 +61,7 @@ final class KeyPathSearch {
         let isOptional: Bool
         let isNumber: Bool
         let isBoolean: Bool
-        /// True if an attribute stores their raw values.
+        /// True if the values are raw-representable and an attribute stores their raw values.
         let isEnumeration: Bool
         /// True if the key path ends with an exclamation mark.
         let isUnwrapped: Bool

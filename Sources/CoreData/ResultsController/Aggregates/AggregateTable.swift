@@ -150,8 +150,8 @@ struct AggregateResults: @unchecked Sendable {
 // SAFETY: a value; the state that its copies share is never changed.
 struct AggregateTable: @unchecked Sendable {
     private(set) var results: AggregateResults
-    /// By the plan's keys. Empty if the results are from the store: the values have to be read before a change is
-    /// followed.
+    /// The values of the rows, for each of the plan's keys. Empty if the results are from the store: the values have to
+    /// be read before the first change is followed.
     private var values: [[RowToken: SectionValue]]
 
     var plan: AggregatePlan { results.plan }

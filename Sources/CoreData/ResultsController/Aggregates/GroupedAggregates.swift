@@ -11,7 +11,7 @@ struct GroupedAggregates {
     private let plan: AggregatePlan
     private let paths: [[String]]
     private var columns: [ExpressionTree] = []
-    /// By the plan's keys.
+    /// The columns of each key's aggregates, in the order of the plan's keys.
     private var places: [Places] = []
 
     /// The columns that hold the parts of an attribute's aggregates.

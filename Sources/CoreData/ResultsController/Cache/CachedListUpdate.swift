@@ -17,7 +17,8 @@ struct CachedListUpdate {
         let isEmpty: Bool
     }
 
-    /// More changes than this, and more than a tenth of the list, are not applied.
+    /// Maximum number of changes that are always applied. A larger number is applied if it is at most a tenth of the
+    /// list.
     private static let alwaysFew = 1_000
 
     /// The changes since `origin` that may affect the list; `nil` if they are unknown, too many, or of a kind that the

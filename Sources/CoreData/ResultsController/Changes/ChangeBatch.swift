@@ -27,9 +27,9 @@ struct ChangeBatch {
 
     let old: ListContents
     let new: ListContents
-    /// By descending old index.
+    /// The deleted sections, by descending old index.
     let deletedSections: [SectionChange]
-    /// By ascending new index.
+    /// The inserted sections, by ascending new index.
     let insertedSections: [SectionChange]
     /// Deletes by descending old path, inserts and moves by ascending new path, updates by ascending old path.
     let rowChanges: [RowChange]

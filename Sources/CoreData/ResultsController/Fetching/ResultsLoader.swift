@@ -10,7 +10,7 @@ struct LoadedResults {
     var origin: ListOrigin?
     /// True if the list is on disk in its saved state.
     var isOnDisk = false
-    /// With a limit or an offset: follows changes instead of the contents.
+    /// The window of a list with a limit or an offset, which follows changes instead of the contents.
     var window: ResultsWindow?
     /// Updates the aggregates of the contents.
     private(set) var aggregates: AggregateTable?

@@ -4,7 +4,7 @@ import Foundation
 struct SectionRun {
     private let names: SectionNames
     private(set) var entries: [SectionEntry] = []
-    /// By section number; the numbers begin with 0 and are all in use.
+    /// True for the sections that have had rows, by section number. The numbers begin with 0 and are all in use.
     private var seen: [Bool] = []
     private var last: (name: String, number: UInt32)?
     private var count = 0

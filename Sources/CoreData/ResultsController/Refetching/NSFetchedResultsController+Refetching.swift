@@ -3,10 +3,10 @@ import Foundation
 extension NSFetchedResultsController {
     /// The kind of notification that a delegate gets when the request was changed.
     public enum RefetchAnnouncement: Sendable {
-        /// All changes from the old list to the new one, as one batch.
+        /// The delegate gets all changes from the old list to the new one, as one batch.
         case changes
-        /// Only the will-change and did-change methods, or the snapshot method. For long lists if a screen shows only
-        /// the result.
+        /// The delegate gets only the will-change and did-change methods, or the snapshot method. For long lists if a
+        /// screen shows only the result.
         case contents
     }
 

@@ -21,9 +21,9 @@ import Foundation
 public struct SectionBy: Sendable {
     /// The place of the section of objects without a value.
     public enum Placement: Sendable {
-        /// Before all other sections.
+        /// The section is placed before all others.
         case first
-        /// After all other sections.
+        /// The section is placed after all others.
         case last
     }
 

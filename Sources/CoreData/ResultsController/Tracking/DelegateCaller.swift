@@ -38,7 +38,7 @@ final class DelegateCaller {
         knowledge = Knowledge()
     }
 
-    /// Called by the default implementations.
+    /// Records that the delegate lacks a method. Called by the default implementations of the delegate's methods.
     func isMissing(_ method: Methods) { (called ?? knowledge).missing.formUnion(method) }
 
     /// True if `method` may be implemented.

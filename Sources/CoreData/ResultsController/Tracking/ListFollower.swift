@@ -16,7 +16,7 @@ struct ListFollower {
         var touched: Set<RowToken> = []
         /// The rows that were placed.
         var placed: [RowToken] = []
-        /// The adjacent rows that they were compared with.
+        /// The adjacent rows with which the placed rows were compared.
         var comparisons: [RecentPlacements.Comparison] = []
     }
 

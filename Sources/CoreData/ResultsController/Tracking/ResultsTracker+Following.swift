@@ -13,7 +13,7 @@ struct TrackedChange {
 
 /// Computes the next tracked state.
 extension ResultsTracker {
-    /// Returns the step for touched objects.
+    /// Computes the next contents of the list from the objects that may have changed.
     ///
     /// - Parameter merge: the merge that touched them, if one did.
     /// - Throws: the store's errors; the state is unchanged then.

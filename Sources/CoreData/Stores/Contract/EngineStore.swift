@@ -3,7 +3,7 @@ import Foundation
 /// A store on a server. An engine in another module stores its rows; the scheme of the URL selects the engine.
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 package final class EngineStore: NSPersistentStore, RowStore, @unchecked Sendable {
-    /// Set by the initialisers and never changed.
+    /// The engine of the store. Set by the initialisers and never changed.
     private var engine: (any StoreEngine)!
     /// For a background reader, the store whose IDs the objects have.
     private let original: EngineStore?

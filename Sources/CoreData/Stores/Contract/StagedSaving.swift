@@ -4,7 +4,7 @@ package protocol StagedSaving: StoreOperations {
     /// back. Followed by ``commitStaged()`` or ``abandonStaged()``.
     func stage(_ changes: StoreChangeSet) throws
 
-    /// True if it reports its progress while it stages: ``StoreChangeSet/reporter``.
+    /// True if the store reports its progress while it stages: ``StoreChangeSet/reporter``.
     var reportsProgress: Bool { get }
 
     /// Checks if the store can be written now.

@@ -31,7 +31,7 @@ package protocol StoreEngine: StoreOperations {
 
     static func setMetadata(_ metadata: [String: Any], at url: URL, options: [AnyHashable: Any]?) throws
 
-    /// `nil` if the store keeps no model.
+    /// Returns the model that the store keeps, and the store's metadata; `nil` if the store keeps no model.
     static func cachedModelWithMetadata(
         at url: URL, options: [AnyHashable: Any]?
     ) throws -> (model: Data, metadata: [String: Any])?

@@ -419,7 +419,7 @@ package struct StoreTransaction {
     let contextName: String?
     let bundleID: String?
     let processID: String?
-    /// True if this store object wrote it since it was opened. The context that wrote it has announced it.
+    /// True if this store object wrote the transaction since it was opened. The context that wrote it has announced it.
     let isOwn: Bool
     let changes: [Change]
     /// The user and the address of the session, as a server knows them.

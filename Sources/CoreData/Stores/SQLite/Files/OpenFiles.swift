@@ -18,7 +18,7 @@ final class OpenFiles: WriteWatching {
     /// True if another file had replaced the open one when `main` was read.
     private let wasMoved: Bool
     private var main: FileFacts
-    /// `nil` if there is none or it is not used.
+    /// The facts of the write-ahead log; `nil` if there is no log or it is not used.
     private var log: FileFacts?
     /// The log, opened once for all checks. SQLite locks its index, not the log: closing it drops no lock.
     private var logFile: ReadableFile?

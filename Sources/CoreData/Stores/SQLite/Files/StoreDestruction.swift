@@ -8,7 +8,7 @@ import Glibc
 /// Empties the file of a store and removes what belongs to it.
 struct StoreDestruction {
     let file: StoreFile
-    /// True to destroy it even if others have it open or it is damaged.
+    /// True to destroy the store even if others have it open or it is damaged.
     let isForced: Bool
 
     /// Does nothing to an empty file, and creates one if there is none.

@@ -106,7 +106,7 @@ struct StoreFile {
         if !isReadOnly { try checkFolder() }
     }
 
-    /// True if it is a plain file, unlike a pipe, which would block, or a device, which may have no end.
+    /// True if the path is a plain file, unlike a pipe, which would block, or a device, which may have no end.
     private var isPlainFile: Bool {
         var facts = stat()
         return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG

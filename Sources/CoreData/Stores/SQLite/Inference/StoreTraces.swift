@@ -23,7 +23,7 @@ struct StoreTraces {
         let columns: [String]
     }
 
-    /// Sorted by number, without those of the history.
+    /// The entities sorted by number, without those of the history.
     let entities: [Entity]
     /// The columns by table name in upper case.
     let columns: [String: [Column]]

@@ -14,7 +14,7 @@ struct LogNote: Equatable {
     let log: UInt64
     /// The round of the log for which the note was written.
     let salts: String
-    /// The inode number of the database file. The next properties are that file's too.
+    /// The inode number of the database file. The properties below are from this file, too.
     let main: UInt64
     let size: Int64
     let modified: Int64

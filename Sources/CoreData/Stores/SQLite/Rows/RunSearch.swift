@@ -69,7 +69,7 @@ struct RunSearch {
         return next
     }
 
-    /// - Returns: `nil` if no lookups are left.
+    /// - Returns: the value of the key at `place`; `nil` if the allowed number of lookups is used up.
     private mutating func value(at place: Int) throws -> SlotValue? {
         guard rest > 0 else { return nil }
         rest -= 1

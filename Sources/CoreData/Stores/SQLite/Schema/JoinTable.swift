@@ -31,7 +31,7 @@ struct JoinTable {
 
 /// Plans the join tables of a store.
 struct JoinTablePlanning {
-    /// Sorted by number.
+    /// The model's entities, sorted by number.
     let entities: [NSEntityDescription]
     let numbers: [ObjectIdentifier: Int64]
 

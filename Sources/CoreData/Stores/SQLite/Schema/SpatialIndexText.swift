@@ -9,9 +9,9 @@ struct SpatialIndexText {
     private static let dimensionLimit = 5
 
     private struct Index {
-        /// The name of the indexed table, quoted.
+        /// The name of the virtual table, quoted.
         let table: String
-        /// The name of the virtual table, unquoted; also the prefix of the triggers' names.
+        /// The same name, unquoted; the names of the triggers begin with it.
         let name: String
         /// The names of the indexed columns, unquoted.
         let columns: [String]

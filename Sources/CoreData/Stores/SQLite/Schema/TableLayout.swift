@@ -5,7 +5,7 @@ final class TableLayout: SQLSchema {
     let dialect = SQLDialect.sqlite
     /// The entities, sorted by number.
     let entities: [NSEntityDescription]
-    /// Sorted by the numbers of their roots.
+    /// The entity tables, sorted by the numbers of their root entities.
     let tables: [EntityTable]
     let joinTables: [(namer: NSEntityDescription, table: JoinTable)]
     /// The properties whose columns or join tables an existing store lacks.
