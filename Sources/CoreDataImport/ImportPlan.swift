@@ -11,7 +11,7 @@ final class ImportPlan {
     struct Rule {
         let name: String
         let kind: Kind
-        /// The key paths of its value in a record; the first that exists is used.
+        /// The key paths of the attribute's value in a record; the first that exists is used.
         let paths: [[String]]
         /// True if the attribute gets its default value from a record without its key.
         let usesDefault: Bool

@@ -11,7 +11,7 @@ struct Declaration {
     private(set) var modifiers: [Token] = []
     /// `var`, `func`, `class`; `nil` if the text is not a known declaration.
     private(set) var keyword: Token?
-    /// `nil` if there is a pattern or nothing in its place.
+    /// The declared name; `nil` if the declaration has a pattern or nothing in its place.
     private(set) var name: Token?
     /// True for a variable with an explicit type.
     private(set) var hasType = false

@@ -8,7 +8,7 @@ package struct EntityDocument: Equatable, Sendable {
     package var parentName: String?
     /// The properties that the entity itself declares, in the order of the file.
     package var properties: [PropertyDocument] = []
-    /// `nil` if it is the name.
+    /// The renaming identifier; `nil` if it is the entity's name.
     package var renamingIdentifier: String?
     package var versionHashModifier: String?
     package var userInfo: [String: ValueDocument] = [:]
@@ -19,7 +19,7 @@ package struct EntityDocument: Equatable, Sendable {
     package var compoundIndexes: [[String]] = []
     /// The kind of class that the editor generates: `class`, `category`, or `nil` for none. Source models only.
     package var codeGenerationType: String?
-    /// Kept from source models; not used.
+    /// A setting of source models that is kept but not used.
     package var isSyncable = false
     package var unknown = UnknownParts()
 

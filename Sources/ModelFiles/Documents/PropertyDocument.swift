@@ -11,7 +11,7 @@ package struct PropertyDocument: Equatable, Sendable {
     package var kind: Kind
     package var isOptional = false
     package var isTransient = false
-    /// `nil` if it is the name.
+    /// The renaming identifier; `nil` if it is the property's name.
     package var renamingIdentifier: String?
     package var versionHashModifier: String?
     package var userInfo: [String: ValueDocument] = [:]
@@ -22,7 +22,7 @@ package struct PropertyDocument: Equatable, Sendable {
     package var isIndexedBySpotlight = false
     /// Kept from source models: true if the value is also kept in the system's record of the object.
     package var isStoredInExternalRecord = false
-    /// Kept from source models; not used.
+    /// A setting of source models that is kept but not used.
     package var isSyncable = false
     package var unknown = UnknownParts()
 

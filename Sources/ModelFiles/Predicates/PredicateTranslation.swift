@@ -90,7 +90,8 @@ package enum PredicateTranslation {
         return result
     }
 
-    /// Expressions without a known archived form, such as subqueries, stay text.
+    /// Converts an expression to the form of model files. One without a known archived form, such as a subquery, stays
+    /// text.
     ///
     /// - Throws: ``Failure`` for expressions with closures, and constants that files cannot store.
     package static func document(_ tree: ExpressionTree) throws(Failure) -> ExpressionDocument {

@@ -4,7 +4,7 @@ import Foundation
 package struct KeyedArchive {
     /// One object of an archive: its class and its fields.
     package struct Object {
-        /// The number that others use to refer to it.
+        /// The number by which other objects of the archive refer to this one.
         package let number: Int
         package let className: String
         package let fields: [String: PropertyListValue]

@@ -8,9 +8,9 @@ enum WatchEvent {
         let newIndexPath: [Int]?
         let uri: String
         let label: String
-        /// `nil` if they could not be read.
+        /// The printed values of the object; `nil` if they could not be read.
         let values: RecordFields?
-        /// The reason.
+        /// The reason why the values could not be read.
         var problem: String?
         let changedKeys: [String]
     }

@@ -13,7 +13,7 @@ struct StagedTransaction {
 struct DoubtfulTransaction {
     let token: UUID
     let number: Int64
-    /// The changes that it wrote; `nil` for a batch.
+    /// The changes that the transaction wrote; `nil` for a batch.
     let changes: StoreChangeSet?
 
     var error: ServerError {

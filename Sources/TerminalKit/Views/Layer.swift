@@ -22,10 +22,10 @@ import Translation
 }
 
 extension Layer {
-    /// `false`: Escape discards nothing.
+    /// False by default: Escape discards nothing.
     public var isChanged: Bool { false }
 
-    /// `false`: keys are commands.
+    /// False by default: keys are commands.
     public var acceptsText: Bool { false }
 
     /// `nil`: the layer draws the last line itself.

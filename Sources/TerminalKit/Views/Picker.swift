@@ -18,7 +18,7 @@ import Translation
 }
 
 extension PickerSource {
-    /// `false`: items are found at once.
+    /// Always false: the items are filtered at once.
     public var isReading: Bool { false }
     /// The first item.
     public var placeAfterReading: Int { 0 }

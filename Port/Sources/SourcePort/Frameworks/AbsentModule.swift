@@ -5,9 +5,9 @@ struct AbsentModule: Sendable {
     /// Prefixes of names: `UI` matches `UIColor`, because a capital and a lowercase letter follow.
     var prefixes: [String] = []
     var names: Set<String> = []
-    /// Advice for declarations that use it; nil if they are put inside a condition instead.
+    /// Advice for declarations that use the module; nil if they are put inside a condition instead.
     var advice: String?
-    /// True if importing it also imports Foundation.
+    /// True if an import of the module also imports Foundation.
     var bringsFoundation = true
 
     static func named(_ name: String) -> AbsentModule? { byName[name] }

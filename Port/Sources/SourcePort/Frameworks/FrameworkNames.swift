@@ -67,7 +67,7 @@ struct ImportedModule {
 
     /// `UIKit` in `import class UIKit.UIImage`.
     let name: String
-    /// True if it names a declaration or a submodule of the module.
+    /// True if the import names a declaration or a submodule, not the whole module.
     let isPart: Bool
 
     init(_ item: SourceItem, _ source: SwiftSource) {

@@ -125,7 +125,7 @@ private struct PackageGrouping {
     private let evidence: [String: TargetEvidence]
     /// Folders with Swift files, sorted by path.
     let places: [String]
-    /// Files that do not belong to any of them.
+    /// Files in folders other than `places`.
     var stray: [String] { files.keys.filter { !places.contains($0) }.sorted().flatMap { files[$0] ?? [] } }
 
     init(paths: [String], swift: [String], evidence: [String: TargetEvidence]) {

@@ -8,7 +8,7 @@ struct TargetEvidence {
     private(set) var hasEntry = false
     /// True if there is a test of XCTest or Swift Testing.
     private(set) var hasTests = false
-    /// True if it uses `XCUIApplication`, which exists only on Apple's systems.
+    /// True if the target uses `XCUIApplication`, which exists only on Apple's systems.
     private(set) var drivesScreen = false
 
     /// Creates evidence without files.

@@ -1,8 +1,8 @@
 /// A place in a file that a person has to look at.
 public struct PortNote: Hashable, Sendable {
-    /// Counted from 1.
+    /// The line of the place, counted from 1.
     public let line: Int
-    /// The rule that found it.
+    /// The rule that found the place.
     public let kind: PortKind
     /// The name at the beginning of the message; empty if the message is the same at all its places.
     public let subject: String

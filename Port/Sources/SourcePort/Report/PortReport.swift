@@ -4,7 +4,7 @@ public struct PortReport: Encodable, Sendable {
     public struct Place: Encodable, Hashable, Sendable {
         /// The path with which the file was added.
         public let path: String
-        /// Counted from 1.
+        /// The line of the place, counted from 1.
         public let line: Int
         /// The name at the beginning of the sentence, or an empty string.
         public let subject: String

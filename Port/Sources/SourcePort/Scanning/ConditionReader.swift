@@ -5,9 +5,9 @@ struct ConditionReader {
 
     /// An `#if` without its `#endif` so far.
     private struct Level {
-        /// True if the code around it is excluded.
+        /// True if the code around the `#if` is excluded.
         let outer: Bool
-        /// True if one of its branches so far is certain to be compiled.
+        /// True if one of the branches so far is certain to be compiled.
         var isTaken = false
         var isExcluded = false
         let offset: Int

@@ -18,7 +18,7 @@ struct SourceToken {
     let kind: Kind
     /// Range of the token's bytes in the file.
     let range: Range<Int>
-    /// True if it is the first token of its line.
+    /// True if the token is the first of its line.
     let startsLine: Bool
 }
 

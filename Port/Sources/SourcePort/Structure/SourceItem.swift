@@ -6,7 +6,7 @@ struct SourceItem {
     }
 
     let kind: Kind
-    /// All its tokens, from attributes and modifiers on.
+    /// All tokens of the declaration, from attributes and modifiers on.
     let tokens: Range<Int>
     /// The token after attributes and modifiers: `class`, `func`, `var` …, or the first token of a statement.
     let keyword: Int
