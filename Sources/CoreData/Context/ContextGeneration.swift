@@ -27,6 +27,8 @@ final class ContextGeneration {
         }
     }
 
+    /// Pins the context to the state of a token; `nil` unpins it.
+    ///
     /// - Throws: 134060 if the token's state is no longer kept, or has other stores.
     func set(_ token: NSQueryGenerationToken?) throws {
         context.requireQueue("setQueryGenerationFrom(_:)")

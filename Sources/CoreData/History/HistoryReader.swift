@@ -41,6 +41,8 @@ struct HistoryReader {
         return NSPersistentHistoryResult(result, type: request.resultType)
     }
 
+    /// Checks that a token belongs to the coordinator's stores.
+    ///
     /// - Throws: 134501 for a token that does not contain any store of the coordinator.
     private func check(_ token: NSPersistentHistoryToken) throws {
         let stores = coordinator.rowStores

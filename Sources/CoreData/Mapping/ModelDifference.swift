@@ -169,7 +169,7 @@ private struct SourceFinder {
 /// The conversion of an attribute's values between model versions.
 enum AttributeChange {
     case same
-    /// To a number type that can represent all old values.
+    /// Converts values to a number type that can represent all old values.
     case toReal
     case toDecimal
     /// Adds or removes the byte of the column that marks external storage.

@@ -23,6 +23,8 @@ struct MappingExpression {
         return keys[0]
     }
 
+    /// Returns the value of a key of a source object.
+    ///
     /// - Throws: 134170 if the object has no such property.
     func value(of key: String, in source: NSManagedObject) throws -> Any? {
         try check(key, of: source)

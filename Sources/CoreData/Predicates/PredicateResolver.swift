@@ -15,6 +15,8 @@ struct PredicateResolver {
 
     init(entity: NSEntityDescription) { self.entity = entity }
 
+    /// Resolves the key paths and constants of a predicate against the model.
+    ///
     /// - Throws: a `CocoaError` that names the key and the entity, or the constant and the attribute.
     func resolve(_ tree: PredicateTree) throws -> PredicateTree {
         switch tree {

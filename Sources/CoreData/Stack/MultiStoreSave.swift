@@ -27,6 +27,8 @@ struct MultiStoreSave {
         self.parts = parts.sorted { ($0.store.identifier ?? "") < ($1.store.identifier ?? "") }
     }
 
+    /// Saves the changes to all affected stores.
+    ///
     /// - Throws: the error of the store that refused, with nothing saved; ``Incomplete`` if some stores were already
     ///   saved.
     func run() throws {

@@ -141,6 +141,8 @@ extension NSPersistentStoreCoordinator {
     ///   another program has locked it, 640 or 134080 if it cannot be written.
     public func finishDeferredLightweightMigrationTask() throws { _ = try finishDeferredStep() }
 
+    /// Runs one deferred step of a lightweight migration.
+    ///
     /// - Returns: True if there are more steps.
     private func finishDeferredStep() throws -> Bool {
         try withLock {

@@ -19,6 +19,8 @@ struct StoreCopier {
         self.entities = entities
     }
 
+    /// Copies all rows to the other store.
+    ///
     /// - Returns: the IDs of the new rows, by those of the old rows.
     mutating func run() throws -> [NSManagedObjectID: NSManagedObjectID] {
         try readRows()

@@ -45,6 +45,8 @@ struct StoreUpgrade {
 
     private var path: String { store.placeName }
 
+    /// Checks that the store is a file.
+    ///
     /// - Throws: 134110 for a store on a server.
     private func checkThatItIsAFile() throws {
         guard Swift.type(of: store).isOnServer else { return }

@@ -14,6 +14,8 @@ final class Interruption: Sendable {
 
     var isInterrupted: Bool { flag.load(ordering: .acquiring) }
 
+    /// Throws if the work was interrupted.
+    ///
     /// - Throws: 3072 after ``interrupt()``.
     func check() throws {
         if isInterrupted { throw CoreDataError.make(3072, "The fetch was cancelled.") }

@@ -95,6 +95,8 @@ struct RowDeletion {
 
     private func goes(_ id: NSManagedObjectID) -> Bool { planned.contains(id) || doomed.contains(id) }
 
+    /// Checks the Deny rules of the planned deletion.
+    ///
     /// - Throws: 1600 if a destination of a Deny rule remains.
     private func checkDenied() throws {
         for (id, relationship, destinations) in denied {

@@ -25,6 +25,8 @@ struct BatchRun {
         self.coordinator = coordinator
     }
 
+    /// Returns the entity with a name.
+    ///
     /// - Throws: 134060 if the model has no entity of that name.
     func entity(named name: String) throws -> NSEntityDescription {
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: name)

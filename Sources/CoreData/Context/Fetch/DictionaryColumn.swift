@@ -103,6 +103,8 @@ struct DictionaryColumn {
             name: name, tree: .function(function, [values]), keyPath: nil, type: type, isNamed: isNamed)
     }
 
+    /// Checks that stores have all values that an expression uses.
+    ///
     /// - Throws: 134060 if the expression uses a value that is not stored, or code.
     static func requireStored(_ tree: ExpressionTree, of entity: NSEntityDescription) throws {
         _ = try tree.rewritten { part in

@@ -24,6 +24,8 @@ struct LostObjects {
         }
     }
 
+    /// Checks that no changes were lost with the objects.
+    ///
     /// - Throws: 134030 if a lost object had changes, or was changed afterwards.
     mutating func check() throws {
         guard !isEmpty else { return }

@@ -161,6 +161,8 @@ struct SavePlanner {
         try addWrite(object, id, slots, toMany, places, plan)
     }
 
+    /// Returns the row version that follows `version`.
+    ///
     /// - Throws: 134030 if the row's version is the greatest possible number, which only a damaged file has.
     private static func version(after version: Int64, of id: NSManagedObjectID) throws -> Int64 {
         guard version < .max else {

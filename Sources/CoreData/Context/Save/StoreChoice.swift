@@ -31,6 +31,8 @@ struct StoreChoice {
     /// True if all new objects of one entity that were not assigned to a store have the same store.
     var isByEntity: Bool { stores.isEmpty }
 
+    /// Chooses the store of a new object.
+    ///
     /// - Throws: 513 if every store that holds the entity is read-only; 134020 if none holds it, or the assigned store
     ///   does not.
     mutating func store(for object: NSManagedObject) throws -> any RowStore {

@@ -57,6 +57,8 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         do { return try resolve() } catch { preconditionFailure(error.localizedDescription) }
     }
 
+    /// Returns the model that the reference names.
+    ///
     /// - Throws: 134504 if there is no such model, or it has another checksum.
     func resolve() throws -> NSManagedObjectModel {
         let candidates: [NSManagedObjectModel] =

@@ -2,6 +2,8 @@ import Foundation
 import ModelFiles
 
 extension ModelAssembly {
+    /// Converts a predicate of a model file to an `NSPredicate`.
+    ///
     /// - Parameter path: the names of the predicate's owners, for messages.
     func predicate(_ source: PredicateDocument, path: String) throws -> NSPredicate {
         do {
@@ -11,6 +13,8 @@ extension ModelAssembly {
         }
     }
 
+    /// Converts an expression of a model file to an `NSExpression`.
+    ///
     /// - Parameter path: the names of the expression's owners, for messages.
     func expression(_ source: ExpressionDocument, path: String) throws -> NSExpression {
         do {

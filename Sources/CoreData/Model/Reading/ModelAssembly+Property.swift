@@ -2,6 +2,8 @@ import Foundation
 import ModelFiles
 
 extension ModelAssembly {
+    /// Converts a property of a model file to its description.
+    ///
     /// - Parameter path: the names of the entity and the property, for messages.
     func property(_ source: PropertyDocument, path: String) throws -> NSPropertyDescription {
         let property: NSPropertyDescription

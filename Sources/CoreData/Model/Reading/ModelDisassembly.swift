@@ -5,6 +5,8 @@ import ModelFiles
 ///
 /// Omits the parts that only source models have (editor settings, generated classes).
 enum ModelDisassembly {
+    /// Converts a model to the form of model files.
+    ///
     /// - Throws: ``PredicateTranslation/Failure`` for predicates and expressions that a file cannot hold.
     static func document(of model: NSManagedObjectModel) throws -> ModelDocument {
         var document = ModelDocument()

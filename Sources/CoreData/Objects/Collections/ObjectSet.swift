@@ -35,6 +35,8 @@ struct ObjectSet: Collection {
             members.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Adds an object to the set.
+    ///
     /// - Returns: `true` if the object was not a member.
     @discardableResult
     mutating func insert(_ object: NSManagedObject) -> Bool {
@@ -50,6 +52,8 @@ struct ObjectSet: Collection {
         members.append(object)
     }
 
+    /// Removes an object from the set.
+    ///
     /// - Returns: `true` if the object was a member.
     @discardableResult
     mutating func remove(_ object: NSManagedObject) -> Bool {

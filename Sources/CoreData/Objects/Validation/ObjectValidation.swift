@@ -2,6 +2,8 @@ import Foundation
 
 /// Validation before a save: properties by their rules, deletions by deny rules.
 enum ObjectValidation {
+    /// Validates the properties of an object against the model.
+    ///
     /// - Throws: The only error, or 1560 with all of them.
     static func validateProperties(of object: NSManagedObject) throws {
         guard !object.flags.contains(.inaccessible) else { return }

@@ -31,6 +31,8 @@ struct ValueSet {
         return keys.contains(key)
     }
 
+    /// Adds a value to the set.
+    ///
     /// - Returns: True if the value was inserted, false if already present.
     @discardableResult
     mutating func insert(_ value: PredicateValue) -> Bool {

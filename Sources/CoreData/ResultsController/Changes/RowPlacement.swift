@@ -205,7 +205,7 @@ struct RowPlacement {
         var rows: [(position: Int, row: RowToken)] = []
     }
 
-    /// The insertions: the sections in list order.
+    /// The rows to insert into each section, with the sections in list order.
     private func plans(_ searches: [Search]) -> [SectionPlan] {
         var plans: [SectionPlan] = []
         var numbers: [UInt32: Int] = [:]

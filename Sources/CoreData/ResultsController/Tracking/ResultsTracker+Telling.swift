@@ -36,6 +36,8 @@ extension ResultsTracker {
         if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
     }
 
+    /// Publishes a batch, and notifies observers and the delegate.
+    ///
     /// - Returns: True if the delegate was notified, or need not be.
     private func announce(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
         observation.withMutation(of: self, keyPath: \.state) {

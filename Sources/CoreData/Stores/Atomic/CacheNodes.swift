@@ -91,6 +91,8 @@ struct NodeReader {
     let store: String
     let nodes: CacheNodes
 
+    /// Converts all nodes to rows.
+    ///
     /// - Throws: 259 for a value that its attribute cannot have, and for a relationship to a row that does not exist.
     func read() throws -> [AtomicRow] { try nodes.all.map(row) }
 

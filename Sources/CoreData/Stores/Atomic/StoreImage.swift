@@ -25,13 +25,19 @@ struct StoreImage {
 
 /// The file format of a store.
 protocol StoreFileFormat {
+    /// Reads the content of a store from the data of its file.
+    ///
     /// - Parameter path: for errors.
     /// - Throws: 259 if the data has another format or is damaged.
     static func image(from data: Data, path: String) throws -> StoreImage
 
+    /// Returns the data of the store's file.
+    ///
     /// - Throws: 134030 for metadata that the file cannot contain.
     static func data(of image: StoreImage, model: NSManagedObjectModel?) throws -> Data
 
+    /// Checks that the format can store the entities.
+    ///
     /// - Throws: 134060 for entities or properties that the format cannot distinguish.
     static func check(_ entities: [NSEntityDescription]) throws
 }

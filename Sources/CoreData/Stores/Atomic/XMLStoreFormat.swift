@@ -6,6 +6,8 @@ import ModelFiles
 /// Additions are the attribute types `uuid`, `uri` and `transformable`, `encoding="base64"` for text with characters
 /// that XML does not allow, and one element for each value of a composite attribute, named `attribute.element`.
 enum XMLStoreFormat: StoreFileFormat {
+    /// Checks that the file can store the entities.
+    ///
     /// - Throws: 134060 for names that differ only in case, which the file cannot distinguish.
     static func check(_ entities: [NSEntityDescription]) throws {
         func check(_ names: [String], _ what: String, _ fold: (String) -> String) throws {

@@ -13,6 +13,8 @@ struct NewRows {
         values.reserveCapacity(width * capacity)
     }
 
+    /// Adds a row.
+    ///
     /// - Returns: the index of the row's first value.
     mutating func append(_ row: [SlotValue]) -> Int {
         count += 1

@@ -22,9 +22,13 @@ extension UnreadableProperties {
         }
     }
 
+    /// Checks that a property that a batch sets is readable.
+    ///
     /// - Throws: 134020 for an unreadable property that a batch sets.
     func refuseSaving(_ property: NSPropertyDescription) throws { try refuse("save", property, "nothing was saved") }
 
+    /// Checks that new rows set no value of an unreadable property.
+    ///
     /// - Throws: 134020 for the values of new rows, one for each slot of the entity.
     func check(_ rows: NewRows, of entity: NSEntityDescription) throws {
         guard !isEmpty else { return }

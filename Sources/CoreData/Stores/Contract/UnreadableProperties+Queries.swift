@@ -2,6 +2,8 @@ import PredicateSyntax
 
 // Queries that use unreadable properties are refused, because they would find nothing or the wrong rows.
 extension UnreadableProperties {
+    /// Checks that a query of rows uses no unreadable property.
+    ///
     /// - Throws: 134020 if the query filters, sorts or groups by an unreadable property; errors of the predicate.
     func check(_ query: StoreQuery) throws {
         guard !isEmpty else { return }
@@ -10,6 +12,8 @@ extension UnreadableProperties {
         for path in paths { try check(path, of: query.entity) }
     }
 
+    /// Checks that a grouped query uses no unreadable property.
+    ///
     /// - Throws: 134020 as for a query of rows, and if groups or columns are computed from an unreadable property.
     func check(_ query: StoreGroupQuery) throws {
         guard !isEmpty else { return }
@@ -18,6 +22,8 @@ extension UnreadableProperties {
         if let having = query.having { _ = try resolver(query.rows.entity).resolve(having) }
     }
 
+    /// Checks that an expression uses no unreadable property.
+    ///
     /// - Throws: 134020 for an expression that uses an unreadable property.
     func check(_ tree: ExpressionTree, of entity: NSEntityDescription) throws {
         guard !isEmpty else { return }

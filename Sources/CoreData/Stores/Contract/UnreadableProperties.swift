@@ -73,6 +73,8 @@ package struct UnreadableProperties {
             first)
     }
 
+    /// Checks that no data would be lost because a property is unreadable.
+    ///
     /// - Throws: 134110 if any property is unreadable, since its data would be lost.
     ///
     /// - Parameter action: the verb in the message: `migrate`, `copy the rows of`.
@@ -86,6 +88,8 @@ package struct UnreadableProperties {
 
     private var others: String { entries.count > 1 ? "; and \(entries.count - 1) more" : "" }
 
+    /// Checks that a property is readable.
+    ///
     /// - Throws: 134020 for an unreadable property.
     ///
     /// - Parameter action: the verb in the message: `fetch by`, `save`.
@@ -96,6 +100,8 @@ package struct UnreadableProperties {
             entry)
     }
 
+    /// Checks that no entity has an unreadable property with one of the names.
+    ///
     /// - Throws: 134020 for the first unreadable property with one of the names, of any entity.
     func refuse(_ action: String, named names: [String], _ consequence: String) throws {
         let entry = sorted.first { names.contains($0.property.name) }

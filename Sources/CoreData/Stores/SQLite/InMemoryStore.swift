@@ -27,6 +27,8 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
 
     // MARK: Without a coordinator
 
+    /// Always throws: a store in memory has no metadata outside its coordinator.
+    ///
     /// - Throws: 260, since nothing exists outside a coordinator.
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { throw isNowhere(url) }
 

@@ -125,6 +125,8 @@ final class SQLiteSession {
     /// The cache of a batch without indexes, and while its indexes are rebuilt at the end.
     static let smallCache = "-4096"
 
+    /// Sets the size of the connection's page cache.
+    ///
     /// - Returns: the previous size.
     func raiseCacheSize(to size: String) throws -> Int64? {
         guard case .integer(let before)? = try connection.pragma("cache_size") else { return nil }

@@ -30,6 +30,8 @@ extension SQLiteStore {
         return openFiles.isInPlace(connection)
     }
 
+    /// Checks that a newly opened file is still this store.
+    ///
     /// - Throws: 134080 if the opened file is another store.
     func checkThatItIsThisStore(_ opened: Connection) throws {
         guard try StoreMetadata.read(from: opened)[NSStoreUUIDKey] as? String == identifier else {

@@ -161,6 +161,8 @@ final class OpenFiles: WriteWatching {
 
     // MARK: Changes of the files
 
+    /// Checks that the files at the path are the open ones.
+    ///
     /// - Throws: 134030 if the files at the path are not the open ones; 260 for a read-only store.
     func check(_ connection: Connection) throws {
         guard let loss = notedLoss(connection) ?? logLoss(connection) else { return }

@@ -11,6 +11,8 @@ package enum StoreHeader {
     /// The first bytes of a database.
     package static let mark = Array("SQLite format 3\0".utf8)
 
+    /// Checks the header of a file that has a log or journal.
+    ///
     /// - Throws: an ``SQLiteError`` if the file has a log or journal and is neither empty nor an SQLite database.
     static func check(_ path: String) throws {
         guard ["-wal", "-journal"].contains(where: { access(path + $0, F_OK) == 0 }), let start = start(of: path),

@@ -39,6 +39,8 @@ struct RunSearch {
         }
     }
 
+    /// Finds the runs of equal values.
+    ///
     /// - Returns: `nil` if there are too many runs.
     mutating func groups() throws -> [RowGroup]? {
         var groups: [RowGroup] = []
@@ -69,6 +71,8 @@ struct RunSearch {
         return next
     }
 
+    /// Looks up the value of one row.
+    ///
     /// - Returns: the value of the key at `place`; `nil` if the allowed number of lookups is used up.
     private mutating func value(at place: Int) throws -> SlotValue? {
         guard rest > 0 else { return nil }

@@ -6,6 +6,8 @@ struct ValueBinding {
     let layout: TableLayout
     let externalData: ExternalDataChanges
 
+    /// Binds a value to a parameter of a statement.
+    ///
     /// - Parameter attribute: the value's attribute; used only for the codings that need it.
     /// - Throws: 134030 for a value that the column cannot store.
     @inline(__always)

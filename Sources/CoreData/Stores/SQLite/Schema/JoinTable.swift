@@ -128,7 +128,7 @@ struct JoinTablePlanning {
 
     private enum Stored {
         case found(JoinTable)
-        /// The reason as a clause.
+        /// There is no join table; the text is the reason, as a clause of a message.
         case missing(String)
     }
 

@@ -25,6 +25,8 @@ struct SetDeletion {
         }
     }
 
+    /// Deletes the selected rows.
+    ///
     /// - Returns: the number of rows.
     func run(_ connection: Connection) throws -> Int {
         let columns = columnsOfKeys()
