@@ -4,6 +4,8 @@ import Foundation
 /// Conversion of a record's value to an attribute's type, strictly: texts of numbers and Booleans are accepted too, but
 /// nothing is rounded or guessed.
 enum AttributeReading {
+    /// Converts a value of a record to the attribute's type.
+    ///
     /// - Throws: ``ImportProblem`` if the value is of the wrong type or out of the type's range.
     static func slotValue(
         _ value: ImportValue, for attribute: NSAttributeDescription, dates: ImportDateFormat? = nil

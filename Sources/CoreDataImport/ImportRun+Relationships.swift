@@ -2,6 +2,8 @@ import CoreData
 
 /// The last step of an import: relationships are set when all objects exist.
 extension ImportRun {
+    /// Sets the relationships of an object from its record.
+    ///
     /// - Returns: `true` if the object, or a part of it, was changed.
     mutating func relate(_ object: NSManagedObject, _ fields: ImportFields, _ plan: ImportPlan) throws -> Bool {
         let shape = plan.shape(of: fields)

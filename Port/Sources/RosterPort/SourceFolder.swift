@@ -66,6 +66,8 @@ struct SourceFolder {
 
     func full(_ relative: String) -> String { relative.isEmpty ? path : path + "/" + relative }
 
+    /// Reads a file of the folder.
+    ///
     /// - Throws: ``CommandError`` that names the file.
     func read(_ relative: String) throws -> [UInt8] {
         let path = full(relative)

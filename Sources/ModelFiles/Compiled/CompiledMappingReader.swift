@@ -5,6 +5,8 @@ package struct CompiledMappingReader {
     private var reader: CompiledModelReader
     private var archive: KeyedArchive { reader.archive }
 
+    /// Reads a compiled mapping model.
+    ///
     /// - Parameter url: A `.cdm` file.
     /// - Throws: ``ModelFileError``. An expression that cannot be read is an error, since its values would be lost.
     package static func read(_ url: URL) throws -> [EntityMappingDocument] {
@@ -18,6 +20,8 @@ package struct CompiledMappingReader {
         return try read(data, file: url.path)
     }
 
+    /// Reads a compiled mapping model from the data of its file.
+    ///
     /// - Parameter file: The path for messages.
     package static func read(_ data: Data, file: String) throws -> [EntityMappingDocument] {
         let archive: KeyedArchive

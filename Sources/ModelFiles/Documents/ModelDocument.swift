@@ -46,7 +46,7 @@ package struct ConfigurationDocument: Equatable, Sendable {
 /// A kind of composite attribute: named elements.
 package struct CompositeDocument: Equatable, Sendable {
     package var name: String
-    /// Attributes only.
+    /// The elements, which are attributes.
     package var elements: [PropertyDocument]
     package var unknown = UnknownParts()
 

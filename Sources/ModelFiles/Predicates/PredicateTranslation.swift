@@ -11,6 +11,8 @@ package enum PredicateTranslation {
 
     // MARK: From files
 
+    /// Converts a predicate of a model file to a tree.
+    ///
     /// - Throws: ``Failure`` for text that cannot be parsed, and for unknown operators.
     package static func tree(_ document: PredicateDocument) throws(Failure) -> PredicateTree {
         switch document {
@@ -40,6 +42,8 @@ package enum PredicateTranslation {
         return result
     }
 
+    /// Converts an expression of a model file to a tree.
+    ///
     /// - Throws: ``Failure`` for text that cannot be parsed.
     package static func tree(_ document: ExpressionDocument) throws(Failure) -> ExpressionTree {
         switch document {
@@ -67,6 +71,8 @@ package enum PredicateTranslation {
 
     // MARK: To files
 
+    /// Converts a predicate to the form of model files.
+    ///
     /// - Throws: ``Failure`` for predicates with closures, which files cannot store.
     package static func document(_ tree: PredicateTree) throws(Failure) -> PredicateDocument {
         switch tree {
@@ -130,6 +136,8 @@ package enum PredicateTranslation {
         return text
     }
 
+    /// Checks that a file can store all parts of an expression.
+    ///
     /// - Throws: ``Failure`` if a file cannot store a part.
     private static func checkParts(of tree: ExpressionTree) throws(Failure) {
         switch tree {

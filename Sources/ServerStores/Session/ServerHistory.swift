@@ -5,7 +5,7 @@ import Foundation
 struct ServerStoreVersion: Equatable {
     /// The UUID of the store.
     let identifier: String
-    /// Grows with each migration.
+    /// The number of the version; each migration increases it.
     let number: Int64
 }
 

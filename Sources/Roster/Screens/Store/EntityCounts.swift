@@ -11,7 +11,7 @@ final class EntityCounts {
     /// The last known count; `nil` if the entity was not counted yet.
     subscript(entity: NSEntityDescription) -> Int? { known[entity.name ?? ""] }
 
-    /// Records a count from elsewhere.
+    /// Records the number of an entity's records that other code has counted.
     func note(_ count: Int, of entity: NSEntityDescription) {
         known[entity.name ?? ""] = count
         stale.remove(entity.name ?? "")
