@@ -52,7 +52,8 @@ final class ContextGeneration {
         if case .kept = pin { pin = .next }
     }
 
-    /// The token of a pinned context, after fixing its state.
+    /// The token of the state that the context is pinned to. If the state is not chosen yet, it is the current one from
+    /// now on.
     func resolvedToken() throws -> NSQueryGenerationToken? {
         if case .next = pin, let coordinator = context.persistentStoreCoordinator {
             _ = try generation(of: coordinator)

@@ -33,6 +33,8 @@ enum MappingFile {
         return (nil, failure)
     }
 
+    /// Reads the entity mappings of a mapping model file.
+    ///
     /// - Parameter models: the models of a source mapping model; `nil` uses those that it contains or names.
     static func mappings(
         at url: URL, between models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)? = nil

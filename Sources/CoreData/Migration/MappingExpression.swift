@@ -31,6 +31,8 @@ struct MappingExpression {
         return source.value(forKey: key)
     }
 
+    /// Evaluates the expression.
+    ///
     /// - Parameter variables: the values by name, without `$`.
     /// - Throws: 134170 if the expression refers to something unknown; the error of a policy's function.
     func value(_ variables: [String: Any]) throws -> Any? {

@@ -59,7 +59,7 @@ extension NSManagedObject {
     }
 }
 
-/// Access for compiled predicates, sort descriptors and the results controller.
+/// Gives compiled predicates, sort descriptors and the results controller the object's values.
 extension NSManagedObject: RowReadable {
     package final var rowLayout: EntityLayout { layout }
 

@@ -9,6 +9,8 @@ struct StoreAddition {
     /// Set if the store must be a new one.
     var creation: StoreMaking?
 
+    /// Opens or creates the store, with a migration if needed.
+    ///
     /// - Returns: the store, ready for use but not yet in the coordinator's list.
     func run(with coordinator: NSPersistentStoreCoordinator) throws -> any RowStore {
         let storeClass = try StoreTypeRegistry.storeClass(of: type)

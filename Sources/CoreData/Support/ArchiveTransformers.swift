@@ -41,6 +41,8 @@ final class KeyedUnarchiveTransformer: ValueTransformer, @unchecked Sendable {
 
 /// Reads and writes keyed archives. A damaged archive cannot stop the program.
 enum KeyedArchiveCoding {
+    /// Returns the keyed archive of an object.
+    ///
     /// - Throws: 134030 if the object, or one inside it, cannot be archived.
     static func archive(of object: NSObject, isSecure: Bool) throws -> Data {
         // Foundation's archiver stops the program at an object that cannot be archived.
@@ -87,6 +89,8 @@ enum KeyedArchiveCoding {
         return nesting.isWithin(deepestNesting)
     }
 
+    /// Returns the object in a keyed archive.
+    ///
     /// - Parameter classes: the classes allowed for the object; `nil` for any.
     /// - Returns: `nil` if the bytes are not an archive that can be read here.
     static func object(in data: Data, classes: [AnyClass]?) -> NSObject? {

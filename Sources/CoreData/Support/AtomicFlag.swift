@@ -6,6 +6,8 @@ final class AtomicFlag: Sendable {
 
     func raise() { isUp.store(true, ordering: .releasing) }
 
+    /// Lowers the flag.
+    ///
     /// - Returns: True if the flag was raised. While it is not, the cost is one plain load.
     @inline(__always)
     func takeDown() -> Bool {

@@ -29,6 +29,8 @@ final class AsynchronousFetch {
         case none
     }
 
+    /// Creates a fetch that runs in the background.
+    ///
     /// - Parameter completion: called on the context's queue.
     /// - Throws: 134060 for a request that cannot be resolved.
     init(

@@ -110,6 +110,8 @@ struct RowDeletion {
         }
     }
 
+    /// Deletes rows, and applies the delete rules to the rows that refer to them.
+    ///
     /// - Returns: the IDs of all deleted rows, without those that no longer existed.
     /// - Throws: 1600 if a Deny rule forbids it, 1570 if a row would lose a required relationship.
     mutating func delete(

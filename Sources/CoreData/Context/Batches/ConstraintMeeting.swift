@@ -46,6 +46,8 @@ struct ConstraintMeeting {
         var ownerOf: [[UniqueValues: Int]]
     }
 
+    /// Writes new rows. A row whose unique values exist already is treated by the policy.
+    ///
     /// - Returns: the IDs of the rows that were inserted or changed.
     /// - Throws: 133021 if unique values are repeated and the policy is to fail.
     func write(_ rows: [NewRow], through steps: any BatchSteps) throws -> [NSManagedObjectID] {

@@ -40,6 +40,8 @@ final class ListWalk {
 
     init(along order: FetchOrder) { self.order = order }
 
+    /// Records that an object is read, to detect reads in the order of the list.
+    ///
     /// - Returns: true if the object of `key` is next, or nearly.
     func step(to key: RowKey) -> Bool {
         guard let place = order.place(of: key, from: next) else {
@@ -62,7 +64,7 @@ final class ListWalk {
     /// Narrows the window after a failure to read ahead: there were too many members, or an error.
     func narrow() { window = 1 }
 
-    /// Drops lists that were read ahead in vain, and narrows the window.
+    /// Drops the lists that were read ahead. If some were not used, fewer lists are read ahead from now on.
     func dropAhead() {
         if let ahead, ahead.hasMore { window = max(ahead.usedCount / 2, 1) }
         ahead = nil

@@ -21,6 +21,8 @@ struct Prefetcher {
         }
     }
 
+    /// Reads one relationship of a key path for all objects.
+    ///
     /// - Returns: the destinations, possibly with duplicates. Without members of to-many relationships after the last
     ///   step, because they are not needed.
     private func step(

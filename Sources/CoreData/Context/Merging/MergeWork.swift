@@ -24,6 +24,8 @@ struct MergeWork {
 
     // MARK: The changes of a commit
 
+    /// Merges the changes of a commit into the context.
+    ///
     /// - Parameter ifReadable: true to change nothing if a store is unavailable.
     /// - Returns: true if `changes` were merged.
     mutating func merge(_ changes: CommittedChanges, ifReadable: Bool) -> Bool {

@@ -33,6 +33,8 @@ struct MovedObjects {
         NotificationCenter.default.post(name: .contextHasUnknownChanges, object: context)
     }
 
+    /// Registers an object under its ID in the new store.
+    ///
     /// - Returns: true if the object has a row in the new store, or may get one.
     private mutating func takeOver(_ object: NSManagedObject) -> Bool {
         let old = object.objectID

@@ -35,6 +35,8 @@ struct PendingIDAssignment {
             object.isRegistered(in: context) && object.hasTemporaryID
         }
 
+        /// Adds an object to the current run if it waits for an ID.
+        ///
         /// - Returns: true if the object waits for an ID.
         mutating func note(_ object: NSManagedObject, _ context: Unretained<ContextHandle>) -> Bool {
             guard Self.isWaiting(object, context) else { return false }

@@ -15,6 +15,8 @@ struct SavedObjects {
 struct SaveCompletion {
     let context: NSManagedObjectContext
 
+    /// Completes a save after the stores were written.
+    ///
     /// - Parameter derived: the rows with values that stores derived, of objects that were written and of others.
     func finish(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot] = [:]) {
         if plans.count == 1 {

@@ -134,6 +134,8 @@ struct SavePlanner {
         for plan in plans.indices { plans[plan].writeInsertions(of: lists.isEmpty ? objects : lists[plan]) }
     }
 
+    /// Adds the row of a new object to the plan of its store.
+    ///
     /// - Returns: the index of the plan to which the object belongs.
     private mutating func addInsert(_ object: NSManagedObject, _ id: NSManagedObjectID) throws -> Int {
         let plan = try planIndex(of: id, object)

@@ -13,6 +13,8 @@ struct StagedMigration {
     /// The program's version.
     let destination: NSManagedObjectModel
 
+    /// Runs the stages from the store's version to the program's version.
+    ///
     /// - Parameter checksum: the checksum of the store's version.
     /// - Throws: 134504 for a version that is unknown or cannot be found, 134506 if the stages run backwards; the
     ///   errors of handlers and migrations.

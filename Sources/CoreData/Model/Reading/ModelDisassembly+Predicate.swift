@@ -10,6 +10,8 @@ extension ModelDisassembly {
         try expression.map { try PredicateTranslation.document($0.tree) }
     }
 
+    /// Converts a fetch request to the form of model files.
+    ///
     /// - Returns: `nil` for a request without an entity.
     static func document(
         of request: NSFetchRequest<NSFetchRequestResult>, name: String

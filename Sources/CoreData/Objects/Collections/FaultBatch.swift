@@ -55,6 +55,8 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return batch
     }
 
+    /// Adds an object to the batch, unless the batch is full or was read.
+    ///
     /// - Returns: `true` if the object has joined.
     func admit(_ object: NSManagedObject) -> Bool {
         guard header.isOpen else { return false }

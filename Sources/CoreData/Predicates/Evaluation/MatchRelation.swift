@@ -3,6 +3,8 @@ import PredicateSyntax
 
 /// MATCHES: an ICU regular expression matches the whole text. `[d]` removes the marks from text and pattern.
 enum MatchRelation {
+    /// Returns the relation of MATCHES.
+    ///
     /// - Throws: a `CocoaError` for a malformed constant pattern. A malformed pattern of a single object matches
     ///   nothing.
     static func relation(_ options: ComparisonOptions, right: PredicateValue?) throws -> PredicateCompiler.Relation {

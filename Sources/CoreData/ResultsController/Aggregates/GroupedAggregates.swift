@@ -50,6 +50,8 @@ struct GroupedAggregates {
         try PredicateResolver(entity: definition.plan.entity).resolve(ExpressionTree.keyPath(keys))
     }
 
+    /// Adds the SQL aggregates of a key.
+    ///
     /// - Returns: True if SQL can compute the key's aggregates.
     private mutating func add(_ key: SectionKey, _ functions: Set<SectionAggregate.Function>) throws -> Bool {
         let argument = try tree(key.keys)

@@ -92,6 +92,8 @@ final class Refetch {
         }
     }
 
+    /// Runs `work` in the background, and then `body` with its result.
+    ///
     /// - Parameters:
     ///   - work: runs in the background, and uses no objects of the context.
     ///   - body: runs on the queue.

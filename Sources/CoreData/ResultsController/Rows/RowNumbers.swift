@@ -49,6 +49,8 @@ struct RowNumbers {
         return room
     }
 
+    /// Finds the range of row codes of each entity.
+    ///
     /// - Returns: True if there are few spans.
     private mutating func findSpans(of rows: [RowToken]) -> Bool {
         var found: [(low: UInt64, high: UInt64)] = []

@@ -43,6 +43,8 @@ final class BatchListeners: Sendable {
 
     var isEmpty: Bool { listeners.isEmpty }
 
+    /// Adds a listener.
+    ///
     /// - Returns: the number for removing the listener.
     func add(_ listener: Listener) -> Int { listeners.add(listener) }
 

@@ -12,6 +12,8 @@ struct StoreImageRows {
 
     // MARK: Out of the file
 
+    /// Converts the content of a file to rows.
+    ///
     /// - Throws: 259 if the file does not match the model, or refers to rows that do not exist.
     func rows(of image: StoreImage, entity find: (String) -> NSEntityDescription?) throws -> [AtomicRow] {
         var ids: [Int64: NSManagedObjectID] = [:]

@@ -99,6 +99,8 @@ struct PredicateToSQL {
     /// the length.
     private static let longestText = 400_000
 
+    /// Returns the fragment if it is not too long for a statement.
+    ///
     /// - Throws: ``NeedsMemory`` if a part is too long.
     static func bounded(_ fragment: SQLFragment) throws -> SQLFragment {
         guard fragment.text.utf8.count <= longestText else { throw NeedsMemory("its statement gets too long") }

@@ -84,6 +84,8 @@ enum SQLTextSearch: Int64 {
 }
 
 extension SQLDialect {
+    /// Returns the text functions of the dialect.
+    ///
     /// - Throws: ``NeedsMemory`` if the database cannot call the evaluators' functions.
     func functions(for what: String) throws -> SQLTextFunctions {
         guard let textFunctions else {

@@ -18,6 +18,8 @@ enum SortToSQL {
         }
     }
 
+    /// Translates a sort key to a term of ORDER BY.
+    ///
     /// - Returns: `nil` if SQL has no such order: a transient or transformable attribute, a to-many step, a comparator
     ///   in code.
     /// - Throws: a `CocoaError` for a key that the entity does not have.

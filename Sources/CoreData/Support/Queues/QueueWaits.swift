@@ -86,6 +86,8 @@ enum QueueWaits {
         }
     }
 
+    /// Ends the wait of `waiter`, if no other thread has ended it.
+    ///
     /// - Returns: True if `waiter` was still waiting. It no longer waits.
     static func claim(_ waiter: QueueWaiter) -> Bool {
         waiting.withLock { waiting in

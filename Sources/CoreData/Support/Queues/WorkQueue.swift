@@ -148,6 +148,8 @@ final class WorkQueue: Sendable {
 
     // MARK: The line of a private queue
 
+    /// Takes the queue for a chain if no other chain has it.
+    ///
     /// - Returns: True if the queue was free; the chain now has it.
     func takeIfFree(by chain: UInt = CallChain.current) -> Bool {
         line.withLock { line in take(line, by: chain) }

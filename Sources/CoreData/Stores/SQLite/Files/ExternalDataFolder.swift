@@ -77,6 +77,8 @@ struct ExternalDataFolder: Sendable {
     /// - Returns: `nil` if the folder does not exist.
     func keepFiles() -> FolderLock? { isThere ? FolderLock(url.path, LOCK_SH) : nil }
 
+    /// Locks the folder, so that files may be removed from it.
+    ///
     /// - Returns: `nil` during ``keepFiles()``, or if the folder does not exist.
     func lockForRemoval() -> FolderLock? { isThere ? FolderLock(url.path, LOCK_EX | LOCK_NB) : nil }
 

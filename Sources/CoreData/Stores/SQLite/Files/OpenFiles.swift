@@ -195,6 +195,8 @@ final class OpenFiles: WriteWatching {
         case companionReplaced(String)
         case logOverwritten
 
+        /// Returns the error that reports the loss of a store's file or log.
+        ///
         /// - Parameter isReadOnly: true if the store is only read; false if something was to be written.
         func error(_ path: String, _ main: FileFacts, isReadOnly: Bool) -> NSError {
             let (reason, code) = describe(path, main)

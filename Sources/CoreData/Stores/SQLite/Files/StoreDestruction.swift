@@ -171,7 +171,8 @@ struct SupportFolder {
         if PlainFile.kind(storePath) == .nothing { place.values.removeIfEmpty() }
     }
 
-    /// Returns the files that only rows of a copy refer to, which was to replace the store, and none of the store.
+    /// Returns the names of external files to which only rows of a copy refer, not rows of the store that the copy was
+    /// to replace.
     func namesOfCopy(_ copy: String) throws -> Set<String> {
         // Either may have the log or journal of a killed program.
         func names(_ path: String) throws -> Set<String> {

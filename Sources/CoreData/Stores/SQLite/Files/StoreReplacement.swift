@@ -18,7 +18,8 @@ struct StoreReplacement {
     /// True to replace the destination even if a process has it open.
     let isForced: Bool
 
-    /// Gives the copy the permissions of the store that it replaces, otherwise those of its source.
+    /// Copies the source to the destination. The copy has the permissions of the store that it replaces, otherwise
+    /// those of its source.
     ///
     /// - Throws: 260 if the source does not exist, 259 if it is not a store, 134090 if another process has the
     ///   destination open, 516 if the destination has external values but no store. The destination is then unchanged.

@@ -6,6 +6,8 @@ enum HistoryTables {
     static let transaction: Int64 = 16002
     static let transactionString: Int64 = 16003
 
+    /// Returns the statements that create the tables.
+    ///
     /// - Parameter tombstones: the number of columns for values of deleted rows.
     static func statements(tombstones: Int) -> [String] {
         let head = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"

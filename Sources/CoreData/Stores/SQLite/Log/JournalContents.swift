@@ -60,6 +60,8 @@ struct JournalContents {
         }
     }
 
+    /// Reads the record at an offset of the journal.
+    ///
     /// - Returns: true if the record is complete. SQLite stops at an incomplete one.
     private mutating func readRecord(at place: Int, _ nonce: UInt32) -> Bool {
         let record = file.read(pageSize + 8, at: place)

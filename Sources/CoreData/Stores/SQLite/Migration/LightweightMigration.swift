@@ -45,6 +45,8 @@ struct LightweightMigration {
     /// The name of a table of the old version while the new tables are filled.
     static func parkedName(of table: String) -> String { "Z_MIGRATING_" + table }
 
+    /// Migrates the open store.
+    ///
     /// - Parameter metadata: the store's metadata. The result has the new version's hashes.
     /// - Throws: 134110 if a row has no value for a property that is now required, or rows are not unique that must be.
     func run(_ metadata: [String: Any]) throws -> [String: Any] {

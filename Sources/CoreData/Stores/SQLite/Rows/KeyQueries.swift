@@ -54,6 +54,8 @@ struct KeyQueries {
     let context: DecodingContext
     let sortings: KnownSortings
 
+    /// Runs the query for the keys of the matching rows.
+    ///
     /// - Parameter builder: the builder of a query without rows.
     func run(_ builder: SelectBuilder) throws -> StoreQueryResult {
         let query = builder.query

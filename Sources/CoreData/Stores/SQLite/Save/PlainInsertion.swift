@@ -19,6 +19,8 @@ struct PlainInsertion {
         self.binding = binding
     }
 
+    /// Inserts rows, many with one statement.
+    ///
     /// - Parameters:
     ///   - rows: sorted by key.
     ///   - reinserted: receives the rows whose version is greater than 1.

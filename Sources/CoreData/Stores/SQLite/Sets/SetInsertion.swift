@@ -20,6 +20,8 @@ struct SetInsertion {
         binding = ValueBinding(layout: session.layout, externalData: files)
     }
 
+    /// Inserts rows with consecutive keys.
+    ///
     /// - Parameter first: the key of the first row, greater than all keys in the table; the others are consecutive.
     func insert(_ rows: NewRows, from first: Int64) throws {
         var number = 0

@@ -54,6 +54,8 @@ struct SetUpdate {
         columns = Self.historyColumns(names, rows.entities, session)
     }
 
+    /// Updates the selected rows.
+    ///
     /// - Returns: the number of rows.
     func run(_ connection: Connection) throws -> Int {
         try connection.withStatement(text) { statement in
