@@ -41,7 +41,7 @@
             return dialect
         }()
 
-        /// Always in quotes: the server would fold the case of a plain name.
+        /// Returns a name in quotes. Every name is quoted, because the server would fold the case of a plain one.
         @Sendable static func quoted(_ name: String) -> String { SQLText.enclosed(name, in: "\"") }
 
         /// Turns on `standard_conforming_strings`, which a database or role may have turned off, so that a backslash in

@@ -71,6 +71,8 @@ extension CompiledModelReader {
         }
     }
 
+    /// Reads a user info dictionary.
+    ///
     /// - Parameter unknown: Receives the entries with unknown parts.
     mutating func readUserInfo(
         _ value: PropertyListValue?, keeping unknown: inout UnknownParts

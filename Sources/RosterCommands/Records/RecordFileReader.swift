@@ -5,7 +5,7 @@ import Translation
 struct RecordPlace {
     let file: String
     let line: Int
-    /// Counted from 1.
+    /// The number of the record in the file, counted from 1.
     let number: Int
 
     /// An error of this record: `teams.json:13: record 12: wins: “abc” is not a whole number`.
