@@ -25,7 +25,7 @@ final class ObjectHome: @unchecked Sendable {
     let family: IDFamily?
     /// The ID of the home's single object.
     let id: NSManagedObjectID?
-    /// Changes only in homes of single objects.
+    /// The context of the home's objects. In a home of more than one object it never changes.
     // SAFETY: set on the context's queue only, as a whole: no accesses overlap.
     @exclusivity(unchecked)
     var context: Unretained<ContextHandle>?

@@ -19,7 +19,7 @@ final class ResultsState {
             version += 1
         }
     }
-    /// Increases with every change of `published`.
+    /// The number of changes of `published`.
     private(set) var version = 0
     /// The contents in the context. Differs from `published` only while no listener is known.
     var tracked: ListContents

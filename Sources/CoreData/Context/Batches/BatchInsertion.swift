@@ -50,7 +50,7 @@ extension BatchRun {
 
 /// A row that a batch inserts.
 struct NewRow {
-    /// One for each slot of the entity's layout.
+    /// The values of the row, one for each slot of the entity's layout.
     var values: [SlotValue]
     /// The slots for which the program gave a value.
     var given: Set<Int> = []

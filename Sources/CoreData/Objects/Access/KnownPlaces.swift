@@ -7,7 +7,7 @@ import Synchronization
 /// per property of a typical entity.
 struct KnownPlaces: ~Copyable, Sendable {
     private struct Entry {
-        /// 0 if the entry is free.
+        /// The address of the property's name; 0 if the entry is free.
         var property: UInt = 0
         var place: EntityLayout.Place = .attribute(0)
     }

@@ -26,7 +26,7 @@ enum ManagedObjectClasses {
     }
 
     private static let known = Known()
-    /// Increases when a class becomes known, so that failed look-ups are repeated.
+    /// A counter that each registration of a class increases, so that look-ups that failed before are repeated.
     private static let registrations = Atomic<Int>(1)
     static var generation: Int { registrations.load(ordering: .acquiring) }
 

@@ -5,7 +5,7 @@
 // object retains its row during the evaluation.
 final class SlotProgram: @unchecked Sendable {
     private struct Step {
-        /// -1 if the entity does not have the property.
+        /// The slot of the property; -1 if the entity does not have the property.
         let slot: Int
         let shortcut: SlotShortcut
         let onTrue: Int

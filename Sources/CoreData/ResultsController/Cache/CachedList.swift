@@ -21,7 +21,7 @@ struct CachedList {
     /// Identifies store, entity, predicate, order and sections; the list is usable only if it matches.
     var fingerprint: String
     var origin: ListOrigin
-    /// `nil` for a list without sections.
+    /// The sections of the list; `nil` for a list without sections.
     var sections: CachedSections?
     var rows: SharedElements<RowToken>
     /// The entity numbers of all rows, as ``RowToken``s pack them.

@@ -19,11 +19,11 @@ struct TouchedPlaces {
         let section: UInt32
         /// The number of untouched rows of its section before it.
         let gap: UInt32
-        /// Its position among the touched rows.
+        /// The row's position among the touched rows.
         let order: UInt32
     }
 
-    /// One for each row; `nil` for rows that the list does not have.
+    /// The place of each row; `nil` for rows that the list does not have.
     private(set) var places: [Place?]
     /// The numbers of the rows that the list has, by ascending path.
     private(set) var order: [Int] = []

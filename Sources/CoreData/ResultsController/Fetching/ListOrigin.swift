@@ -1,6 +1,6 @@
 /// The state of a store that a list shows.
 struct ListOrigin: Hashable, Sendable {
-    /// Differs after every commit of any process.
+    /// The change token of the store: a text that differs after every commit of any process.
     let token: String
     /// The last transaction in the store's history, if it keeps one.
     let historyNumber: Int64?

@@ -21,7 +21,7 @@ struct CacheNodes {
         }
     }
 
-    /// Removes deleted nodes from relationships without an inverse that would do so.
+    /// Removes references to deleted nodes from the relationships that have no inverse.
     mutating func dropReferences(to removed: Set<NSAtomicStoreCacheNode>) {
         var dangling: [Int: [NSRelationshipDescription]] = [:]
         for node in byID.values {

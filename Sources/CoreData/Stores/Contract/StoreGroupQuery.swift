@@ -16,7 +16,7 @@ package struct StoreGroupQuery {
     var having: PredicateTree?
     /// The order of the groups. Ties are ordered by the group keys.
     var sortKeys: [SortKey] = []
-    /// 0 means no limit.
+    /// The maximum number of groups; 0 means no limit.
     var limit = 0
     var offset = 0
 

@@ -246,7 +246,7 @@ package struct StoreQuery {
     /// May contain managed objects and object IDs as constants. Variables are already substituted.
     var predicate: PredicateTree?
     var sortKeys: [StoreSortKey] = []
-    /// 0 means no limit.
+    /// The maximum number of rows; 0 means no limit.
     var limit = 0
     var offset = 0
     /// True if the rows are wanted, false if only their keys are.

@@ -66,8 +66,8 @@ extension SQLSchema {
 
 /// The storage of a to-many relationship. Names are unquoted.
 package enum SQLToManyStorage: Equatable {
-    /// In a column of the destination's table that holds the owner's primary key.
+    /// The members are rows of the destination's table with the owner's primary key in a column.
     case foreignKey(column: String, orderColumn: String?)
-    /// In a join table.
+    /// The members are pairs of keys in a join table.
     case joinTable(String, ownerColumn: String, destinationColumn: String, orderColumn: String?)
 }

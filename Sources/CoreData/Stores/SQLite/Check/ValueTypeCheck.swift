@@ -17,7 +17,7 @@ struct ValueTypeCheck {
         }
     }
 
-    /// SQLite allows results of 2,000 columns.
+    /// The maximum number of columns that one statement checks. SQLite limits a result to 2,000 columns.
     private static let width = 500
 
     private func entries(

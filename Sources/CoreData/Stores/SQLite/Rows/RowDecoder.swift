@@ -10,7 +10,7 @@ import SQLiteAccess
 final class RowDecoder {
     /// The column and coding of one slot. Trivial, so that copying it costs nothing.
     private struct Step {
-        /// -1 for a slot without a column.
+        /// The index of the slot's column in the statement; -1 for a slot without a column.
         let column: Int
         /// The entity column of a reference to several entities; otherwise -1.
         let entityColumn: Int
