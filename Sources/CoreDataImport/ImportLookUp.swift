@@ -73,10 +73,11 @@ struct ImportLookUp {
     }
 
     private let keys: ImportKeys
-    /// Indexed by the keys' numbers.
+    /// The wanted and the found objects: one table for each key, by the key's number.
     private var tables: [Table]
 
-    /// SQLite limits a statement to 32,766 values, and the depth of expressions.
+    /// The maximum number of values in one query. SQLite limits a statement to 32,766 values, and the depth of
+    /// expressions.
     private static let most = 10_000
     private static let mostAlternatives = 400
 

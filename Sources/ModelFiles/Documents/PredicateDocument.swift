@@ -12,7 +12,7 @@ package indirect enum PredicateDocument: Equatable, Sendable {
         package var left: ExpressionDocument
         package var right: ExpressionDocument
         package var operatorType: UInt
-        /// 0 direct, 1 all, 2 any.
+        /// The comparison's modifier: 0 direct, 1 all, 2 any.
         package var modifier: UInt
         package var options: UInt
 
@@ -55,7 +55,7 @@ package struct FetchRequestDocument: Equatable, Sendable {
     package var fetchLimit = 0
     package var fetchOffset = 0
     package var fetchBatchSize = 0
-    /// 0 objects, 1 IDs, 2 dictionaries, 4 the count.
+    /// The form of the results: 0 objects, 1 IDs, 2 dictionaries, 4 the count.
     package var resultType: UInt = 0
     package var includesSubentities = true
     package var includesPropertyValues = true

@@ -9,7 +9,7 @@ struct RecordColumn {
 
     let name: String
     private let path: [String]
-    /// `nil` for the URI.
+    /// The property that the column shows; `nil` for the record's URI.
     private let property: NSPropertyDescription?
     /// The properties that the column reads: the relationships of its path and the parts that it shows.
     let properties: [NSPropertyDescription]

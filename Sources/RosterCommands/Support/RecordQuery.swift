@@ -11,7 +11,7 @@ public struct RecordQuery: Sendable {
     public var section: String?
     /// Aggregates of each section.
     public var aggregates: AggregateQuery
-    /// 0 means no limit.
+    /// The maximum number of records; 0 means no limit.
     public var limit: Int
     /// Number of records to skip.
     public var offset: Int

@@ -15,7 +15,7 @@ public struct SimulateCommand: Sendable {
     public var rate: Double?
     /// Number of matches to play.
     public var count: Int
-    /// `nil` for a different seed each time.
+    /// The seed of the random results; `nil` for a different one each time.
     public var seed: UInt64?
 
     /// Creates the command; see the properties.

@@ -17,7 +17,7 @@ public final class CellGrid {
         public var text: String
         /// The style of the cell.
         public var style: Style
-        /// 0 marks the second cell of a wide glyph.
+        /// The number of columns of the glyph; 0 marks the second cell of a wide glyph.
         public var width: UInt8
 
         /// A cell that contains a space.

@@ -4,7 +4,7 @@ public struct LineEditor: Hashable, Sendable {
     public private(set) var characters: [Character]
     /// The index at which the next character is inserted.
     public private(set) var cursor: Int
-    /// Increases with each change of the text.
+    /// The number of changes of the text.
     private(set) var revision = 0
     /// The first visible character if the text is wider than its field.
     private var first = 0
