@@ -29,7 +29,7 @@ struct MigrationSteps {
         manager.associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
     }
 
-    /// A composite attribute's value with the new element names, if it equals the source's value; other values
+    /// Renames the elements in a composite attribute's value if it equals the source's value; returns other values
     /// unchanged.
     private static func moved(
         _ value: Any?, to attribute: NSAttributeDescription, from source: NSManagedObject

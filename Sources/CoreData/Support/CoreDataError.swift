@@ -22,7 +22,8 @@ package enum CoreDataError {
 
     static func isOfStoreAway(_ error: any Error) -> Bool { (error as NSError).userInfo[storeAwayKey] != nil }
 
-    /// Names in models, paths and SQLite's schema quotations may contain line breaks.
+    /// Returns the text with line breaks and other control characters as visible symbols. Names in models, paths and
+    /// SQLite's schema quotations may contain them.
     private static func onOneLine(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""

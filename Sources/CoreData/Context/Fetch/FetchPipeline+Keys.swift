@@ -101,7 +101,7 @@ extension FetchPipeline {
         for (object, row) in zip(missing, rows) where object.snapshot == nil { object.snapshot = row }
     }
 
-    /// The objects of `keys`, with their rows, as above.
+    /// The objects of the rows with `keys`; each gets its row.
     func objects(for keys: some Sequence<RowKey>, in store: any RowStore) throws -> [NSManagedObject] {
         try objects(for: try reading { keys.map { store.operations.objectID(for: $0) } })
     }

@@ -12,7 +12,7 @@ struct LostObjects {
 
     var isEmpty: Bool { stores.isEmpty }
 
-    /// Must be called before the context releases the objects.
+    /// Adds the objects of a removed store. Must be called before the context releases them.
     mutating func add(_ objects: [NSManagedObject], of store: NSPersistentStore) {
         stores.append(store.url?.path ?? store.identifier ?? "")
         for object in objects {

@@ -36,7 +36,7 @@ final class UnreadFaults {
     /// Values that were set in objects whose rows could not be read.
     private var writes: [ObjectIdentifier: Writes] = [:]
     private struct Writes {
-        /// Retained, so the identifier stays unique.
+        /// The object. It is retained, so that its identifier stays unique.
         let object: NSManagedObject
         var values: [Int: SlotValue] = [:]
     }

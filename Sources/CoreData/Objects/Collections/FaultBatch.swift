@@ -145,7 +145,7 @@ struct FaultBatchHead {
     /// The smallest row number in the batch.
     var first: Int64 = 0
     var count: UInt32 = 0
-    /// The entity of all rows, unless each number is followed by its own.
+    /// The entity of all rows, if they have the same one; otherwise each row number is followed by its entity.
     var entity: UInt32 = 0
     var hasEntities = false
     /// The number of bytes of a row's number.

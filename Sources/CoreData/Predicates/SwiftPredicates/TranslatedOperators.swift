@@ -39,7 +39,7 @@ extension PredicateExpressions.NotEqual: TranslatablePredicateExpression {
 }
 
 extension SwiftPredicateTranslation {
-    /// Equality of two nodes. A condition compared with a constant remains a condition.
+    /// Returns the comparison of two nodes for equality. A condition compared with a constant remains a condition.
     fileprivate func equality(_ left: Any, _ right: Any) throws -> PredicateTree {
         if let order = try orderOfTexts(left, right) ?? orderOfTexts(right, left) { return order }
         if let condition = try condition(left, is: right) ?? condition(right, is: left) { return condition }

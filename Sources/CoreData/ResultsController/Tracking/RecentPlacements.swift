@@ -16,8 +16,8 @@ struct RecentPlacements {
 
     /// The maximum number of comparisons; the oldest are dropped.
     private static let limit = 250_000
-    /// Comparisons are kept for this number of merges and this time, whichever is longer, and until all known changes
-    /// are merged.
+    /// The minimum number of merges, and the minimum time, for which comparisons are kept. They are also kept until all
+    /// known changes are merged.
     private static let merges = 4
     private static let seconds = 5.0
     /// Seconds before the time since which all commits are merged; older comparisons are forgotten.

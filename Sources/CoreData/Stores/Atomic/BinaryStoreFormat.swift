@@ -90,7 +90,7 @@ enum BinaryStoreFormat: StoreFileFormat {
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// FNV-1a, which detects damage but not manipulation.
+    /// The FNV-1a checksum of the data, which detects damage but not manipulation.
     // SAFETY: the bytes are read during the closure only.
     private static func checksum(_ data: Data) -> UInt64 {
         data.withUnsafeBytes { bytes in

@@ -18,7 +18,7 @@ struct StoreImage {
     }
 
     var metadata: [String: Any] = [:]
-    /// Greater than the number of any row so far.
+    /// The number for the next new row, greater than the number of any row so far.
     var nextNumber: Int64 = 1
     var records: [Record] = []
 }

@@ -14,8 +14,8 @@ struct CallStack: Sendable {
     @inline(never)
     init() { backtrace = try? .capture(limit: Self.maximalDepth, offset: 1, images: Self.images) }
 
-    /// One line per call: the function, and its library or program. Reading the symbols takes some tenths of a
-    /// second; files and lines would take several seconds in a large program.
+    /// Returns one line for each call: the function, and its library or program. Reading the symbols takes some tenths
+    /// of a second; files and lines would take several seconds in a large program.
     func lines() -> [String] {
         guard let backtrace else { return ["(no stack available)"] }
         guard let named = backtrace.symbolicated(with: Self.images, options: .useSymbolCache) else {

@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// The parts of a model found in the store's file, other than the model: names of entities, tables, indexes.
+/// The facts about a model that a store's file shows without a kept model: names of entities, tables, indexes.
 struct StoreTraces {
     struct Entity {
         let number: Int64

@@ -22,7 +22,7 @@ final class RowDecoder {
     // SAFETY: `init` initialises as many steps as it allocates, and `deinit` frees them; steps are trivial.
     private final class Plan {
         let entityIndex: UInt32
-        /// The plan's own memory, because an array would be retained for each row.
+        /// The steps of the plan, in memory of its own: an array would be retained for each row.
         let steps: UnsafeBufferPointer<Step>
         /// The value of each slot without a column: the default of a transient one, otherwise null.
         let absent: [SlotValue]
