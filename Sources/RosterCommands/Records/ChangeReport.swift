@@ -60,7 +60,7 @@ struct ChangeReport {
         }
     }
 
-    /// NULL for a record that has no permanent ID yet.
+    /// The identity of a record as JSON; NULL for a record that has no permanent ID yet.
     private static func identity(of object: NSManagedObject) -> JSONValue {
         object.objectID.isTemporaryID ? .null : .string(RecordLabel.uri(of: object))
     }

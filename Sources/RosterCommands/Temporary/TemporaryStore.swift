@@ -109,7 +109,8 @@ public struct TemporaryStore: Sendable {
         return false
     }
 
-    /// TSV if the first line contains tabs; JSON if the text begins with a brace or bracket.
+    /// Detects the format of a file by its beginning: TSV if the first line contains tabs; JSON if the text begins with
+    /// a brace or bracket.
     private static func sniffed(_ path: String) throws -> OutputFormat? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }

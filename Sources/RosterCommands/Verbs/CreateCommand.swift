@@ -30,7 +30,7 @@ public struct CreateCommand {
         }
     }
 
-    /// For a store with partitioned tables, a remark on the entities whose tables are not partitioned: a server keeps
+    /// A remark on the entities whose tables are not partitioned, for a store with partitioned tables: a server keeps
     /// values unique within a partition only.
     private static func undivided(_ url: URL, _ model: NSManagedObjectModel) -> String {
         let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []

@@ -82,8 +82,8 @@ struct DoubtfulTransaction {
 
 /// The first statements of a writing transaction.
 enum ServerTransactionStart {
-    /// The time after which the server ends a transaction of a waiting process, since others cannot write during it. In
-    /// batches the program's own code runs between statements.
+    /// Time after which the server ends the transaction of a process that sends nothing, since others cannot write
+    /// during it. It is longer in batches, where the program's own code runs between statements.
     private static let longestSilence = "30s"
     private static let longestSilenceOfBatches = "300s"
     /// Connection settings with which the server notices a lost client machine as soon as its clients notice a lost

@@ -247,7 +247,8 @@ struct ServerSchemaText {
 
     // MARK: Indexes
 
-    /// Deferrable, so that rows may swap unique values in one transaction.
+    /// The uniqueness constraints of the tables. They are deferrable, so that rows may swap unique values in one
+    /// transaction.
     func uniqueConstraints() -> [(name: String, table: String, text: String)] {
         layout.constraints.sorted { $0.key < $1.key }.map { constraint, meaning in
             let columns = meaning.names.compactMap { property in
