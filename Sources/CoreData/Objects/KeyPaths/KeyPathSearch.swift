@@ -41,7 +41,7 @@ final class KeyPathSearch {
 
     // MARK: Changes of the value
 
-    /// A key whose change changes the key path's value.
+    /// A key that was found to determine the key path's value: if it is changed, the value changes.
     private struct Found {
         struct Step {
             let entity: NSEntityDescription

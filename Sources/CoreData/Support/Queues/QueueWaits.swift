@@ -136,7 +136,7 @@ final class QueueWaiter: @unchecked Sendable {
     enum Reason {
         /// A program asked for a context's queue, at a point of its choice.
         case asked
-        /// A context's work needs its coordinator or parent, and may be half done.
+        /// The wait of a context's work for its coordinator or parent. The work may be half done.
         case beneath
     }
 
