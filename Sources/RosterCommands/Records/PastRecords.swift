@@ -12,7 +12,7 @@ public struct PastRecords: @unchecked Sendable {
     public struct Deletion {
         /// The number of the transaction that deleted it.
         public let transaction: Int64
-        /// Author of that transaction; `nil` if the history has none.
+        /// Author of the transaction; `nil` if the history has none.
         public let author: String?
         /// Known values; a `nil` value means that the record had none.
         public let values: [String: Any?]

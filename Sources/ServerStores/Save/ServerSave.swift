@@ -32,6 +32,8 @@ struct ServerSave {
     private var key: String { quoted(ServerStoreTables.key) }
     private var version: String { quoted(ServerStoreTables.version) }
 
+    /// Makes the statements that write the changes.
+    ///
     /// - Parameter isGuarded: true if a statement must fail (22012) when it does not find the expected rows.
     /// - Throws: 134030 for a value that cannot be stored.
     mutating func makeStatements(isGuarded: Bool = false) throws -> [ServerStatement] {

@@ -4,6 +4,8 @@ import CoreData
 struct ServerGrants {
     let layout: ServerLayout
 
+    /// Returns the SQL statements that grant a role the rights to read a store, or also to save to it.
+    ///
     /// - Parameter role: as SQL text, quoted if necessary.
     func statements(to role: String, readOnly: Bool) -> [String] {
         let own = [

@@ -9,7 +9,8 @@ struct ServerViews {
 
     private static let prefix = "_view_"
 
-    /// Sorted by entity number; unquoted, and different from all tables, indexes and sequences of the store.
+    /// The views with their entities, sorted by entity number. The names are unquoted, and different from all tables,
+    /// indexes and sequences of the store.
     private var views: [(entity: NSEntityDescription, name: String)] {
         var taken = Set(layout.tables.flatMap { [$0.name, $0.sequence] } + layout.joinTables.map(\.name))
         taken.formUnion(layout.constraints.keys)
