@@ -34,7 +34,7 @@ final class MigrationRun {
             type(of: $0) != NSEntityMigrationPolicy.self
         }
         let sources = try mappings.map(self.sources)
-        // Two passes over the objects, and their validation.
+        // Each object counts three times: for the two passes over the objects and for its validation.
         all = max(1, try sources.map(count).reduce(0, +) * 3)
         for ((mapping, policy), sources) in zip(zip(mappings, policies), sources) {
             try enter(mapping)

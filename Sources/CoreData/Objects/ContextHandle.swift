@@ -1,8 +1,8 @@
 /// A context as its objects refer to it.
 ///
-/// The handle lives until all objects have left the context, which they do on its queue. The context itself may be
-/// deallocated earlier, on any thread that releases the last reference. Until then, objects used on the queue have no
-/// context.
+/// Objects do not retain their context: the program and blocks in the context's queue do. The context may be deallocated
+/// on any thread that releases the last reference; its objects leave it later, on its queue. The handle lives until all
+/// have left. In between, objects have no context.
 final class ContextHandle {
     /// The context; `nil` once it is deallocated. Any thread.
     private(set) weak var living: NSManagedObjectContext?

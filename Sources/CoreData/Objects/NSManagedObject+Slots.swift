@@ -63,7 +63,7 @@ extension NSManagedObject {
 extension NSManagedObject: RowReadable {
     package final var rowLayout: EntityLayout { layout }
 
-    // One call, where the protocol's default implementation makes several.
+    // Faster than the protocol's default implementation, which makes several calls for one value.
     package final func slotValue(at access: SlotAccess) -> SlotValue {
         let slot = access.slot(in: layout)
         return slot < 0 ? .null : slotValue(slot)

@@ -146,7 +146,7 @@ final class ObservationProbe: @unchecked Sendable {
         borrowing func show(_ keyPath: KeyPath<Root, Bool>) { registrar.access(Root(), keyPath: keyPath) }
     }
 
-    // Reading retains none of these: each read of a property uses them.
+    // Each read of a property uses these, so they are references that are read without being retained.
     private let holder: UnsafeMutablePointer<Holder>
     private let mark: Unretained<Mark>
     private let keyPath: Unretained<KeyPath<Root, Bool>>

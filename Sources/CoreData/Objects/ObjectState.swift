@@ -39,7 +39,7 @@ struct ObjectState {
 
     @inline(__always)
     var kind: Kind {
-        // Two bits have no other values.
+        // `Kind` has a case for each of the four values of two bits.
         Kind(rawValue: bits & Self.kindMask).unsafelyUnwrapped
     }
 

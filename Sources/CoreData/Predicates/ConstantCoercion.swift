@@ -13,7 +13,7 @@ extension PredicateResolver {
         if tree.comparison == .between, right?.isMany == true {
             throw refusedToMany("BETWEEN needs a list of two bounds, not \(FormatPrinter.string(tree.right))")
         }
-        // IN with a single value on its right searches for a text in a text.
+        // `a IN b` with a single text `b` searches for the text `a` in `b`.
         let isSearch = tree.comparison == .in
         if let left {
             let isSearched = isSearch && !tree.right.isGivenCollection

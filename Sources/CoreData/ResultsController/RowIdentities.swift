@@ -61,7 +61,7 @@ final class RowIdentities {
     /// The token of `id` if it is in `contents`; does not add to the table.
     func token(of id: NSManagedObjectID, in contents: ListContents) -> RowToken? {
         if let token = knownToken(of: id), contents.contains(token) { return token }
-        // The object was saved since, and the list was fetched again.
+        // The object got its permanent ID after `id` was taken, and the list was fetched after that.
         if let saved = id.successor { return token(of: saved, in: contents) }
         guard !unsaved.isEmpty, !id.isTemporaryID else { return nil }
         noteSavedObjects()
@@ -170,7 +170,7 @@ final class RowIdentities {
     }
 
     private func note(_ entry: UnsavedObject, _ number: Int) {
-        // The object may have been saved and released.
+        // If the object was saved and released, the successor of its temporary ID is its permanent ID.
         let id = (entry.object?.objectID ?? localIDs[number]).latest
         guard !id.isTemporaryID else {
             if entry.object == nil { unsaved[number] = nil }

@@ -28,7 +28,8 @@ enum AscendingRun {
     ///
     /// - Complexity: O(*n* log *n*).
     static func longest(in keys: [Int64?]) -> [Int] {
-        // For each length, the end of the run with the lowest key; and each end's predecessor.
+        // For each length, the run of that length whose last key is lowest: the position of its last key.
+        // `predecessors` has, for each position, the one before it in its run.
         var ends: [(place: Int, key: Int64)] = []
         var predecessors = Array(repeating: -1, count: keys.count)
         for (place, key) in keys.enumerated() {

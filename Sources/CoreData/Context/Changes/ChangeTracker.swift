@@ -10,16 +10,14 @@ final class ChangeTracker {
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private let events: EventProcessor
 
-    // Every change uses these.
-
-    // Unsaved.
+    // Objects with unsaved changes, by the kind of change.
     // SAFETY: used only on the context's queue, and a list calls no other code while it changes, so accesses do not
     // overlap.
     @exclusivity(unchecked) private(set) var inserted = ObjectList(flag: .inserted)
     @exclusivity(unchecked) private(set) var updated = ObjectList(flag: .updated)
     @exclusivity(unchecked) private(set) var deleted = ObjectList(flag: .deleted)
 
-    // Since the event began.
+    // Objects changed since the last `processPendingChanges()`, by the kind of change.
     // SAFETY: as above.
     @exclusivity(unchecked) private(set) var pendingInserted = ObjectList(flag: .pendingInserted)
     @exclusivity(unchecked) private(set) var pendingUpdated = ObjectList(flag: .pendingUpdated)

@@ -74,7 +74,7 @@ struct ConflictResolution {
 
     private func resolveMissingRow(of object: NSManagedObject, _ context: NSManagedObjectContext) {
         if object.isDeleted {
-            // Deleted by both.
+            // The object was deleted in this context, and its row by another one.
             object.flags.insert(.inaccessible)
         } else if keepsObject {
             context.changes.turnIntoInsertion(object)

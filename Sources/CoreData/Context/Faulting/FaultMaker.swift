@@ -91,7 +91,7 @@ struct FaultMaker {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(keys.count)
         makeRoom(keys.count)
-        // The start of the next batch.
+        // The index of the first key in the next batch.
         var start = 0
         var waiting = 0
         for (index, key) in keys.enumerated() {

@@ -282,7 +282,8 @@ final class Refresher {
         let changes = context.changes
         let seen = changes.pendingInserted.all.filter { !$0.flags.contains(.inserted) }
         let inserted = changes.inserted.all
-        // Posted as new in an earlier event and deleted in this one, or deleted by others.
+        // Objects that were posted as inserted in an earlier event and deleted in this one, or whose rows others
+        // deleted.
         let dropped = changes.pendingDeleted.all.filter {
             $0.flags.contains(.dropped) && !$0.flags.contains(.pendingInserted)
         }

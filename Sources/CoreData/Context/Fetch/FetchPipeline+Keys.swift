@@ -88,10 +88,11 @@ extension FetchPipeline {
         var ours: StoreReference?
         for object in objects where object.waitsForRow {
             let id = object.objectID
-            // The answer is the same for all rows of a store.
+            // `mayHold` has the same answer for all rows of a store, so it is called once for consecutive rows of one
+            // store.
             guard ours != nil && !id.isTemporaryID && id.isMade(for: ours) || source.mayHold(id) else { continue }
             ours = id.storeReference
-            // Many rows may refer to one object.
+            // Several rows may refer to the same object, which is read once.
             guard seen.insert(ObjectIdentifier(object)).inserted else { continue }
             missing.append(object)
             ids.append(id)

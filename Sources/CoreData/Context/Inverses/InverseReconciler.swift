@@ -60,7 +60,8 @@ struct InverseReconciler {
         func followInLists() {
             var stored: NSManagedObject?
             if case .reference(let id) = newRow {
-                // If an edit removes the object from a list, the owner of the list must record it.
+                // If an unsaved edit removes the object from the saved list, the list's owner must record that. So an
+                // object is created for an owner that has none yet.
                 stored = newRow == newValue ? known(newRow) : context.registry.object(for: id)
             }
             let wanted = known(newValue)
@@ -70,7 +71,7 @@ struct InverseReconciler {
                     case .toMany(let number) = far.layout.place(of: inverse.name)
                 else { continue }
                 if far.isDeleted {
-                    // If the owner is restored, it reads its list again.
+                    // The list of a deleted owner becomes a fault, so it is read again if the owner is restored.
                     if let state = far.knownToManyState(number), state.isLoaded { state.turnIntoFault() }
                     continue
                 }

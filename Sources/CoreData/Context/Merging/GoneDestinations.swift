@@ -25,7 +25,7 @@ struct GoneDestinations {
         var found = false
         let values = object.values
         for slot in values.indices.dropFirst(object.layout.attributeCount) {
-            // A reference may still use the object's temporary ID.
+            // The reference may contain the object's temporary ID, while `ids` contains its permanent one.
             guard case .reference(let id) = values[slot], ids.contains(id.latest),
                 object.snapshot?.values[slot] != values[slot]
             else { continue }

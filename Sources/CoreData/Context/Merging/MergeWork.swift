@@ -184,7 +184,7 @@ struct MergeWork {
     }
 
     private mutating func delete(_ id: NSManagedObjectID) {
-        // If no one holds the object, no one is notified.
+        // An object that nobody holds is only released: nobody has to be notified of its deletion.
         forgetContents(pointingAt: id)
         if context.registry.releaseIfUnused(id) { return }
         if let object = context.registry.registered(id) { delete(object) }

@@ -59,7 +59,7 @@ final class SavePipeline {
         // Hooks and validation may have touched more objects that could not be read.
         try context.faults.readUnread()
         if let parent = source.parent { try handOver(to: parent) } else { try writeToStores() }
-        // Changes made by a merge policy.
+        // A merge policy may have changed objects during the save.
         if changes.hasPending { context.processPendingChanges() }
         context.registry.tellStores()
     }

@@ -25,7 +25,7 @@ final class UndoRecorder {
         for object in event.deleted where !object.flags.contains(.inaccessible) { steps.append(step(object, .went)) }
         steps.removeAll { $0.presence == .unchanged && $0.slots.isEmpty && $0.toMany.isEmpty }
         guard !steps.isEmpty else { return }
-        // Each event is its own group, whatever else is grouped by event.
+        // Each event of the context is an undo group of its own, even if the undo manager groups by event.
         isRecording = true
         defer { isRecording = false }
         manager.closeAutomaticGroup()
@@ -146,7 +146,7 @@ final class UndoRecorder {
             }
         }
         guard step.presence == .went else { return }
-        // Its row may refer to objects that were deleted here since.
+        // The restored object's row may refer to objects that this context has deleted since.
         InverseReconciler.leaveDeleted(object)
         InverseUpkeep.rejoin(object)
     }

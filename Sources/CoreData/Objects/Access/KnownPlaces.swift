@@ -42,7 +42,8 @@ struct KnownPlaces: ~Copyable, Sendable {
         /// The index of a property's entry, or the free index for it.
         @inline(__always)
         func index(of property: UInt) -> Int {
-            // Names have addresses close to each other: the product spreads them over the upper half.
+            // The addresses of names are close to each other. The multiplication distributes them over the upper 32
+            // bits.
             let mask = mask
             var index = Int(truncatingIfNeeded: (property &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
             while entries[index].property != property, entries[index].property != 0 { index = (index &+ 1) & mask }

@@ -113,7 +113,7 @@ final class PropertyRule {
     }
 
     private func numberFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
-        // Stores cannot store it: it would be read as nil.
+        // Stores cannot store NaN: it would be read as nil.
         numberType != nil && value.isNotANumber ? error(1550, "is not a number.", value, object) : nil
     }
 

@@ -3,8 +3,9 @@ import Foundation
 /// The values of one row as last read or saved, and the row's version. In a context with a parent, the values of the
 /// parent's object, including unsaved ones.
 ///
-/// Immutable, and shared by all objects of the row: an object copies the values on its first write. One block of memory
-/// in which the values follow the head, because a list has one per row; see ``PackedValues``.
+/// Immutable, because all objects of the row share it, in several contexts and threads, without a lock. An object copies
+/// the values on its first write; its snapshot remains the state to compare with. One block of memory in which the
+/// values follow the head, because a list has one per row; see ``PackedValues``.
 // SAFETY: immutable once `make` has filled its block.
 // SAFETY: only `make` creates instances, with the block's memory filled by a `Writer`. Code that reads the block keeps
 // the row alive; callers of `packed` promise to do so.

@@ -2,9 +2,9 @@ import Foundation
 
 /// A list on disk for one request on one store.
 ///
-/// The list is used only if everything that determines its contents is the same, and the store has not changed since.
-/// If the store has changed and keeps a history, the changes are applied to the list; otherwise the list is fetched
-/// again. A missing or damaged file, or that of another list, is not an error. Failures to write are ignored.
+/// The list is used only if everything that determines its contents is the same (`fingerprint`), and the store has not
+/// changed since: its ``ChangeToken`` equals the one in the file. If the store has changed and keeps a history, the
+/// changes are applied to the list; otherwise the list is fetched again. A missing or damaged file, or that of another list, is not an error. Failures to write are ignored.
 struct ResultsCache {
     private let path: String
     private let fingerprint: String

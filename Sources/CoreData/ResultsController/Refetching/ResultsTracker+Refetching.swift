@@ -29,7 +29,7 @@ extension ResultsTracker {
         fetches += 1
         let number = fetches
         observation.withMutation(of: self, keyPath: \.state) { show(batch, difference, from: old, to: made) }
-        // The delegate may have fetched again.
+        // The delegate, which has just been called, may have fetched again.
         if fetches == number {
             old.titleOfSection = { _ in nil }
             if let told { listeners.hear(told) } else if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }

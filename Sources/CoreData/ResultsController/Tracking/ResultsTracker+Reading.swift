@@ -42,7 +42,7 @@ extension ResultsTracker {
         observation.access(self, keyPath: \.state)
         guard let state else { return nil }
         if let infos = shownSections.infos { return infos }
-        // Has the result's type from the start: converting the array would iterate over all sections again.
+        // Declared with the type of the result, because converting the array would iterate over all sections again.
         var made: [any NSFetchedResultsSectionInfo] = []
         made.reserveCapacity(state.published.sectionCount)
         for (index, section) in state.published.allSections.enumerated() {

@@ -266,7 +266,7 @@ final class ResultsTracker {
         defer {
             withExtendedLifetime(kept) {}
             isWorking = false
-            // If the delegate was removed, a later fetch makes up for the rest.
+            // Without a listener the remaining changes are dropped: the next fetch includes them.
             if !isListening { touched = TouchedObjects() }
         }
         while let state, !touched.isEmpty || missedChanges, isListening {

@@ -78,7 +78,7 @@ struct TouchedObjects {
 
     fileprivate mutating func keepOldValues(of object: NSManagedObject) {
         let old = object.changedValuesForCurrentEvent().compactMapValues(SendableValues.form)
-        // The values of an earlier event are older.
+        // A value that was kept in an earlier event stays, because it is the older one.
         if !old.isEmpty { oldValues[object.objectID, default: [:]].merge(old) { earlier, _ in earlier } }
     }
 

@@ -142,7 +142,7 @@ extension SQLiteStore: StagedSaving, BackgroundReading {
 
     func dataVersion() throws -> Int64 {
         try withSession { session in
-            // The count of a reopened connection starts again.
+            // `data_version` starts again in a reopened connection, so the upper bits count the openings.
             try session.connection.dataVersion() &+ reader.openings << 40
         }
     }

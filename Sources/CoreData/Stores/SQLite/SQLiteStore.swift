@@ -91,7 +91,7 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         let creation = try creation(file)
         try creation.checkThatModelMayWrite()
         let isNew = !file.exists
-        // Called before a file is created.
+        // Called before the file is created, so that an error leaves no new file.
         let kept = isNew ? try creation.keptModel() : nil
         reader.willOpen(file)
         let opened = try file.open()

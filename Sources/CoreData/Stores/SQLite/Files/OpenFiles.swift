@@ -268,7 +268,7 @@ final class OpenFiles: WriteWatching {
         for (suffix, known) in [("-wal", log), ("-shm", index)] {
             guard let known else { continue }
             guard let companion = FileFacts(path + suffix) else {
-                // All three may have been moved since the first check.
+                // Main file, log and index may have been moved together after the main file was checked.
                 return .lost(FileFacts(path) == nil ? .gone : .companionGone(suffix))
             }
             guard companion.isSameFile(as: known) else { return .lost(.companionReplaced(suffix)) }

@@ -15,7 +15,7 @@ struct HistoryQueries {
     func lastNumber() throws -> Int64 {
         let last = try connection.integer("SELECT MAX(Z_PK) FROM ATRANSACTION")
         if let last { return last }
-        // An emptied history continues its numbers.
+        // If all transactions were removed, numbers continue after the last one that was used.
         return try connection.integer(
             "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(HistoryTables.transaction)]) ?? 0
     }

@@ -99,7 +99,7 @@ struct LogOwnership {
         case .missing: throw foreign("-wal", "it would remove the metadata of the store")
         case .found(identifier):
             guard isSmall else { return }
-            // Without a first page the log's state is unknown, so indexes must match the rows too.
+            // If the log lacks the first page, its change counter is unknown. Then indexes have to match the rows, too.
             try compare(logged, alone, changesStructure ? "PRAGMA quick_check(1)" : "PRAGMA integrity_check(1)")
         case .found(let other):
             // A store may get another UUID. The log is then its own if the rest matches and not every page is new.

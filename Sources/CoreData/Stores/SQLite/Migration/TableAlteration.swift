@@ -22,7 +22,7 @@ struct TableAlteration {
         var entities: [Int64]
     }
 
-    // All names are unquoted.
+    // Names of tables and columns are without SQL quotation marks.
     let oldName: String
     let name: String
     /// The columns of the old version.

@@ -65,7 +65,7 @@ struct KeyQueries {
                 return StoreQueryResult(keys: [], rows: [], unsupported: .sort)
             }
             let plan = try sortings.plan(of: ordered.fragment, connection)
-            // A condition that is tested on each row may be false for a million rows.
+            // All conditions must be in the index. One that is tested on each row may be false for a million rows.
             guard plan.sorting == .index, plan.indexedTerms >= terms else {
                 return StoreQueryResult(keys: [], rows: [], unsupported: .sort)
             }

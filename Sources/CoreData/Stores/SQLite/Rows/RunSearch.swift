@@ -54,7 +54,7 @@ struct RunSearch {
     }
 
     private mutating func end(ofRunFrom start: Int, _ value: SlotValue) throws -> Int? {
-        // The last row known to have the value, and the first one known to have another.
+        // `last` is the last row known to have the value, `next` the first row known to have another value, or the end.
         var last = start
         var next = keys.count
         var step = Self.sample

@@ -24,7 +24,8 @@ enum SQLFunctions {
                 try connection.addCollation(named: name) { LocalizedOrder.compare($0, $1, comparison) }
             }
         }
-        // Our schemas do not call these two, and those in files of other programs must not either.
+        // The next two functions are for statements of this framework. Schemas, also those of other programs, must not
+        // call them.
         try connection.addRawFunction(named: searchName, argumentCount: 4, isForStatementsOnly: true) { try search($0) }
         try connection.addRawFunction(named: foldName, argumentCount: 2, isForStatementsOnly: true) { arguments in
             if arguments[0].isNull { return .null }

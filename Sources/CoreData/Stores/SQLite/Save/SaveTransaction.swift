@@ -104,7 +104,7 @@ final class SaveTransaction {
         }
         var groups: [(slots: [Int], rows: [StoreRowChange])] = []
         var known: [Shape: Int] = [:]
-        // Objects that change together usually change the same properties.
+        // Compares with the previous row first: consecutive rows usually change the same properties.
         var last: (entity: NSEntityDescription, changed: [Int], group: Int)?
         for row in rows {
             let isPlain = row.orderedPositions.isEmpty
