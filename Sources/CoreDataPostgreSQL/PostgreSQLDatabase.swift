@@ -26,9 +26,9 @@
             dialect.descendingSuffix = " DESC NULLS LAST"
             dialect.positionFunction = "strpos"
             dialect.endFunction = "right"
-            // Of a column with the collation "C".
+            // The operator is applied to columns with the collation "C".
             dialect.unlikeASCII = " ~ '[^\\u0001-\\u007F\\u4E00-\\u9FFF]'"
-            // The mean of the server is a decimal with some digits: not the number that is nearest.
+            // The server's AVG returns a decimal of limited precision, which is not the nearest `Double`.
             dialect.average = { "(SUM(\($0))::float8 / NULLIF(COUNT(\($0)), 0))" }
             dialect.asReal = { "(\($0))::float8" }
             dialect.asWide = { "(\($0))::int8" }

@@ -56,7 +56,7 @@
 
         /// - Returns: True if connecting ended in time, successfully or not; 0 seconds is no limit.
         private static func finish(_ connection: OpaquePointer, seconds: Int) -> Bool {
-            // libpq also uses at least two seconds.
+            // The shortest limit is two seconds, as in libpq.
             let end = seconds > 0 ? DispatchTime.now() + .seconds(max(seconds, 2)) : .distantFuture
             var events = Int16(POLLOUT)
             while PQstatus(connection) != CONNECTION_BAD {

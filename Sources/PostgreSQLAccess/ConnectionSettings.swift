@@ -35,7 +35,8 @@
                 parameters[item.name] = item.value ?? ""
             }
             parameters["client_encoding"] = "UTF8"
-            // libpq reads the settings of a service when it connects, and defaults would override them.
+            // A service's settings are unknown here, because libpq reads them when it connects. Defaults would override
+            // them.
             if parameters["service"] == nil {
                 let known = Self.environment()
                 for (name, value) in Self.defaults where parameters[name] == nil && known[name] == nil {

@@ -78,7 +78,8 @@
             do { return try runOnce(statements) } catch let error as PostgreSQLError
                 where keepsPrepared && Self.uselessStatement.contains(error.state ?? "")
             {
-                // Changing a table invalidates its statements once, a pooler any statement at any time.
+                // If a table was changed, its statements are prepared once more. Behind a pooler, any prepared
+                // statement may be missing at any time, so none are kept any more.
                 keepsPrepared = error.state == Self.changedTable
                 prepared = [:]
                 // The earlier statements of an open transaction cannot be repeated here; the failed list itself had no
@@ -134,7 +135,8 @@
             let key = statement.text + "\u{0}" + types.map(String.init).joined(separator: ",")
             var name = prepared[key]
             if name == nil {
-                // If preparing a COMMIT failed, it would abort the transaction.
+                // A COMMIT is not kept as a prepared statement: if preparing it failed, the transaction would be
+                // aborted.
                 let isKept =
                     keepsPrepared && preparedCount < Self.preparedLimit && statement.text.utf8.count < 20_000
                     && !Self.isControl(statement)
@@ -144,7 +146,8 @@
                     throw lost()
                 }
                 sent.append(.preparation(key: isKept ? key : "", name: new))
-                // Later statements of the same list use it; if preparing fails it is removed again.
+                // The name is noted at once, for later statements of the same list. If preparing fails, it is removed
+                // again.
                 if isKept { prepared[key] = new }
                 name = new
             }
@@ -354,7 +357,7 @@
                     channel: String(cString: next.pointee.relname), payload: String(cString: next.pointee.extra),
                     senderProcessID: Int(next.pointee.be_pid))
                 PQfreemem(next)
-                // The newest ones are sufficient for users of that many.
+                // Drops the oldest: a caller that has not read this many notifications needs only the newest.
                 if notifications.count >= Self.mostNotifications { notifications.removeFirst() }
                 notifications.append(notification)
             }

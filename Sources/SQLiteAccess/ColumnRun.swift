@@ -4,7 +4,7 @@ import Foundation
 /// Detects changes of a column's value from one row to the next.
 package struct ColumnRun: ~Copyable {
     private let column: Int32
-    // The value of the last row, if there was one.
+    // The value in the last row; `kind` is nil before the first row.
     private var kind: Int32?
     private var number: UInt64 = 0
     private var bytes: [UInt8] = []

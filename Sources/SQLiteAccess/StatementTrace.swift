@@ -77,9 +77,9 @@ package final class StatementTrace: @unchecked Sendable {
 
     private func note(_ event: Int32, _ statement: OpaquePointer) {
         switch event {
-        // The address of a statement may be reused after it ended.
+        // Each start replaces the entry, because a new statement may have the address of one that was finalised.
         case SQLITE_TRACE_STMT:
-            // 1 resets the counter.
+            // The last argument, 1, resets the statement's counter of steps.
             sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1)
             return lock.withLock { running[statement] = (.now, 0) }
         case SQLITE_TRACE_ROW: return lock.withLock { running[statement]?.rows += 1 }

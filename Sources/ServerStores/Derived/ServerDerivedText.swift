@@ -197,7 +197,7 @@ struct ServerDerivedText {
                 add(
                     .update, path.table(hop),
                     "SELECT n.\(key) FROM \(both) WHERE n.\(column) IS DISTINCT FROM o.\(column)", hop)
-                // The reference may have been written first.
+                // A referenced row may be inserted after the row that refers to it.
                 add(.insert, path.table(hop + 1), "SELECT n.\(key) FROM new_rows AS n", hop + 1)
             }
         }

@@ -26,7 +26,7 @@ struct ServerMigration {
             do { return try migrate(connection, known) } catch {
                 if connection.isInTransaction { _ = try? connection.run([ServerStatement("ROLLBACK")]) }
                 guard let failure = error as? ServerError else { throw error }
-                // A reader of the tables interfered.
+                // Another transaction, which reads the tables, interfered. Only then is the migration tried again.
                 guard failure.kind == .retry, attempt < Self.mostAttempts else { throw refusal(failure) }
                 attempt += 1
                 Thread.sleep(forTimeInterval: Double.random(in: 0.01...0.05) * Double(attempt))

@@ -53,7 +53,7 @@ private final class StatementRecorder: ServerConnection {
     func run(_ statements: [ServerStatement]) throws -> [any ServerResult] {
         try statements.map { statement in
             if statement.text.hasPrefix("SELECT format(") || statement.text.hasPrefix("SELECT DISTINCT format(") {
-                // The tables may not exist yet.
+                // Tables that the migration would create do not exist in a rehearsal.
                 do { return try connection.run([statement]).first ?? Nothing() } catch let error as ServerError
                     where error.isOfMissingTable
                 { return Nothing() }

@@ -36,7 +36,7 @@ struct ServerTableMigration {
     /// and no index of a kept column is dropped.
     func canStay(_ oldText: ServerSchemaText, _ newText: ServerSchemaText) throws -> Bool {
         guard let from, from.name == table.name, from.sequence == table.sequence else { return false }
-        // False if rows of other tables come from it too.
+        // The table cannot stay if some of its rows move to other tables.
         let heirs = from.entities.compactMap(difference.destination(of:))
         guard heirs.allSatisfy({ heir in table.entities.contains { $0 === heir } }) else { return false }
         let before = Dictionary(from.columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -42,8 +42,8 @@ struct DoubtfulTransaction {
                 isSame($0, row.row) && changes.insertedPositions[row.id] == other.insertedPositions[row.id]
             } ?? false
         }
-        // A row that now has another position or other pairs conflicts with the written one, as a row with other values
-        // does.
+        // A change counts as written only if its values, positions and pairs equal the committed ones. Otherwise it
+        // conflicts with the committed row.
         func isWritten(_ row: StoreRowChange) -> Bool {
             guard let known = changed[row.id] else { return false }
             return known.baseVersion == row.baseVersion && isSame(known.row, row.row)
@@ -52,7 +52,7 @@ struct DoubtfulTransaction {
         }
         rest.updated.removeAll(where: isWritten)
         rest.deleted.removeAll(where: isWritten)
-        // Pairs may be written again, which has no effect.
+        // Pairs stay in `rest`, because writing a pair again has no effect.
         let isDone = rest.inserted.isEmpty && rest.updated.isEmpty && rest.deleted.isEmpty
         return isDone && Self.pairs(of: nil, in: changes) == Self.pairs(of: nil, in: other) ? nil : rest
     }

@@ -7,6 +7,10 @@ import Foundation
 // the same columns. The order is that of the file store: locked rows, deletes, updates, inserts, pairs, history. Unique
 // values and references are checked at the end, so that rows may swap values. The number of the transaction is taken
 // last and locked until the commit, so that numbers are in the order of commits.
+//
+// Two writers of one row are kept apart by its version: a statement finds only rows of the version that was read, and
+// the server makes the second writer wait for the commit of the first. Writers of different rows do not wait for each
+// other, except for the transaction's number and if derived values of other rows change (`ServerTransactionStart`).
 
 /// Makes the statements of one change set, and finds conflicts in their results.
 struct ServerSave {

@@ -14,7 +14,7 @@ extension ServerSession {
         do { results = try connection.run(statements + [ServerStatement("COMMIT")]) } catch let error as ServerError
             where error.kind == .lost
         {
-            // The lowest number that it can have.
+            // The lowest number that this transaction can have in the history.
             let number = max(newestNumber, lastNumber ?? 0) + 1
             try settle(DoubtfulTransaction(token: token, number: number, changes: changes), after: error)
             derivedRows = noteFound(token, deriving: derived)
@@ -147,7 +147,8 @@ extension ServerSession {
             throw error
         }
         guard let isThere = found else {
-            // The outcome will never be known. The error is thrown once more, and the transaction is then ignored.
+            // The history can no longer show if the transaction was committed. The error is thrown once more, and then
+            // the transaction is ignored.
             self.doubt = nil
             throw doubt.error
         }
