@@ -111,7 +111,7 @@ struct MigrationObstacles {
                 return 0
             }
         }
-        // All records get the default.
+        // A new attribute: all records get its default, so two records already have equal values.
         guard let first = former.first else {
             return try session.context.count(for: NSFetchRequest<NSManagedObject>(entityName: source.name ?? "")) > 1
                 ? 1 : 0

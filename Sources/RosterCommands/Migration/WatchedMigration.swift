@@ -20,7 +20,7 @@ struct WatchedMigration {
         timer.resume()
         defer {
             timer.cancel()
-            // Waits for a look that has begun.
+            // Waits for the end of a timer event that has begun.
             queue.sync {}
             surroundings.progress.end()
         }

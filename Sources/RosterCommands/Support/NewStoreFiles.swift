@@ -27,7 +27,7 @@ enum NewStoreFiles {
             try put(making.path, at: path)
             return result
         } catch let error as CocoaError {
-            // The user does not know the hidden name.
+            // The error contains the hidden temporary name, which the user does not know.
             throw CommandError.failure(
                 text: CommandError.line(for: error).replacingOccurrences(of: making.path, with: path))
         }

@@ -32,7 +32,7 @@ package enum SectionText {
         let attribute = try EntityKeys.attribute(at: keyPath, of: entity, for: "make sections by")
         var section = SectionBy.value(keyPath)
         if let word = words.first, let kind = try kind(word, keyPath, calendar) {
-            // A whole number is a year already.
+            // A whole number is taken as the year itself, so the sections are made by its value.
             if word != "year" || !attribute.isWholeNumber {
                 try require(attribute, fits: word, keyPath)
                 section = kind

@@ -144,7 +144,7 @@ final class PastList: ListSource {
         guard let id = standIns[record.objectID], let deletion = past.deleted[id] else {
             return records.text(ofColumn: column, at: row)
         }
-        // An unknown value is shown neither as nil nor as an empty text.
+        // A value that the history did not keep is shown as `?`, to distinguish it from nil and from an empty text.
         if deletion.values[columns[column].key] != nil { return records.text(ofColumn: column, at: row) }
         return column == 0 ? "\(id.entity.name ?? "?") \(id.uriRepresentation().lastPathComponent)" : "?"
     }

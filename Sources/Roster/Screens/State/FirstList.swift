@@ -121,7 +121,8 @@ struct SectionGuess {
             sizes[key, default: 0] += 1
         }
         let filled = sizes.values.reduce(0, +)
-        // Several groups, with several records each, and not almost all records in one.
+        // At least two groups, two records per group on average, a value in half of the rows, and at most 95 % of the
+        // values in one group.
         guard sizes.count >= 2, sizes.count * 2 <= filled, filled * 2 >= rows.count,
             sizes.count <= (isTelling(attribute) ? 100 : 60),
             let largest = sizes.values.max(), largest * 20 <= filled * 19

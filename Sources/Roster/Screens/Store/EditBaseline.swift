@@ -87,7 +87,7 @@ struct EditBaseline {
     /// Removes and returns the user's edits of records that others deleted.
     mutating func takeLostEdits(in session: StoreSession) -> [LostEdit] {
         let context = session.context
-        // Until then, objects deleted by others are in `deletedObjects`.
+        // Before the event is processed, `deletedObjects` also contains objects that others deleted.
         context.processPendingChanges()
         let deletedHere = context.deletedObjects
         let gone = values.values.filter { $0.object.isDeleted && !deletedHere.contains($0.object) }

@@ -75,7 +75,7 @@ nonisolated struct OpenProblem {
     }
 
     private static func kind(of error: NSError) -> Kind {
-        // A file that is not a database cannot be read either.
+        // SQLITE_NOTADB (26): the file is not a database, so opening it read-only would fail, too.
         if error.userInfo[NSSQLiteErrorDomain] as? Int == 26 { return .hopeless }
         switch error.code {
         case 134_100, 134_110, 134_130, 134_140: return .otherModel

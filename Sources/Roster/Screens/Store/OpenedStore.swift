@@ -27,7 +27,7 @@ nonisolated struct OpenedStore {
     ///   - Throws: an error with a one-line message. Waits for a store that another program has locked.
     init(url: URL, modelURL: URL?, isReadOnly: Bool, named: [String] = [], stop: JobControl) throws {
         let model = try StoreLock.waiting(stop) { try Self.model(at: modelURL, forStore: url) }
-        // An inferred model does not contain what a save has to maintain.
+        // A model inferred from tables lacks information that a save needs, so the store is opened read-only.
         let isReadOnly = isReadOnly || model.isInferred
         let description = NSPersistentStoreDescription(url: url)
         description.type = StorePlace(url: url).type.rawValue

@@ -65,7 +65,8 @@ struct SaveAttempt {
     /// Saves after the user decided about conflicts: with all of theirs, or with the current values of the records.
     /// Asks again about newer conflicts.
     func save(baseline: EditBaseline, preferring preference: Preference) -> Outcome {
-        // As above, unless theirs are taken: this changes the values to save.
+        // In a long save, conflicts are searched for later, with the store's lock held. If theirs are taken, it is done
+        // first, because that changes the values to save.
         let looksLater = running != nil && preference.side == .mine
         if !looksLater {
             guard let conflicts = try? conflicts(baseline) else { return .stopped }
