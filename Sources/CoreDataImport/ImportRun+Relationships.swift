@@ -33,7 +33,7 @@ extension ImportRun {
         guard value != .null else {
             guard let old else { return false }
             InverseUpkeep.set(nil, of: object, slot: slot)
-            // The part has no owner any more.
+            // The old destination is a part that only this object owned, so it is deleted.
             if rule.isOwner, rule.related == nil { context.delete(old) }
             return true
         }
@@ -70,7 +70,7 @@ extension ImportRun {
         guard !isSame else { return isPartChanged }
         InverseUpkeep.replace(new, of: object, number: number)
         if rule.isOwner, rule.related == nil {
-            // The previous parts have no owner any more.
+            // Parts that are no longer in the list had no other owner, so they are deleted.
             for part in old where !seen.contains(ObjectIdentifier(part)) { context.delete(part) }
         }
         return true

@@ -126,7 +126,7 @@ extension FormatParser {
     }
 
     private mutating func parseIndex() throws(FormatError) -> CollectionIndex {
-        // The text may end after the bracket.
+        // After the last token, `.end`, there is no token at `index + 1`.
         if tokens[index].kind != .end, tokens[index + 1].kind == .sign("]") {
             if takeWord("FIRST") { return .first }
             if takeWord("LAST") { return .last }
