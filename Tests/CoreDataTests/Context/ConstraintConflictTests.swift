@@ -169,7 +169,7 @@ import Testing
     // MARK: Policies
 
     @Test(arguments: [1, 2, 3, 4] as [UInt])
-    func aNewObjectMeetsARow(policy: UInt) throws {
+    func aNewObjectConflictsWithARow(policy: UInt) throws {
         let type = try #require(NSMergePolicyType(rawValue: policy))
         let register = try Register()
         let id = try register.save("Person", [["email": "a@x", "name": "Row", "city": "Kiel", "points": 5]])[0]
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func anImportUpdatesWhatIsThere() throws {
+    @Test func anImportUpdatesExistingRecords() throws {
         let register = try Register(StoreHarness.history)
         func file(_ season: Int) -> [[String: Any]] {
             (0..<300).map { ["email": "\($0 % 250)@x", "name": "P\($0 % 250)", "city": "C", "points": season + $0] }
@@ -305,7 +305,7 @@ import Testing
         #expect(try register.saved("Person", "email", "name", "points") == ["a@x New 7"])
     }
 
-    @Test func aPolicyOfOnesOwnKeepsWhatWasNotImported() throws {
+    @Test func aCustomPolicyKeepsValuesThatWereNotImported() throws {
         final class KeepsTheRest: NSMergePolicy, @unchecked Sendable {
             override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
                 for conflict in list {

@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func aNewObjectGoesIntoTheStoreThatItIsAssignedTo() throws {
+    @Test func aNewObjectIsInsertedIntoItsAssignedStore() throws {
         try withContext { stack, context in
             let second = try stack.coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil,

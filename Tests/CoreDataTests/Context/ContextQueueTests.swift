@@ -80,7 +80,7 @@ import Testing
         context.perform(block)
     }
 
-    @Test func aContextGoesAwayWithItsGraph() throws {
+    @Test func aContextIsReleasedWithItsObjects() throws {
         weak var lost: NSManagedObjectContext?
         weak var lostObject: NSManagedObject?
         let stack = try ClubStack()

@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func eventsTellTheOldValues() throws {
+    @Test func eventsContainTheOldValues() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
             try context.save()

@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func aPolicyOfOnesOwnDecides() throws {
+    @Test func aCustomPolicyDecides() throws {
         final class HigherWins: NSMergePolicy, @unchecked Sendable {
             override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
                 let mine = list.map { $0.sourceObject.value(forKey: "wins") as? Int ?? 0 }
@@ -223,7 +223,7 @@ import Testing
         #expect(try pair.saved()?["wins"] as? Int == 6)
     }
 
-    @Test func aPolicyOfOnesOwnLeavesListsToSuper() throws {
+    @Test func aCustomPolicyLeavesListsToSuper() throws {
         final class Counting: NSMergePolicy, @unchecked Sendable {
             var conflicts = 0
 

@@ -137,7 +137,7 @@ import Testing
         #expect(try pair.count(in: pair.first) == 1 && pair.count(in: pair.second) == 1)
     }
 
-    @Test func aSaveInPartBringsTheDerivedValuesOfWhatWasSaved() throws {
+    @Test func aPartialSaveReturnsTheDerivedValuesOfItsObjects() throws {
         let model = StoreModels.league()
         let loud = NSDerivedAttributeDescription()
         (loud.name, loud.attributeType) = ("loud", .stringAttributeType)
@@ -187,7 +187,7 @@ import Testing
         #expect(try pair.count(in: pair.first) == 1 && pair.count(in: pair.second) == 1)
     }
 
-    @Test func aStoreThatCannotHoldAnOpenTransactionGoesFirst() throws {
+    @Test func aStoreThatCannotHoldAnOpenTransactionIsSavedFirst() throws {
         MemoryStore.register()
         let pair = try Pair()
         let memory = try #require(

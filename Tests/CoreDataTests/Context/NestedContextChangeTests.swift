@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func anObjectThatNobodyHeldIsReadFromTheParentAnew() throws {
+    @Test func anUnheldObjectIsReadFromTheParentAgain() throws {
         let family = try ContextFamily()
         try family.root.use { root in
             let team = root.team()

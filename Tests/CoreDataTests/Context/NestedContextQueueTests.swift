@@ -37,7 +37,7 @@ import Testing
         #expect(try stack.context().use { try $0.teamNames("wins = 2") } == ["Made elsewhere"])
     }
 
-    @Test func aChildKeepsItsParentAndGoesAwayAlone() throws {
+    @Test func aChildRetainsItsParentAndIsReleasedAlone() throws {
         let stack = try ClubStack()
         weak var lostParent: NSManagedObjectContext?
         weak var lostChild: NSManagedObjectContext?

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aSaveGoesOneLevelUp() throws {
+    @Test func aSaveWritesToTheParentOnly() throws {
         let family = try ContextFamily()
         try family.root.use { root in
             let (rovers, united) = (root.team("Rovers"), root.team("United"))

@@ -56,7 +56,7 @@ import Testing
     }
 
     /// The child refers to an unsaved venue of the root. Before the child saves, the root saves and releases it.
-    @Test func aDestinationThatWasSavedMeanwhileIsKept() throws {
+    @Test func aDestinationSavedByOthersIsKept() throws {
         let world = try World()
         let venue = try world.root.use { root in
             let venue = root.addVenue("Accra")

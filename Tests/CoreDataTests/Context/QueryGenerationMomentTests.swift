@@ -5,7 +5,7 @@ import Testing
 
 /// The moment at which a pinned context's state begins.
 @Suite struct QueryGenerationMomentTests {
-    @Test func aStoreWithoutAWriteAheadLogShowsWhatIsNewest() throws {
+    @Test func aStoreWithoutAWriteAheadLogShowsTheNewestState() throws {
         let world = try GenerationWorld(options: [NSSQLitePragmasOption: ["journal_mode": "delete"]])
         try world.pinned().use { context in
             #expect(try world.names(context) == ["Ghana"])

@@ -7,7 +7,7 @@ import Testing
 
 /// Contexts that keep reading one state of the store while others write.
 @Suite struct QueryGenerationTests {
-    @Test func aPinnedContextReadsWhatItFoundFirst() throws {
+    @Test func aPinnedContextReadsTheStateOfItsFirstRead() throws {
         let world = try GenerationWorld()
         let (pinned, free) = (try world.pinned(), League.context(world.coordinator))
         try pinned.use { context in
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func aPinnedContextReadsRowsThatAreGone() throws {
+    @Test func aPinnedContextReadsDeletedRows() throws {
         let world = try GenerationWorld()
         let pinned = try world.pinned()
         try pinned.use { context in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func anotherProcessWritesMeanwhile() throws {
+    @Test func anotherProcessWritesAtTheSameTime() throws {
         let world = try GenerationWorld()
         let elsewhere = try world.place.coordinator()
         let pinned = try world.pinned()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func savingMergingAndResettingGoOnToTheNewest() throws {
+    @Test func savingMergingAndResettingAdvanceToTheNewestState() throws {
         let world = try GenerationWorld()
         let pinned = try world.pinned()
         try pinned.use { context in
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test(.needs(.process)) func anotherProgramWritesMeanwhile() async throws {
+    @Test(.needs(.process)) func anotherProgramWritesAtTheSameTime() async throws {
         let world = try GenerationWorld()
         let pinned = try world.pinned()
         let token = try pinned.use { context in
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func otherStoresShowWhatIsNewest() throws {
+    @Test func otherStoresShowTheNewestState() throws {
         let world = try GenerationWorld(.memory)
         try world.pinned().use { context in
             #expect(try world.names(context) == ["Ghana"])
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func aStateThatNobodyKeepsLetsTheLogBeEmptied() throws {
+    @Test func aReleasedStateLetsTheLogBeEmptied() throws {
         let world = try GenerationWorld()
         let store = try #require(world.coordinator.persistentStores.first as? SQLiteStore)
         let connection = try #require(store.openSession).connection

@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A debug build checks by default, and the program continues.
-    @Test(.needs(.process)) func aDebugBuildTellsTheFirstUseOffAQueue() async {
+    @Test(.needs(.process)) func aDebugBuildReportsTheFirstUseOffAQueue() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             unsetenv("CoreDataConcurrencyDebug")
             try Self.useOffQueue()

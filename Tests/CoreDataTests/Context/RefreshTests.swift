@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func droppingChangesMakesAFault() throws {
+    @Test func aRefreshWithoutMergingMakesAFault() throws {
         let pair = try Pair()
         try pair.mine.use { context in
             pair.team.wins = 1
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func allObjectsAreReadAnewWhenTheyAreTouched() throws {
+    @Test func allObjectsAreReadAgainWhenTheyAreUsed() throws {
         let pair = try Pair()
         try pair.mine.use { context in
             let player = try #require(pair.team.players.first)

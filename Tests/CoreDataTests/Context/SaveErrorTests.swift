@@ -8,7 +8,7 @@ import Testing
 @Suite struct SaveErrorTests {
     // MARK: Validation
 
-    @Test func aFailedConditionComesWithItsPredicate() throws {
+    @Test func aFailedConditionContainsItsPredicate() throws {
         let name = StoreModels.attribute("name", .stringAttributeType)
         let condition = NSPredicate(format: "SELF CONTAINS '@'")
         name.setValidationPredicates([condition], withValidationWarnings: ["is not an address."])
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aDeniedDeletionNamesWhatDeniesIt() throws {
+    @Test func aDeniedDeletionNamesTheDenyingRelationship() throws {
         let (home, teams) = (StoreModels.relationship("home"), StoreModels.relationship("teams", toMany: true))
         teams.deleteRule = .denyDeleteRule
         let (team, venue) = (StoreModels.entity("Team", [home]), StoreModels.entity("Venue", [teams]))
@@ -145,7 +145,7 @@ import Testing
         #expect { try open.store.count(StoreQuery(entity: entity)) } throws: { code($0) == 134070 }
     }
 
-    @Test func aStoreWithoutItsModelSaysSo() throws {
+    @Test func aStoreWithoutItsModelIsReported() throws {
         let harness = try StoreHarness(StoreModels.league())
         try harness.open().close()
         _ = try harness.sql("DELETE FROM Z_MODELCACHE")

@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aPinnedContextGoesOnToWhatIsNewest() throws {
+    @Test func aPinnedContextAdvancesToTheNewestState() throws {
         let harness = try StoreHarness(StoreModels.league())
         let context = try change(harness)
         try context.use { context in

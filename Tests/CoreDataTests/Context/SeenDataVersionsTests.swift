@@ -23,7 +23,7 @@ import Testing
     /// A store at the address of a released one is not compared with the released one's version. The address
     /// sanitizer's allocator does not reuse addresses.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
-    func aStoreThatIsGoneIsForgotten() {
+    func aMissingStoreIsForgotten() {
         var seen = SeenDataVersions()
         var (addresses, news) = (Set<ObjectIdentifier>(), 0)
         for version in 0..<1000 {

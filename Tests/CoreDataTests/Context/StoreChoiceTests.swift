@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func aNewObjectGoesToTheStoreOfItsRelatedObjects() throws {
+    @Test func aNewObjectIsInsertedIntoTheStoreOfItsRelatedObjects() throws {
         let world = try World()
         try world.context.use { context in
             let alone = context.make("Player", ["name": "Alone"])

@@ -104,7 +104,7 @@ import Testing
         #expect(saved["name"] as? String == "Ghana" && saved["wins"] as? Int == 9)
     }
 
-    @Test func rollbackForgetsWhatWasSet() throws {
+    @Test func rollbackDiscardsSetValues() throws {
         let world = try World()
         try world.context.use { context in
             let ghana = world.object("Ghana")

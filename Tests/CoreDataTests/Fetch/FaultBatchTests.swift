@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func listsByKeyMakeNoObjects() throws {
+    @Test func listsByKeyCreateNoObjects() throws {
         let (context, asked) = try filled(100)
         try context.performAndWait { () throws in
             let request = League.request("Team", by: "-wins").erased

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func groupingIsRefusedWhateverTheResultType() throws {
+    @Test func groupingIsRefusedForAnyResultType() throws {
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)
         try context.performAndWait { () throws in

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyConjunctionIsNoPredicate() throws {
+    @Test func anEmptyConjunctionMeansNoPredicate() throws {
         try withTeams { context, teams in
             let none = NSCompoundPredicate(type: .and, subpredicates: [])
             let found = try context.fetch(request(none))

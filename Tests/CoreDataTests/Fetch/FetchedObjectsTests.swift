@@ -21,7 +21,7 @@ import Testing
         return container
     }
 
-    @Test func goesThroughAllInOrder() async throws {
+    @Test func visitsAllInOrder() async throws {
         let context = try container(2_345).viewContext
         var ages: [Int64] = []
         for try await member in try context.objects(BandMember.self, sort: [SortDescriptor(\.age)], batchSize: 100) {
@@ -42,7 +42,7 @@ import Testing
         #expect(ages == (2_315...2_339).reversed())
     }
 
-    @Test func leavesUnsavedObjectsOutWhereTheRequestSaysSo() async throws {
+    @Test func omitsUnsavedObjectsIfTheRequestExcludesThem() async throws {
         let context = try container(3).viewContext
         BandMember(context: context).age = 100
         let request = NSFetchRequest<BandMember>(entityName: "BandMember")
@@ -67,7 +67,7 @@ import Testing
         #expect(most <= 150, "\(most) objects at once")
     }
 
-    @Test func leavesOutWhatIsDeletedMeanwhile() async throws {
+    @Test func omitsRecordsDeletedDuringTheRun() async throws {
         let context = try container(300).viewContext
         var seen = 0
         for try await member in try context.objects(BandMember.self, sort: [SortDescriptor(\.age)], batchSize: 100) {

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func anObjectThatNobodyHeldIsReadAnew() throws {
+    @Test func anUnheldObjectIsReadAgain() throws {
         let (writer, reader) = try stack()
         let id = try reader.performAndWait {
             let team = try reader.fetch(League.request("Team"))[0]
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: League.StoreKind.allCases)
-    func anObjectThatNobodyHeldIsReadAnewAfterAnotherProcess(on kind: League.StoreKind) throws {
+    func anUnheldObjectIsReadAgainAfterAnotherProcess(on kind: League.StoreKind) throws {
         let place = try League.Place(kind)
         let writer = League.context(try place.coordinator())
         let reader = League.context(try place.coordinator())

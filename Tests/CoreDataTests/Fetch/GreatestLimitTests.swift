@@ -4,7 +4,7 @@ import Testing
 
 /// `.max` is a limit like any other, with offsets, unsaved changes and several stores.
 @Suite struct GreatestLimitTests {
-    @Test(arguments: [["a.sqlite"], ["a.sqlite", "b.sqlite"]]) func theGreatestLimitIsNoLimit(files: [String]) throws {
+    @Test(arguments: [["a.sqlite"], ["a.sqlite", "b.sqlite"]]) func theGreatestIsNoLimit(files: [String]) throws {
         let desk = try HistoryRequestTests.Desk()
         let container = try desk.container(files)
         let context = container.newBackgroundContext()

@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func unsavedChangesAreNotReckoned() throws {
+    @Test func unsavedChangesAreNotCounted() throws {
         try withStaff { context throws in
             let employee = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
             employee.setValue(1000, forKey: "age")

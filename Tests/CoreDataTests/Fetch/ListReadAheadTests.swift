@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func aRefreshReadsListsAnew() throws {
+    @Test func aRefreshReadsListsAgain() throws {
         let walk = try Walk(Array(repeating: 2, count: 8))
         try walk.context.performAndWait { () throws in
             for number in 0..<3 { walk.teams(number) }
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func aMergeReadsListsAnew() throws {
+    @Test func aMergeReadsListsAgain() throws {
         let walk = try Walk(Array(repeating: 2, count: 8))
         try walk.context.performAndWait { () throws in
             for number in 0..<3 { walk.teams(number) }

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func subentitiesCountUnlessTheyAreLeftOut() throws {
+    @Test func subentitiesCountUnlessExcluded() throws {
         let (context, _) = try filled()
         try context.performAndWait { () throws in
             context.addTeam("Ajax", entity: "ClubTeam")

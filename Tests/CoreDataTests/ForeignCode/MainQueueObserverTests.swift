@@ -27,7 +27,7 @@ import Testing
         #expect(inserted.withLock { $0 } == 1)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aSaveElsewhereIsToldOnTheMainQueue() async throws {
+    @Test(.timeLimit(.minutes(10))) func aBackgroundSaveIsReportedOnTheMainQueue() async throws {
         let context = try open().newBackgroundContext()
         let isOnMain = Mutex(false)
         let observer = NotificationCenter.default.addObserver(

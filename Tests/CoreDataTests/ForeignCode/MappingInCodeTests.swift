@@ -25,7 +25,7 @@ import Testing
         return mapping
     }
 
-    @Test func valuesOfTheSourceAreAskedForByKey() throws {
+    @Test func valuesOfTheSourceAreReadByKey() throws {
         let desk = try MigrationDesk()
         let old = Self.model("number", "color")
         try desk.make(old) { desk.insert("Post", ["number": "1", "color": "red"], $0) }

@@ -308,7 +308,7 @@ import Testing
         #expect(silent.last != nil && silent.last?["newChangeToken"] == nil)
     }
 
-    @Test func mergesSayWhatTheyChanged() throws {
+    @Test func mergesReportTheirChanges() throws {
         let (coordinator, reader) = try stack()
         let crate = try add("first", reader)
         let writer = context(coordinator)

@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsMergedUnasked() throws {
+    @Test func nothingIsMergedWithoutTheOption() throws {
         let pair = try Pair()
         let ghana = try pair.reader.performAndWait { () throws in
             let ghana = try pair.team("Ghana", in: pair.reader)

@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func aFaultThatIsReadLaterKnowsOfTheEdit() throws {
+    @Test func aFaultReadLaterShowsTheEdit() throws {
         let stack = try ClubStack()
         let (root, ids) = try stack.context().use { root in
             let (team, ada) = (root.team("Late"), root.make("Player", ["name": "Ada"]))
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func undoDoesNotBringBackAReferenceToWhatOthersDeleted() throws {
+    @Test func undoDoesNotRestoreAReferenceToAnObjectDeletedByOthers() throws {
         let world = try World()
         try world.mine.use { mine in
             mine.undoManager = UndoManager()

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func theSameEditOfOthersIsNotTakenBack() throws {
+    @Test func undoKeepsAnEqualEditOfOthers() throws {
         let world = try TakenBackWorld(nested: false)
         try world.other.use { other in
             try world.object("Ada", other).setValue(Set<NSManagedObject>(), forKey: "skills")
@@ -62,7 +62,7 @@ import Testing
     // MARK: Merge policies
 
     @Test(arguments: [NSMergePolicy.rollback, .mergeByPropertyStoreTrump])
-    func aDeletionThatThePolicyTakesBackIsTakenBackAtBothEnds(policy: NSMergePolicy) throws {
+    func aDeletionUndoneByThePolicyIsUndoneAtBothEnds(policy: NSMergePolicy) throws {
         let world = try TakenBackWorld(nested: false)
         try world.mine.use { mine in
             mine.mergePolicy = policy

@@ -162,7 +162,7 @@ import Testing
 
     // MARK: Names
 
-    @Test func namesAreSwappedAndTakenFromColumnsThatGo() throws {
+    @Test func namesAreSwappedAndReusedFromRemovedColumns() throws {
         let first = team(
             ["a", "b", "c", "d", "e"].map { attribute($0) } + [attribute("n", .integer64AttributeType)],
             indexed: ["a", "c", "e"])
@@ -318,7 +318,7 @@ import Testing
 
     // MARK: Missing and repeated values
 
-    @Test func valuesThatMustBeUniqueAreToldOf() throws {
+    @Test func valuesThatMustBecomeUniqueAreReported() throws {
         let first = team([attribute("name"), attribute("code")], unique: ["code"])
         try desk.make(first) { context in
             for number in 0..<3 { desk.insert("Team", ["name": "Team \(number)"], context) }

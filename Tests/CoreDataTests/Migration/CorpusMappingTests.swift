@@ -91,7 +91,7 @@ struct CorpusMappingTests {
     }
 
     /// A damaged source causes one error with the line and never stops the program.
-    @Test func damagedSourcesAreTold() throws {
+    @Test func damagedSourcesAreReported() throws {
         let file = folder.appendingPathComponent("V2toV3.xcmappingmodel/xcmapping.xml")
         let text = try String(contentsOf: file, encoding: .utf8)
         let place = desk.folder.appendingPathComponent("Damaged.xml")

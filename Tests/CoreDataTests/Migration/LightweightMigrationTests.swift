@@ -388,7 +388,7 @@ import Testing
             ])
     }
 
-    @Test func derivedValuesAreWorkedOutAnew() throws {
+    @Test func derivedValuesAreComputedAgain() throws {
         try make(model([entity("Team", [attribute("name")])])) { insert("Team", ["name": "Çelik"], $0) }
         let derived = NSDerivedAttributeDescription()
         derived.name = "upper"

@@ -16,7 +16,7 @@ import Testing
         try LightweightMigrationRehearsal(storeAt: desk.url, model: old)
     }
 
-    @Test func tablesColumnsAndStatementsAreTold() throws {
+    @Test func tablesColumnsAndStatementsAreReported() throws {
         let old = MigrationDesk.model([
             MigrationDesk.entity(
                 "Team", [attribute("name"), attribute("city"), attribute("size", .floatAttributeType)]),
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// A search index of another program, whose tables are named like an entity's.
-    @Test(arguments: ["ZNOTES", "Another"]) func aSearchIndexOfAnotherProgramIsNoHindrance(name: String) throws {
+    @Test(arguments: ["ZNOTES", "Another"]) func aSearchIndexOfAnotherProgramIsIgnored(name: String) throws {
         let old = MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name")])])
         try desk.make(old) { desk.insert("Team", ["name": "Ajax"], $0) }
         let connection = try Connection(path: desk.url.path, access: .readWrite)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// A statement reads the row for a value only if the row can have one.
-    @Test func aNewDerivedAttributeIsWorkedOutOnce() throws {
+    @Test func aNewDerivedAttributeIsComputedOnce() throws {
         func model(_ derived: [String: String]) -> NSManagedObjectModel {
             let attributes = derived.sorted { $0.key < $1.key }.map { name, expression in
                 let made = NSDerivedAttributeDescription()

@@ -52,7 +52,7 @@ import Testing
             options: [NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager(stages)])
     }
 
-    @Test func aStoreGoesThroughAllStages() throws {
+    @Test func aStoreIsMigratedThroughAllStages() throws {
         try fill()
         let stage = splitting()
         nonisolated(unsafe) var seen: [Int] = []

@@ -166,7 +166,7 @@ import Testing
     }
 
     /// A fetch in a store without the entity returns nothing and does not crash.
-    @Test func aStoreKnowsNothingOfOtherEntities() throws {
+    @Test func aStoreContainsOnlyItsOwnEntities() throws {
         try withTwoStores { context, stores in
             let coordinator = try #require(context.persistentStoreCoordinator)
             let uri = try #require(URL(string: "x-coredata://\(stores[1].identifier ?? "")/Team/p1"))

@@ -12,7 +12,7 @@ struct DerivedValueTests {
         override func validateForUpdate() throws {}
     }
 
-    @Test func aSaveBringsTheDerivedValues() throws {
+    @Test func aSaveReturnsTheDerivedValues() throws {
         let stored = try #require(
             ModelCorpus.stores.first { $0.url.lastPathComponent == "SampleModel2_V1.sqlite" })
         let model = try NSManagedObjectModel(

@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func prefetchedRelationshipsAreNoFaults() throws {
+    @Test func prefetchedRelationshipsAreNotFaults() throws {
         try withSavedTeam { _, context, _ in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
             request.relationshipKeyPathsForPrefetching = ["players", "captain"]

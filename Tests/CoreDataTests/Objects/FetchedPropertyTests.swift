@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func theResultIsFetchedWhenItIsFirstAskedFor() throws {
+    @Test func theResultIsFetchedAtItsFirstUse() throws {
         try withCity { context, city in
             context.refresh(city, mergeChanges: false)
             let found = try #require(try context.fetch(NSFetchRequest<FetchingCity>(entityName: "City")).first)

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func anObjectIsEqualToItselfAloneWhateverHoldsIt() throws {
+    @Test func anObjectEqualsOnlyItselfInAnyCollection() throws {
         let stack = try ClubStack()
         try stack.context().use { context in
             let venues = (context.make("Venue", ["name": "One"]), context.make("Venue", ["name": "One"]))

@@ -75,7 +75,7 @@ import Testing
         #expect(thing.value(forKey: "isDeleted") as? Bool == false)
     }
 
-    @Test func transformableValuesTravelAsTheyAre() throws {
+    @Test func transformableValuesAreHandedOverUnchanged() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
             team.setValue(["a", "b"], forKey: "extra")

@@ -101,7 +101,7 @@ import Testing
     }
 
     /// An object moves between contexts, with or without an ID, and is found in its current one.
-    @Test func anObjectKeepsItsIdentityWhereverItGoes() throws {
+    @Test func anObjectIsFoundInItsCurrentContext() throws {
         let coordinator = try filled(0)
         let (first, second) = (League.context(coordinator), League.context(coordinator))
         for isNamed in [false, true] {

@@ -62,7 +62,7 @@ import Testing
         #expect(unordered.text.contains("'Team' has no ordered relationship named 'players'."))
     }
 
-    @Test(.needs(.process)) func keysThatNobodyKnows() async {
+    @Test(.needs(.process)) func unboundKeys() async {
         let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try ClubStack().contextKeepingStack().make("Player").setValue("Al", forKey: "nickname")
         }

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func objectsOfAnotherClassAreLeftOut() throws {
+    @Test func objectsOfAnotherClassAreOmitted() throws {
         try ClubStack().contextKeepingStack().use { context in
             let state = ToManyState(isOrdered: false, isLoaded: false)
             state.load(members(3, context))

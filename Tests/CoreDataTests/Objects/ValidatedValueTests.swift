@@ -69,7 +69,7 @@ import Testing
 
     /// If no override reads the value, it is not created: the destination of a relationship stays unknown to the
     /// context.
-    @Test func aValueThatNoOverrideLooksAtIsNotMade() throws {
+    @Test func aValueThatNoOverrideReadsIsNotCreated() throws {
         try withOwner { context, owner in
             try context.save()
             let id = owner.objectID
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// The pointer can be kept, but its value is not valid any more.
-    @Test func aKeptPointerDoesNoHarm() throws {
+    @Test func aKeptPointerIsHarmless() throws {
         try withOwner { context, owner in
             var kept: AutoreleasingUnsafeMutablePointer<AnyObject?>?
             owner.onValue = { value, _ in kept = value }

@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Foundation's sets distinguish elements that are equal in Swift.
-    @Test func setsOfEqualElementsAreTaken() throws {
+    @Test func setsOfEqualElementsAreAccepted() throws {
         let world = try ConstantWorld()
         try world.context.performAndWait { () throws in
             for (first, second) in [

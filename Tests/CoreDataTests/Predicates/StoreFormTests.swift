@@ -125,7 +125,7 @@ import Testing
             ("{1, 2} INTERSECT {2, 3} == {2} AND age == 20", ["Émile"]),
             ("SELF.name == 'bob'", ["bob"]), ("#name == 'bob'", ["bob"]), ("'o' IN name", ["Zoë", "bob"]),
         ] as [(String, [String])])
-    func findsWhatThePredicateSays(_ format: String, _ expected: [String]) throws {
+    func findsTheRecordsOfThePredicate(_ format: String, _ expected: [String]) throws {
         #expect(try names(NSPredicate.parse(format: format)) == expected)
         // The printed form is equivalent.
         let printed = NSPredicate(format: NSPredicate(format: format).formatString)

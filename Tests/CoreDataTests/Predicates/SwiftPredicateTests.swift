@@ -150,7 +150,7 @@ final class BandGroup: NSManagedObject {
         try agree(context, #Predicate { (3...12).contains($0.age) }, "age >= 3 AND age <= 12")
     }
 
-    @Test func saysWhatItCannotConvert() throws {
+    @Test func reportsWhatItCannotConvert() throws {
         let context = try open()
         let cast = #Predicate<BandMember> { $0.fixed == 3 }
         #expect(NSPredicate(cast) == nil)

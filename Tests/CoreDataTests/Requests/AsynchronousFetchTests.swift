@@ -267,7 +267,7 @@ import Testing
         #expect(parent.fractionCompleted == 1)
     }
 
-    @Test func progressOfWhatWasCancelledIsComplete() async throws {
+    @Test func progressOfCancelledWorkIsComplete() async throws {
         let stack = try Self.stack(dogs: 7)
         let context = stack.container.newBackgroundContext()
         let parent = Progress(totalUnitCount: 10)

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1 as UInt64, 2, 3]) func everyFollowerSeesWhatBatchesDid(seed: UInt64) throws {
+    @Test(arguments: [1 as UInt64, 2, 3]) func everyFollowerShowsTheChangesOfBatches(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let place = try League.Place(.sqlite)
         let coordinator = try place.coordinator(Self.options)

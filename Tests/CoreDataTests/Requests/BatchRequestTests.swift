@@ -275,7 +275,7 @@ import Testing
         #expect(try stack.names("age == 999 AND chip == nil") == ["Dog 999"])
     }
 
-    @Test func subentitiesMayBeLeftOutAndWrongValuesAreRefused() throws {
+    @Test func subentitiesMayBeExcludedAndWrongValuesAreRefused() throws {
         let stack = try Stack()
         try stack.use { context in
             try context.execute(NSBatchInsertRequest(entityName: "Dog", objects: [["name": "Rex"]]))
@@ -299,7 +299,7 @@ import Testing
         #expect(try stack.names("age == 1") == ["Pup"])
     }
 
-    @Test func aSaveOfWhatWasReadBeforeMeetsAConflict() throws {
+    @Test func savingAnObjectReadBeforeABatchConflicts() throws {
         let stack = try Stack()
         try stack.use { context in
             try context.execute(NSBatchInsertRequest(entityName: "Dog", objects: [["name": "Rex"]]))

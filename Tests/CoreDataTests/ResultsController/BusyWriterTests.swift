@@ -38,7 +38,7 @@ import Testing
         #expect(goesOn)
         let smaller = commits.takeForTurn().count
         #expect(smaller == 4)
-        // This turn was quick.
+        // After a quick turn, the next one gets more rows.
         _ = commits.turnEnded(rows: 40, seconds: 0.0001, now: .now())
         let larger = commits.takeForTurn().count
         #expect(larger == 6)

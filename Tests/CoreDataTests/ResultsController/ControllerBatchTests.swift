@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func case46_objectThatComesAndGoes() throws {
+    @Test func case46_objectInsertedAndDeleted() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             let (_, recorder) = try staff.recorded()

@@ -28,7 +28,7 @@ import Testing
 
     // MARK: Tracking on and off
 
-    @Test func case22_nobodyListens() throws {
+    @Test func case22_noDelegate() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             let controller = staff.controller()
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func permanentIDsBeforeTheSaveAreNoChange() throws {
+    @Test func permanentIDsBeforeTheSaveAreNotAChange() throws {
         try Staff.run { staff in
             let (controller, recorder) = try staff.recorded()
             let ben = staff.employee("Ben", "E")

@@ -113,7 +113,7 @@ import Testing
         #expect(names(controller) == "AB C D Z")
     }
 
-    @Test func case60_objectThatIsGoneFromTheStoreIsADelete() throws {
+    @Test func case60_objectMissingInTheStoreIsADelete() throws {
         let stadiums = try three()
         let (controller, log) = try stadiums.list(stadiums.request())
         let gone = controller.object(at: IndexPath(row: 1, section: 0))
@@ -224,7 +224,7 @@ import Testing
         #expect(first.itemIdentifiers as? [NSManagedObjectID] == objects.map(\.objectID))
     }
 
-    @Test func theSnapshotOfAFlatListKnowsItsOneSection() throws {
+    @Test func theSnapshotOfAFlatListHasOneSection() throws {
         let stadiums = try Stadiums()
         let made = stadiums.add("A")
         try stadiums.context.save()

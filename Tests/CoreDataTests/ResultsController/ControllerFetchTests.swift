@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func case81_changedRequestIsFetchedAnew() throws {
+    @Test func case81_changedRequestIsFetchedAgain() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             let controller = staff.controller()

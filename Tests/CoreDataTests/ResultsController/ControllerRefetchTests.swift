@@ -251,7 +251,7 @@ import Testing
         #expect(log.take() == ["section delete 1 x", "move 1,0→0,1"])
     }
 
-    @Test func aggregatesAreReadBesideTheQueueAfterASave() async throws {
+    @Test func aggregatesAreReadOffTheQueueAfterASave() async throws {
         let stadiums = try saved()
         let (controller, log) = try stadiums.list(stadiums.request(["name"]))
         defer { withExtendedLifetime(log) {} }

@@ -224,7 +224,7 @@ import Testing
         #expect(log.take() == ["section delete 0 A", "section insert 0 B", "move 0,0→0,0"])
     }
 
-    @Test func aCacheKnowsTheKind() throws {
+    @Test func aCacheStoresTheKind() throws {
         let name = "sections-\(UUID().uuidString)"
         defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
         let stadiums = try Stadiums()

@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func mergeOfUnrelatedEntitiesIsNoChange() throws {
+    @Test func mergeOfUnrelatedEntitiesIsNotAChange() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             let (_, recorder) = try staff.recorded()

@@ -118,7 +118,7 @@ import Testing
 
     /// An index is used only if it leads to the rows: one with only the last key would be scanned.
     @Test(arguments: [[], whole, ["-passed"], ["gate"], ["-passed", "gate"], ["passed"], ["-gate", "passed"]])
-    func noStatementGoesThroughTheRows(index: [String]) throws {
+    func noStatementScansTheRows(index: [String]) throws {
         // All numbers of gate A are higher than those of B.
         let rows = (0..<6_000).map { ["gate": $0 < 3_000 ? "B" : "A", "passed": $0 * 10] as [String: Any] }
         try withList(rows, index: index) { list in

@@ -115,7 +115,7 @@ import Testing
         #expect(heard.filter { $0.hasPrefix("insert") }.count == 4)
     }
 
-    @Test func greatestLimitIsNone() throws {
+    @Test func greatestLimitMeansNoLimit() throws {
         let stadiums = try saved()
         let request = stadiums.request(["capacity"])
         request.fetchLimit = .max

@@ -144,7 +144,7 @@ import Testing
         #expect(try values(list) == values(self.list(stadiums, all, by: .value("country"), asksStore: true)))
     }
 
-    @Test func onlyWhatIsAmongTheAggregatesHasAValue() throws {
+    @Test func onlyRequestedAggregatesHaveAValue() throws {
         let stadiums = try Stadiums()
         try fill(stadiums)
         for asksStore in [false, true] {

@@ -9,7 +9,7 @@ import Testing
 
     private func codes(_ rows: [RowToken]) -> Set<UInt64> { Set(rows.map(\.code)) }
 
-    @Test func onlyWhatWasComparedWithAChangedRowIsPutIntoPlaceAgain() {
+    @Test func onlyRowsComparedWithAChangedRowArePlacedAgain() {
         var recent = RecentPlacements()
         recent.note([.init(row: row(1), placed: row(10)), .init(row: row(2), placed: row(10))])
         recent.note([.init(row: row(3), placed: row(20)), .init(row: row(10), placed: row(30))])

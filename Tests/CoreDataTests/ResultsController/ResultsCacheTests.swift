@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    @Test func listOnDiskFollowsWhatIsSaved() throws {
+    @Test func listOnDiskFollowsSaves() throws {
         try Staff.run { staff in
             let (alice, _, _) = try staff.savedThree()
             do {
@@ -325,7 +325,7 @@ import Testing
         }
     }
 
-    @Test func unwritableDirectoryIsNoError() throws {
+    @Test func unwritableDirectoryIsNotAnError() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
             ResultsCacheDirectory.use("/proc/nowhere")

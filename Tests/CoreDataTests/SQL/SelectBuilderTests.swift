@@ -46,7 +46,7 @@ import Testing
         #expect(statement.onlyEntity === world.team && statement.unsupported.isEmpty)
     }
 
-    @Test func entitiesThatShareATableAreToldApart() throws {
+    @Test func entitiesThatShareATableAreDistinguished() throws {
         #expect(
             try keys(try query(world.place)).fragment.text
                 == "SELECT t0.Z_PK, t0.Z_ENT FROM ZPLACE AS t0 ORDER BY t0.Z_PK")
@@ -134,7 +134,7 @@ import Testing
         #expect(try world.keysBySQL(world.team, tooMany) == nil)
     }
 
-    @Test func objectsOfOtherStoresAreNoRows() throws {
+    @Test func objectsOfOtherStoresAreNotRows() throws {
         let query = try query(world.team, "SELF == %@ OR homeVenue == %@", [world.teams[0], world.places[0]])
         let here = try SelectBuilder(query: query, schema: world.schema, storeIdentifier: world.store.identifier).keys()
         #expect(here.fragment.arguments == [.integer(1), .integer(1)])

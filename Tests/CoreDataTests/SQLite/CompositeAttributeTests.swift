@@ -219,7 +219,7 @@ import Testing
     }
 
     /// The store contains its model, so it opens without one.
-    @Test func theStoreKnowsItsComposites() throws {
+    @Test func theStoreHasItsComposites() throws {
         let harness = try StoreHarness(Self.model())
         let first = try harness.open()
         let entity = try first.entity("Shop")

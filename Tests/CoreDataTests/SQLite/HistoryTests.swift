@@ -97,7 +97,7 @@ import Testing
         #expect(try last.store.history(after: 0).count == 2)
     }
 
-    @Test func numbersGoOnAfterTheHistoryWasEmptied() throws {
+    @Test func numbersContinueAfterTheHistoryWasEmptied() throws {
         let open = try harness.open(StoreHarness.history)
         try open.insert("Team", ["name": .text("A")])
         _ = try harness.sql("DELETE FROM ACHANGE")

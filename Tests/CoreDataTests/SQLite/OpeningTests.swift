@@ -29,7 +29,7 @@ import Testing
 
     static var readOnly: [AnyHashable: Any] { [NSReadOnlyPersistentStoreOption: true] }
 
-    @Test func aTextIsNoDatabase() throws {
+    @Test func aTextFileIsNotADatabase() throws {
         let text = Data("Not a database, but a letter that is long enough to be one.\n".utf8)
         try text.write(to: harness.url)
         expect(259, "is not an SQLite database")
@@ -37,7 +37,7 @@ import Testing
         #expect(try Data(contentsOf: harness.url) == text)
     }
 
-    @Test func anotherDatabaseIsNoStore() throws {
+    @Test func anotherDatabaseIsNotAStore() throws {
         let connection = try Connection(path: harness.url.path, access: .create)
         try connection.execute("CREATE TABLE t (a)")
         connection.close()
@@ -107,7 +107,7 @@ import Testing
         expect(257, "no permission to read", Self.readOnly)
     }
 
-    @Test func anotherModelIsRefusedWithTheNamesOfWhatDiffers() throws {
+    @Test func anotherModelIsRefusedWithTheDifferingNames() throws {
         try harness.open().close()
         let model = StoreModels.league()
         model.entitiesByName["Venue"]?.properties.append(StoreModels.attribute("city", .stringAttributeType))

@@ -80,7 +80,7 @@ import Testing
         for ascending in Self.directions { try expectTheOrderOfSQLite(ascending) }
     }
 
-    @Test(arguments: [0, 1]) func fewRowsStandAsTheyAre(_ count: Int) throws {
+    @Test(arguments: [0, 1]) func noRowAndOneRowAreSorted(_ count: Int) throws {
         var random = SeededGenerator(seed: 5)
         try fill(count, &random) { _ in .text("x") }
         try expectTheOrderOfSQLite([true, false])
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// A number is the same whether it is stored exactly or not.
-    @Test(arguments: [true, false]) func valuesComeBackAsTheyWere(_ isAscending: Bool) throws {
+    @Test(arguments: [true, false]) func valuesAreReadAsTheyWereSaved(_ isAscending: Bool) throws {
         for value in Self.special {
             try connection.execute("DELETE FROM t")
             try connection.execute("INSERT INTO t (c0) VALUES (?)", [value])

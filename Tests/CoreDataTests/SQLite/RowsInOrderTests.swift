@@ -13,7 +13,7 @@ import Testing
         open = try harness.open()
     }
 
-    @Test(arguments: [1, 3, 40, 700]) func rowsComeInTheOrderAskedFor(_ count: Int) throws {
+    @Test(arguments: [1, 3, 40, 700]) func rowsHaveTheRequestedOrder(_ count: Int) throws {
         let rows = try (0..<count).map { try open.newRow("Note", ["name": .text("note \($0)")]) }
         try open.store.save(StoreChangeSet(inserted: rows))
         let folder = try open.insert("Folder", ["name": .text("F")])
@@ -34,7 +34,7 @@ import Testing
         #expect(try open.store.rows(for: wanted).count == count + 1)
     }
 
-    @Test func destinationsComeInTheOrderAskedFor() throws {
+    @Test func destinationsHaveTheRequestedOrder() throws {
         let folders = try (0..<600).map { try open.newRow("Folder", ["name": .text("F\($0)")]) }
         try open.store.save(StoreChangeSet(inserted: folders))
         let parts = try (0..<1200).map { number in

@@ -22,7 +22,7 @@ import Testing
         #expect(try harness.sql("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Team'") == [[.integer(4)]])
     }
 
-    @Test func aCounterThatLagsBehindIsSetRight() throws {
+    @Test func aCounterThatIsTooLowIsCorrected() throws {
         let open = try harness.open()
         _ = try harness.sql("INSERT INTO ZTEAM (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (70, 1, 1, 'by hand')")
         let id = try open.insert("Team", ["name": .text("next")])
@@ -50,7 +50,7 @@ import Testing
         #expect(try mine.value("wins", of: b) == .integer(1), "nothing may be written beside a conflict")
     }
 
-    @Test func lockedRowsMustStandStill() throws {
+    @Test func lockedRowsMustNotChange() throws {
         let open = try harness.open()
         let id = try open.insert("Team", ["name": .text("A")])
         let locked = try open.deletion(id)
@@ -59,7 +59,7 @@ import Testing
         #expect(throws: StoreConflicts.self) { try open.store.save(StoreChangeSet(locked: [locked])) }
     }
 
-    @Test func aUniqueValueCannotBeTakenTwice() throws {
+    @Test func aUniqueValueCannotBeUsedTwice() throws {
         let open = try harness.open(StoreHarness.history)
         try open.insert("Team", ["name": .text("Brazil")])
         let venue = try open.newRow("Venue", ["name": .text("Maracanã")])
@@ -190,7 +190,7 @@ import Testing
         #expect(try harness.sql("SELECT NUMBER FROM SEEN ORDER BY rowid") == teams.map { [.integer($0.id.savedKey)] })
     }
 
-    @Test func aUniqueValueAmongManyRowsCannotBeTakenTwice() throws {
+    @Test func aUniqueValueAmongManyRowsCannotBeUsedTwice() throws {
         let open = try harness.open(StoreHarness.history)
         let teams = try (0..<300).map { try open.newRow("Team", ["name": .text("Team \($0 == 299 ? 40 : $0)")]) }
         #expect {

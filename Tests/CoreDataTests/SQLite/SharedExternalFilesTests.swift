@@ -54,7 +54,7 @@ import Testing
 
     // MARK: Links
 
-    @Test func aStoreThatIsOpenedThroughALinkKeepsItsValuesBesideItsFile() throws {
+    @Test func aStoreOpenedThroughALinkKeepsItsValuesNextToItsFile() throws {
         let made = try context(harness.url)
         try insert([1], made)
         try close(made)
@@ -96,7 +96,7 @@ import Testing
         #expect(try read(harness.url) == Array(repeating: Self.value(1), count: 3))
     }
 
-    @Test func aFileGoesWithTheLastRowThatRefersToIt() throws {
+    @Test func aFileIsRemovedWithTheLastRowThatRefersToIt() throws {
         try share()
         let context = try context(harness.url)
         try context.performAndWait {
@@ -159,7 +159,7 @@ import Testing
         let isRaised = Atomic(false)
     }
 
-    @Test func copiesBesideAWriterHaveAllValues() throws {
+    @Test func copiesMadeDuringWritesHaveAllValues() throws {
         let context = try context(harness.url)
         try insert([1, 2, 3, 4], context)
         let isOver = Flag()

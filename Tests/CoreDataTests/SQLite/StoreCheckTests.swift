@@ -87,7 +87,7 @@ import Testing
         #expect(after.isEmpty, "\(after)")
     }
 
-    @Test func anOrderThatIsSetRightKeepsWhatItCan() throws {
+    @Test func aCorrectedOrderKeepsAsMuchAsItCan() throws {
         let (harness, open) = try filled()
         try #require(open.store.openSession).connection.execute(
             "UPDATE ZPART SET Z_FOK_WHOLE = 9000 WHERE Z_PK IN (1, 2)")
@@ -169,7 +169,7 @@ import Testing
         #expect(try harness.sql("SELECT COUNT(*) FROM ZPART") == [[.integer(7)]])
     }
 
-    @Test(arguments: ["'x'", "1.5", "x'00'", "NULL"]) func aCounterThatIsNoNumberIsSetRight(text: String) throws {
+    @Test(arguments: ["'x'", "1.5", "x'00'", "NULL"]) func aCounterThatIsNotANumberIsCorrected(text: String) throws {
         let (harness, open) = try filled()
         try open.insert("Part", [:])
         try #require(open.store.openSession).connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = \(text)")

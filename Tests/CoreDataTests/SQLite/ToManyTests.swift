@@ -52,7 +52,7 @@ import Testing
     }
 
     /// More owners than one statement can query, in random order, some without members and one repeated.
-    @Test(arguments: [0, 7, 1000]) func ownersAreAskedForTogether(limit: Int) throws {
+    @Test(arguments: [0, 7, 1000]) func ownersAreRequestedTogether(limit: Int) throws {
         let folders = try insert("Folder", (0..<700).map { "F\($0)" })
         let notes = try insert("Note", (0..<20).map { "n\($0)" })
         let lists = folders.indices.map { folder in
@@ -119,7 +119,7 @@ import Testing
         #expect(try destinations("Folder", "notes", of: folder) == order)
     }
 
-    @Test func aRelationshipThatIsItsOwnInverseStandsInTheTableTwice() throws {
+    @Test func aRelationshipThatIsItsOwnInverseHasTwoRowsPerPair() throws {
         let people = try insert("Person", ["a", "b", "c"])
         try save("Person", "friends", owner: people[0], added: [people[1]])
         #expect(try destinations("Person", "friends", of: people[1]) == [people[0]])

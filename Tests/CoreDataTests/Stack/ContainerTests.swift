@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func theDefaultStoreStandsInTheDefaultFolder() {
+    @Test func theDefaultStoreIsInTheDefaultFolder() {
         let container = NSPersistentContainer(name: "League", managedObjectModel: League.model())
         let url = container.persistentStoreDescriptions.first?.url
         #expect(url == NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("League.sqlite"))
@@ -93,7 +93,7 @@ import Testing
         #expect(count == 1)
     }
 
-    @Test func aBackgroundTaskNeedNotBeWaitedFor() {
+    @Test func aBackgroundTaskRunsWithoutBeingAwaited() {
         let loaded = container(folder.appendingPathComponent("d.sqlite"))
         #expect(load(loaded) == nil)
         let done = Heard(Notification.Name("done"), from: nil)
@@ -113,7 +113,7 @@ import Testing
         #expect(!text.contains("\n"))
     }
 
-    @Test func aFolderThatIsNotThere() {
+    @Test func aMissingFolder() {
         let url = folder.appendingPathComponent("nowhere/league.sqlite")
         let failed = container(url)
         let error = load(failed)
@@ -123,7 +123,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
     }
 
-    @Test func aFileThatIsNoStore() throws {
+    @Test func aFileThatIsNotAStore() throws {
         let url = folder.appendingPathComponent("notes.sqlite")
         let text = Data(repeating: 0x41, count: 4096)
         try text.write(to: url)

@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Only one of several concurrent removals removes a store: its hooks are called once.
-    @Test func aStoreIsTakenOutOnce() throws {
+    @Test func aStoreIsRemovedOnce() throws {
         let (coordinator, store) = try League.memoryStack()
         let heard = Heard(.NSPersistentStoreCoordinatorWillRemoveStore, from: store)
         let codes = Mutex<[Int?]>([])

@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Error of a program that was built without the module for servers.
-    @Test func withoutTheModuleOneLineSaysHowToBuild() throws {
+    @Test func withoutTheModuleOneLineShowsHowToBuild() throws {
         let url = try #require(URL(string: "postgresql://me:s3cret@localhost/db?schema=app"))
         let error = StoreEngines.unknown(url)
         #expect(error.code == 134000)

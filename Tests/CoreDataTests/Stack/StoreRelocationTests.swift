@@ -234,7 +234,7 @@ import Testing
 
     /// Another store's log next to the destination is not applied to it. If the destination cannot be replaced, it is
     /// unchanged.
-    @Test func aForeignLogIsNotPlayedIntoWhatIsReplaced() throws {
+    @Test func aForeignLogIsNotPlayedIntoTheReplacedStore() throws {
         let world = try World()
         try world.fill(world.harness.url, "New")
         try world.fill(world.other, "Old")

@@ -132,7 +132,7 @@ import Glibc
         }
     }
 
-    @Test func anEmptyFileIsNoStoreToRead() throws {
+    @Test func anEmptyFileCannotBeReadAsAStore() throws {
         try Data().write(to: harness.url)
         expectError(259, "the file is empty", at: harness.url)
     }

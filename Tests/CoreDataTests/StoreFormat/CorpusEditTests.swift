@@ -178,7 +178,7 @@ struct CorpusEditTests {
 
     // MARK: Constraints of a model
 
-    @Test(arguments: CorpusCopy.all) func whatTheModelForbidsIsAClearError(_ stored: CorpusCopy.Source) throws {
+    @Test(arguments: CorpusCopy.all) func valuesThatTheModelForbidsGiveAClearError(_ stored: CorpusCopy.Source) throws {
         let copy = try CorpusCopy(stored)
         let before = try copy.contents()
         let context = copy.context()

@@ -103,7 +103,7 @@ import Testing
         #expect(try names() == ["first"])
     }
 
-    @Test func aFileThatIsNoJournalIsKept() throws {
+    @Test func aFileThatIsNotAJournalIsKept() throws {
         try Data("my diary".utf8).write(to: beside("-journal"))
         let before = try contents()
         #expect(throws: NSError.self) { try names() }

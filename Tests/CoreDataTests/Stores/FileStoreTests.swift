@@ -22,7 +22,7 @@ import Testing
         return nil
     }
 
-    @Test(arguments: types) func foreignFilesAreRefusedAndLeftAlone(_ type: NSPersistentStore.StoreType) throws {
+    @Test(arguments: types) func foreignFilesAreRefusedAndNotChanged(_ type: NSPersistentStore.StoreType) throws {
         let stack = try filled(type)
         let url = stack.folder.appendingPathComponent("Other.store")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)

@@ -55,7 +55,7 @@ import Testing
         #expect(ids.allSatisfy { store.holders[$0] == 0 })
     }
 
-    @Test func newObjectsAreToldOnceTheyHaveRows() throws {
+    @Test func newObjectsAreReportedOnceTheyHaveRows() throws {
         let (stack, store) = try stack()
         let context = stack.context()
         try context.performAndWait {

@@ -41,7 +41,7 @@ import Testing
     }
 
     /// If a store fails a scenario, the report names the scenario, the result and the line.
-    @Test func aFailureSaysWhatWasFound() throws {
+    @Test func aFailureReportsWhatWasFound() throws {
         let stack = try StoreConformance(DocumentStore.type, traits: .usual)
         let scenario = try #require(StoreConformance.scenarios.first { $0.name == "keeps constraints" })
         let failure = try #require(throws: ConformanceFailure.self) { try scenario.run(on: stack) }

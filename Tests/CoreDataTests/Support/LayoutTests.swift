@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Classes that are cast to another specialisation have the same fields at the same offsets and the same methods.
-    @Test func specialisationsOfOneClassAreLaidOutAlike() throws {
+    @Test func specialisationsOfOneClassHaveTheSameLayout() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team("Rovers")
             try context.save()
