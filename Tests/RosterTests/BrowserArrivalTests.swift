@@ -61,7 +61,7 @@ import Testing
         #expect(SectionGuess(entity: stadium, context: context).keyPath == nil)
     }
 
-    @Test func recordsWithoutNamesAreSortedByWhatTellsThemApart() {
+    @Test func recordsWithoutNamesAreSortedByDistinguishingValues() {
         let page = entity("Page", [("isBookmarked", .booleanAttributeType), ("number", .integer32AttributeType)])
         #expect(ListSettings(entity: page).sortKeys.map(\.keyPath) == ["number"])
         let flag = entity("Flag", [("isSet", .booleanAttributeType)])
@@ -78,7 +78,7 @@ import Testing
         #expect(title(false, "favorite") == "Not favorite")
     }
 
-    @Test func longErrorsAreToldToTheirEnd() throws {
+    @Test func longErrorsAreShownCompletely() throws {
         try fixture.fill()
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"), width: 60)
         let error = "not imported: teams.csv:3: record 2: wins: “x” is not a whole number; 0 records were written"

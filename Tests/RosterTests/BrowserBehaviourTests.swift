@@ -15,7 +15,7 @@ import Testing
         try fixture.fill()
     }
 
-    @Test func searchingMovesAndGoesBack() {
+    @Test func searchingMovesAndReturns() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("/")
         driver.type("an")
@@ -178,7 +178,7 @@ import Testing
         #expect(driver.text.contains("Esc back"))
     }
 
-    @Test func pastedTextIsNoCommand() {
+    @Test func pastedTextIsNotACommand() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.send(.paste("Dyq"))
         #expect(!driver.browser.isFinished)
@@ -188,7 +188,7 @@ import Testing
         #expect(driver.selectedLine?.contains("Brazil") == true)
     }
 
-    @Test func theScreenIsPaintedAnewWhateverLiesOnTop() {
+    @Test func theScreenIsRedrawnUnderAnyLayer() {
         let driver = BrowserDriver(teamsOf: fixture)
         var count = 0
         driver.browser.redraw = { count += 1 }
@@ -199,7 +199,7 @@ import Testing
         #expect(count == 2 && driver.text.contains("Leave the form?"), "\(driver.text)")
     }
 
-    @Test func anUnknownKeySaysWhereHelpIs() {
+    @Test func anUnknownKeyShowsWhereHelpIs() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("x")
         #expect(driver.text.contains("x has no command on this screen; ? lists the keys"))
@@ -209,7 +209,7 @@ import Testing
         #expect(driver.selectedLine?.contains("Japan") == true)
     }
 
-    @Test func goodNewsGoesByItself() throws {
+    @Test func goodNewsDisappearsByItself() throws {
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
         for time in [options.limits.messageTime, .zero] {
             options.limits.messageTime = time

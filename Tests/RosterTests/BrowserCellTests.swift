@@ -50,7 +50,7 @@ import Testing
         #expect(driver.browser.list?.cursorObject?.value(forKey: "localName") as? String == "Spanien\n\tx")
     }
 
-    @Test func tabGoesFromCellToCell() {
+    @Test func tabMovesFromCellToCell() {
         driver.find("Spain")
         driver.keys("hhhhhhe")
         driver.keys("<C-u>España<Tab>")
@@ -125,7 +125,7 @@ import Testing
         #expect(driver.text.contains("Edit Team “Spain”"), "\(driver.text)")
     }
 
-    @Test func aRecordDeletedMeanwhileIsNotEdited() async throws {
+    @Test func aRecordDeletedByOthersIsNotEdited() async throws {
         driver.find("Spain")
         focus("wins")
         driver.keys("e")
@@ -176,7 +176,7 @@ import Testing
         #expect(name == "Camp Nou")
     }
 
-    @Test func rulesOfTheModelAreSaid() {
+    @Test func rulesOfTheModelAreShown() {
         func rules(_ format: String, _ arguments: Any...) -> FieldRules {
             let attribute = NSAttributeDescription()
             attribute.name = "x"

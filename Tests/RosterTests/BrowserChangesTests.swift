@@ -89,7 +89,7 @@ import Testing
         driver.keys("<C-s>")
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
         try driver.expectGolden("conflicts")
-        // Titles: theirs. Wins: the previous value.
+        // Chooses their value for Titles, and the previous value for Wins.
         driver.keys("<Space>j<Space><Space>s")
         #expect(driver.text.contains("saved"), "\(driver.text)")
         #expect(try values(of: "Spain") == [31, 5])

@@ -75,13 +75,13 @@ import Testing
         for column in columns.reversed() {
             #expect(narrow.browser.list?.focusedKey == column.id)
             #expect(narrow.lines[1].contains(column.title.prefix(4)), "\(column.title): \(narrow.text)")
-            // The first column stays too.
+            // The first column stays visible, whichever column is focused.
             #expect(narrow.lines[1].contains("Team"), "\(narrow.text)")
             narrow.keys("h")
         }
     }
 
-    @Test func aggregatesStandInHeadersAndFooterAndFollow() async throws {
+    @Test func headersAndFooterShowAggregatesAndFollow() async throws {
         for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
         driver.keys("ga")
         #expect(driver.text.contains("AFC (3) sum 18  avg 6  min 4  max 7"), "\(driver.text)")
@@ -106,7 +106,7 @@ import Testing
         #expect(!driver.text.contains(" with a value"))
     }
 
-    @Test func theStoreWorksOutWhatLongListsSay() async throws {
+    @Test func theStoreComputesTheAggregatesOfLongLists() async throws {
         let fixture = try Fixture()
         try fixture.fillWithManyTeams(400)
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "qualifyingZone")

@@ -17,7 +17,7 @@ import Testing
 
     // MARK: Issue 23, defect 4
 
-    @Test func namesStandBeforeDescriptionsInThePalette() throws {
+    @Test func thePaletteShowsNamesBeforeDescriptions() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("<C-p>")
         driver.type("s")
@@ -88,7 +88,7 @@ import Testing
         ("entity", "such as entity Venue"), ("filter", "such as filter teamName CONTAINS"),
         ("q now", "takes no other arguments"),
     ])
-    func whatIsWrongIsSaidAndThePromptStays(_ text: String, _ problem: String) {
+    func anErrorIsShownAndThePromptStays(_ text: String, _ problem: String) {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.command(text)
         #expect(driver.text.contains(problem), "\(driver.text)")
@@ -111,7 +111,7 @@ import Testing
         #expect(driver.text.contains("sorted ↓Capacity"), "\(driver.text)")
     }
 
-    @Test func directionsAndPeriodsAreCompletedBehindAColon() {
+    @Test func directionsAndPeriodsAreCompletedAfterAColon() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys(":")
         driver.type("sort wins:")
@@ -163,7 +163,7 @@ import Testing
         #expect(driver.text.contains("▾"), "\(driver.text)")
     }
 
-    @Test func theListIsExportedBesideTheKeys() async throws {
+    @Test func theListIsExportedInTheBackground() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         let file = fixture.folder.appendingPathComponent("teams.csv")
         driver.command("filter titles > 0")
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func numbersStandBeforeCommands() {
+    @Test func numbersPrecedeCommands() {
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"))
         driver.keys("5")
         #expect(driver.text.contains("5…") && driver.text.contains("record 5"), "\(driver.text)")
@@ -259,7 +259,7 @@ import Testing
         #expect(driver.text.contains("3 Venues"), "\(driver.text)")
     }
 
-    @Test func keysThatGoOnSayHow() {
+    @Test func prefixKeysShowTheirContinuations() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("z")
         #expect(driver.lines.last?.contains("a toggle fold") == true, "\(driver.text)")

@@ -22,7 +22,7 @@ import Testing
         return url.path
     }
 
-    @Test func recordsAreImportedBesideTheKeysAndTheListFollows() async throws {
+    @Test func recordsAreImportedInTheBackgroundAndTheListFollows() async throws {
         let path = try file("new.csv", "teamName,qualifyingZone,wins\nWales,UEFA,4\nChad,CAF,0\n")
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("g<lt>")
@@ -35,7 +35,7 @@ import Testing
         #expect(!driver.text.contains("unsaved"), "\(driver.text)")
     }
 
-    @Test func whatIsWrongInAFileIsToldWithItsLine() async throws {
+    @Test func errorsInAFileAreReportedWithTheirLine() async throws {
         let path = try file("bad.csv", "teamName,wins\nWales,many\n")
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys(":")
@@ -50,7 +50,7 @@ import Testing
         #expect(driver.text.contains("cannot read nowhere.csv"), "\(driver.text)")
     }
 
-    @Test func aLongImportSaysHowFarItIsAndEndsOnDemand() async throws {
+    @Test func aLongImportShowsProgressAndCanBeStopped() async throws {
         // Enough records that the import is still running when a busy machine gets to this test.
         let rows = (1...100_000).map { "Extra \($0),\($0 % 9)" }.joined(separator: "\n")
         let path = try file("many.csv", "teamName,wins\n" + rows + "\n")
@@ -121,7 +121,7 @@ import Testing
         #expect(driver.browser.isFinished && driver.browser.picked.isEmpty)
     }
 
-    @Test func aKeyThatIsNotThereIsAMistakeOfTheCommandLine() {
+    @Test func aMissingKeyIsACommandLineError() {
         let driver = picker("nonsense")
         #expect(driver.browser.isFinished && driver.browser.status == 2)
         #expect(driver.browser.lastWords?.contains("no property “nonsense”") == true)

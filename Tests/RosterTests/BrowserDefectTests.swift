@@ -39,7 +39,7 @@ import Testing
 
     /// Issue 23, defect 1.
     @Test(arguments: [true, false])
-    func aRecordThatComesAndGoesElsewhereIsNoUnsavedChange(keepsHistory: Bool) async throws {
+    func aRecordInsertedAndDeletedElsewhereIsNotAnUnsavedChange(keepsHistory: Bool) async throws {
         let fixture = try Fixture()
         try fixture.fill(keepsHistory: keepsHistory)
         // In a screen this low the new record is never drawn: nothing else in the program refers to its object.
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// An edit of a value written by another program is not a conflict, even if an earlier edit was undone.
-    @Test func anEditAfterOneThatWasTakenBackFoundWhatWasShown() async throws {
+    @Test func anEditAfterAnUndoneOneHasTheShownBaseValue() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
         for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
@@ -168,7 +168,7 @@ import Testing
         #expect(driver.text.contains("changed Titles, Wins of Spain; ^S asks which value to keep"), "\(driver.text)")
     }
 
-    @Test func whatIsTypedMeanwhileIsContestedWhenItIsAccepted() async throws {
+    @Test func aConflictWithTypedTextIsAskedAboutOnEnter() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
         for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
@@ -203,7 +203,7 @@ import Testing
 
     /// Values that others write while a form or cell is open are neither undone nor overwritten without a question.
     @Test(arguments: [true, false])
-    func whatOthersWriteWhileAFieldIsOpenStays(inForm: Bool) async throws {
+    func changesOfOthersWhileAFieldIsOpenStay(inForm: Bool) async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
         if inForm {
@@ -236,7 +236,7 @@ import Testing
     }
 
     /// Changes of others during the preview of an edit of several records are asked about too.
-    @Test func whatOthersWriteUnderAPreviewIsAskedAbout() async throws {
+    @Test func changesOfOthersDuringAPreviewAreAskedAbout() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Italy")
         driver.keys("<Space><Space>")
@@ -256,7 +256,7 @@ import Testing
         #expect(try stored("Italy")["titles"] == 7)
     }
 
-    @Test func whatGoesOnIsNotEndedWithoutAQuestion() throws {
+    @Test func quittingAsksBeforeItEndsRunningWork() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.browser.begin(
             "export", { surroundings in while !surroundings.interruption.isRaised { usleep(1000) } }, finish: { _ in })
@@ -269,7 +269,7 @@ import Testing
     }
 
     /// Issue 23, defect 2.
-    @Test func editsOfARecordThatAnotherProgramDeletesAreNotLostWithoutAWord() async throws {
+    @Test func losingEditsOfADeletedRecordIsReported() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")
         #expect(driver.text.contains("1 unsaved"))
@@ -280,7 +280,7 @@ import Testing
         #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
         #expect(driver.text.contains("recreated without Home venue, not saved yet"), "\(driver.text)")
         driver.keys("<C-s>")
-        // Nothing more is asked.
+        // The save asks no further question.
         #expect(driver.text.contains("saved 1 record") && driver.browser.layers.top is ListScreen, "\(driver.text)")
         let spain = try fixture.elsewhere { context -> (Int?, String?) in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -291,14 +291,14 @@ import Testing
         #expect(spain.0 == 99 && spain.1 == "España")
     }
 
-    @Test func whatBecomesOfEditsOfADeletedRecordMayBeDecidedLater() async throws {
+    @Test func editsOfADeletedRecordMayBeDecidedLater() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")
         try delete("Spain", in: fixture, keepsHistory: true)
         try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
         driver.keys("<Esc>")
         #expect(driver.text.contains("the next save asks again"), "\(driver.text)")
-        // Until then it is unsaved.
+        // Until the question is answered, the record counts as unsaved.
         driver.keys("j")
         #expect(driver.text.contains("*1 unsaved"), "\(driver.text)")
         driver.keys("gu")
@@ -394,7 +394,7 @@ import Testing
 
     /// A record that the user deleted and another program changed is named, without fields to choose from.
     @Test(arguments: [("m", 15), ("t", 16), ("s", 15)])
-    func aDeletionOfWhatAnotherProgramChangedIsAskedAbout(_ answer: String, _ count: Int) throws {
+    func deletingARecordThatOthersChangedAsksFirst(_ answer: String, _ count: Int) throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.find("Spain")
         driver.keys("Dy")
@@ -410,7 +410,7 @@ import Testing
     }
 
     /// A question about a conflict ends if the record is deleted.
-    @Test func aConflictOverARecordThatIsDeletedIsNone() async throws {
+    @Test func aDeletedRecordHasNoConflict() async throws {
         let driver = try await contested()
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
         try delete("Spain", in: fixture, keepsHistory: true)
@@ -454,7 +454,7 @@ import Testing
     }
 
     /// If another program deletes the destination of an edited relationship, the edit is undone.
-    @Test func aRelationshipToARecordDeletedElsewhereIsAsItWas() async throws {
+    @Test func anEditThatRefersToARecordDeletedElsewhereIsUndone() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Mexico")
         driver.keys("E<S-Tab><Space>")

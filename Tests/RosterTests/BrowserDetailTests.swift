@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func thePaneFollowsTheCursorBesideOrBeneath() throws {
+    @Test func thePaneFollowsTheCursorNextToOrBelowTheList() throws {
         let wide = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
         wide.keys("p")
         try wide.expectGolden("pane-wide")
@@ -60,7 +60,7 @@ import Testing
         #expect(pane.rows.isComplete && pane.cursor == pane.rows.known.count - 1)
     }
 
-    @Test func tabGoesToThePaneAndBack() {
+    @Test func tabMovesToThePaneAndBack() {
         let driver = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
         driver.keys("'U<Tab>")
         driver.keys("[")
@@ -175,7 +175,7 @@ import Testing
         #expect(HexDump.lines(of: Data(count: 65_537), width: 40).last == "and 1 byte more")
     }
 
-    @Test func picturesLieOverEmptyLinesWhereTheTerminalCanShowThem() throws {
+    @Test func picturesCoverEmptyLinesIfTheTerminalShowsThem() throws {
         let png = try #require(
             Data(
                 base64Encoded:
@@ -245,7 +245,7 @@ import Testing
         #expect(SectionChoice("firstAppearance:month").title == "First appearance (month, UTC)")
     }
 
-    @Test func thePaneGoesWithTheLastRecordOfAFilter() {
+    @Test func thePaneClosesWithTheLastRecordOfAFilter() {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")
         driver.browser.list?.openDetailPane()

@@ -89,7 +89,7 @@ import Testing
         #expect(try wins("Ghana") == 0)
     }
 
-    @Test func deletingTakesAlongWhatTheRulesSay() throws {
+    @Test func deletingAppliesTheDeleteRules() throws {
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Venue"))
         driver.keys("jD")
         #expect(driver.text.contains("Also deletes 1 Location"))
@@ -108,7 +108,7 @@ import Testing
         #expect(counts == [2, 16])
     }
 
-    @Test func whatATeamLeavesBehindIsSaidExactly() throws {
+    @Test func theEffectsOfDeletingATeamAreListedExactly() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         find("Brazil", driver)
         driver.keys("D")
@@ -116,7 +116,7 @@ import Testing
         driver.keys("n")
     }
 
-    @Test func theCursorGoesToWhatUndoBringsBack() throws {
+    @Test func theCursorMovesToTheRestoredRecord() throws {
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"), height: 12)
         #expect(driver.selectedLine?.contains("Argentina") == true)
         driver.keys("Dy")
@@ -164,7 +164,7 @@ import Testing
         #expect(session.context.updatedObjects.count == 2 && session.unsavedCount == 1)
     }
 
-    @Test func recordsThatCannotBeReadAreTold() throws {
+    @Test func unreadableRecordsAreListed() throws {
         let fixture = try Fixture.filled()
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Venue"))
         try fixture.damage(table: "ZTEAM")

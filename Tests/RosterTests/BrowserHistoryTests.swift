@@ -47,7 +47,7 @@ import Testing
         #expect(driver.text.contains("16 Teams"))
     }
 
-    @Test func whatComesIsPutAboveTheRestUntilTheHistoryIsAnother() async throws {
+    @Test func newTransactionsAreAddedAboveTheOthers() async throws {
         for number in 1...3 { try rename("Spain", to: "Spain", by: "early \(number)") }
         try rename("Spain", to: "Espagne", by: "importer")
         let driver = BrowserDriver(teamsOf: fixture)

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: Doing.allCases, [false, true])
-    func aBrowserThatIsGoneKeepsNothing(_ doing: Doing, keepsHistory: Bool) async throws {
+    func aReleasedBrowserKeepsNothing(_ doing: Doing, keepsHistory: Bool) async throws {
         let fixture = try Fixture()
         if keepsHistory { try fixture.elsewhere { _ in } }
         try fixture.fillWithManyTeams(300)

@@ -53,14 +53,14 @@ import Testing
         #expect(driver.selectedLine?.hasPrefix("Brazil") == true && !driver.text.contains("South Korea"))
     }
 
-    @Test func whatTheUserDeletesGoesAtOnce() {
+    @Test func recordsDeletedByTheUserDisappearAtOnce() {
         driver.find("Spain")
         driver.keys("Dy")
         // The status line still shows the search text.
         #expect(!driver.lines.dropLast(2).joined().contains("Spain"), "\(driver.text)")
     }
 
-    @Test func aFrozenListStandsStill() async throws {
+    @Test func aFrozenListDoesNotChange() async throws {
         driver.keys("Z")
         try insert("Aland", zone: "AFC")
         try delete("Japan")
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// A frozen list keeps not only its order but also its values, except for the user's edits.
-    @Test func valuesOfAFrozenListStandStill() async throws {
+    @Test func valuesOfAFrozenListDoNotChange() async throws {
         driver.keys("Z")
         let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
         request.predicate = NSPredicate(format: "teamName IN {'Brazil', 'Germany'}")
@@ -101,7 +101,7 @@ import Testing
         #expect(driver.line(of: "Germany").map { driver.lines[$0].contains("88") } == true, "\(driver.text)")
     }
 
-    @Test func aFrozenListGoesOnWhenItIsShownInAnotherWay() async throws {
+    @Test func sortingUnfreezesTheList() async throws {
         driver.keys("Z")
         try delete("Japan")
         try await driver.wait(for: "the note") { driver.text.contains("frozen: 1 change waits") }
@@ -127,7 +127,7 @@ import Testing
         fading.add(["b"], place: 1, in: "s")
         fading.add(["d"], place: 3, in: "s")
         fading.settle(counts: ["s": 3])
-        // Rows: a −b c −d e
+        // Five rows, of which `b` and `d` were deleted: a −b c −d e
         #expect([0, 1, 2].map { fading.place(ofRecord: $0, in: "s") } == [0, 2, 4])
         #expect([0, 2, 4].map { fading.record(at: $0, in: "s") } == [0, 1, 2])
         #expect(fading.row(at: 1, in: "s")?.texts == ["b"] && fading.row(at: 2, in: "s") == nil)

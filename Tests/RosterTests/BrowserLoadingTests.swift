@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatGoesOnCanBeStopped() async throws {
+    @Test func runningWorkCanBeStopped() async throws {
         let driver = try await open()
         driver.command("sort wins:desc")
         #expect(driver.text.contains("sorting, Esc stops"), "\(driver.text)")
@@ -55,7 +55,7 @@ import Testing
         #expect(driver.text.contains("400 Teams"))
     }
 
-    @Test func theCursorStaysOnItsRecordWhereverThatGoes() async throws {
+    @Test func theCursorFollowsItsRecord() async throws {
         let driver = try await open()
         driver.command("42")
         driver.command("sort wins:desc,teamName")
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// A search typed while a list is read continues in the new list.
-    @Test func aSearchGoesOnInTheListThatComes() async throws {
+    @Test func aSearchContinuesInTheNextList() async throws {
         let driver = try await open()
         driver.command("filter wins < 0")
         try await driver.wait(for: "the filter") { driver.text.contains("No Teams match") }
@@ -103,14 +103,14 @@ import Testing
         #expect(driver.selectedLine?.contains("Team 000377") == true, "\(driver.text)")
     }
 
-    @Test func anErrorIsToldAndTheListStays() async throws {
+    @Test func anErrorIsShownAndTheListStays() async throws {
         let driver = try await open()
         driver.command("filter teamName MATCHES '['")
         try await driver.wait(for: "the end") { !driver.text.contains("filtering") }
         #expect(driver.text.contains("400 Teams") && !driver.text.contains("filter:"), "\(driver.text)")
     }
 
-    @Test func marksByPredicateAreSetBesideTheKeys() async throws {
+    @Test func marksByPredicateAreSetInTheBackground() async throws {
         let driver = try await open()
         driver.keys("*")
         driver.type("teamName ENDSWITH '99'")
@@ -119,7 +119,7 @@ import Testing
         try await driver.wait(for: "the marks") { driver.text.contains("4 marked") }
     }
 
-    @Test func recordsToRelateAreLookedForBesideTheKeys() async throws {
+    @Test func recordsToRelateAreSearchedInTheBackground() async throws {
         let driver = try await open()
         let session = try #require(driver.browser.session)
         let entity = try #require(session.model.entitiesByName["Team"])

@@ -52,7 +52,7 @@ import Testing
 
     private static func key(_ character: Character) -> Event { .key(Key(.character(character))) }
 
-    @Test func movingGoesOnAndEditingWaits() throws {
+    @Test func movingContinuesAndEditingWaits() throws {
         var lines: [String] = []
         attending { driver, line, number in
             lines.append(line)
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The context examines the records of undone edits again.
-    @Test func whatWasTakenBackIsLookedThroughBesideTheKeys() throws {
+    @Test func undoneEditsAreCheckedInTheBackground() throws {
         driver.keys("u")
         #expect(driver.text.contains("undone: edit Wins of") && driver.browser.unsavedCount == 0, "\(driver.text)")
         var lines: [String] = []
@@ -103,7 +103,7 @@ import Testing
         #expect(try stored() == Self.teams)
     }
 
-    @Test func escapeThatComesTooLateIsTold() throws {
+    @Test func aLateEscapeIsReported() throws {
         var told = false
         attending { driver, line, _ in
             if line.contains("saving"), !line.contains("Esc stops") {
@@ -150,7 +150,7 @@ import Testing
         try connection.execute(sql)
     }
 
-    @Test(arguments: ["d", "r"]) func whatIsDeletedMeanwhileIsAskedAboutOnce(_ answer: String) async throws {
+    @Test(arguments: ["d", "r"]) func recordsDeletedByOthersCauseOneQuestion(_ answer: String) async throws {
         let fixture = fixture
         attending { driver, _, number in
             guard number == 1 else { return }
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// A record that both deleted is not in conflict: nothing is asked.
-    @Test func whatIsDeletedHereTooIsSavedWithoutAQuestion() throws {
+    @Test func aRecordThatBothDeletedIsSavedWithoutAQuestion() throws {
         let list = try #require(driver.browser.list)
         let team = list.records.controller.object(at: IndexPath(row: 4, section: 0))
         driver.browser.edit("delete") { $0.delete(team) }
@@ -192,7 +192,7 @@ import Testing
         #expect(try stored() == Self.teams - 1)
     }
 
-    @Test func aLockIsMetBeforeAnythingIsLookedAt() async throws {
+    @Test func aLockIsDetectedBeforeRecordsAreExamined() async throws {
         var calls = 0
         driver.browser.attend = { calls += 1 }
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
@@ -263,7 +263,7 @@ import Testing
 
     // MARK: Unsaved changes
 
-    @Test func thePaneOfVeryManyChangesReadsOnlyWhatIsLookedAt() throws {
+    @Test func thePaneReadsOnlyTheVisibleChanges() throws {
         let context = try #require(driver.browser.session).context
         driver.keys("gu")
         let pane = try #require(driver.browser.layers.top as? ChangesPane)

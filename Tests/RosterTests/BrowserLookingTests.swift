@@ -260,7 +260,7 @@ import Testing
         try await driver.wait(for: "the new count") { driver.text.contains("20") }
     }
 
-    @Test func theMapShowsEntitiesAndGoesToThem() throws {
+    @Test func theMapShowsEntitiesAndOpensThem() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("gm")
         try driver.expectGolden("model-map")

@@ -80,7 +80,7 @@ import Testing
     }
 
     /// The note about the missing file stays. The replacement is opened on demand.
-    @Test func whatTookItsPlaceIsOpened() async throws {
+    @Test func theFileThatReplacedItIsOpened() async throws {
         let other = try Fixture()
         try other.fill()
         try other.elsewhere { context in
@@ -120,7 +120,7 @@ import Testing
         #expect(!driver.lines[0].contains("file is"), "\(driver.text)")
     }
 
-    @Test func itIsSaidAtOnce() async throws {
+    @Test func aMovedStoreIsReportedAtOnce() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         try move("Cup.sqlite", to: "Moved.sqlite")
         try await driver.wait(for: "the message") { driver.text.contains("was moved or deleted") }

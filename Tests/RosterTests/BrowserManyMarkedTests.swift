@@ -45,7 +45,7 @@ import Testing
         return turns
     }
 
-    @Test func whatIsTooMuchToCopyIsRefusedAtOnce() {
+    @Test func copyingTooMuchIsRefusedAtOnce() {
         var copied: [String] = []
         driver.browser.copyText = {
             copied.append($0)
@@ -64,7 +64,7 @@ import Testing
         #expect(finish() >= Self.gathering && copied == ["titles == 0"], "\(copied)")
     }
 
-    @Test func deletingIsLookedAtBesideTheKeys() {
+    @Test func aDeletionIsCheckedInTheBackground() {
         driver.keys("D")
         #expect(isWorking && driver.lines[23].contains("Esc stops"), "\(driver.text)")
         // Keys typed ahead do not answer the question.
@@ -80,7 +80,7 @@ import Testing
         #expect(driver.browser.session?.context.hasChanges == false)
     }
 
-    @Test func aBulkEditIsLookedAtBesideTheKeys() {
+    @Test func aBulkEditIsCheckedInTheBackground() {
         for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
         driver.keys("e")
         #expect(finish() >= Self.gathering)
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// Records that move or are deleted while being gathered are neither lost nor passed on twice.
-    @Test func recordsThatMoveMeanwhileAreChosenOnce() throws {
+    @Test func recordsThatMoveDuringTheRunAreChosenOnce() throws {
         let list = try #require(driver.browser.list)
         var chosen = ChosenRecords(of: list)
         var found: [NSManagedObject] = []
@@ -145,7 +145,7 @@ import Testing
         #expect(isWorking, "\(driver.text)")
     }
 
-    @Test func aRangeIsMarkedBesideTheKeys() throws {
+    @Test func aRangeIsMarkedInTheBackground() throws {
         driver.keys("<Esc>")
         driver.keys("ggvG")
         driver.keys("v")
@@ -177,7 +177,7 @@ import Testing
         #expect(found.count == Self.teams - 10 && found.contains(late), "\(found.count)")
     }
 
-    @Test func aBulkEditIsMadeBesideTheKeysAndIsOneStep() throws {
+    @Test func aBulkEditRunsInTheBackgroundAndIsOneUndoStep() throws {
         askForWins()
         driver.keys("y")
         #expect(isWorking && driver.lines[23].contains("Esc stops"), "\(driver.text)")
@@ -227,7 +227,7 @@ import Testing
         #expect(driver.text.contains("nothing to redo"), "\(driver.text)")
     }
 
-    @Test func theMarkedAreDeletedBesideTheKeysAndComeBack() throws {
+    @Test func markedRecordsAreDeletedInTheBackgroundAndRestored() throws {
         driver.keys("D")
         finish()
         driver.keys("y")

@@ -29,7 +29,7 @@ import Testing
         return try fixture.elsewhere { try $0.count(for: request) }
     }
 
-    @Test func spaceMarksAndGoesOn() {
+    @Test func spaceMarksAndMovesDown() {
         driver.keys("<Space><Space>")
         #expect(marked == ["Argentina", "Atlantis"], "\(driver.text)")
         #expect(driver.text.contains("2 marked") && driver.selectedLine?.hasPrefix("Brazil") == true)
@@ -94,7 +94,7 @@ import Testing
         #expect(try count("teamName == 'Brazil'") == 2)
     }
 
-    @Test func copiesOfManyAreLookedAtFirst() throws {
+    @Test func copiesOfManyArePreviewed() throws {
         driver.keys("<Space><Space>gd")
         #expect(driver.text.contains("Copies of 2 Teams") && driver.text.contains("+ Argentina"), "\(driver.text)")
         driver.keys("n")
@@ -165,7 +165,7 @@ import Testing
         #expect(driver.text.contains(" 5 marked"), "\(driver.text)")
     }
 
-    @Test func aRangeWhoseBeginningAnotherProgramDeletesIsTold() async throws {
+    @Test func deletingTheStartOfARangeElsewhereIsReported() async throws {
         driver.keys("jv")
         #expect(pending == ["Atlantis"], "\(driver.text)")
         driver.keys("jj")
@@ -184,14 +184,14 @@ import Testing
         #expect(driver.text.contains("range: 1"), "\(driver.text)")
     }
 
-    @Test func howARangeIsMarkedIsSaidOnNarrowScreensToo() {
+    @Test func narrowScreensAlsoShowHowToMarkARange() {
         let driver = BrowserDriver(teamsOf: fixture, width: 40, height: 12)
         driver.keys("vj")
         driver.keys("j")
         #expect(driver.lines[11].contains("Space mark the range") && driver.lines[11].contains("Esc cancel range"))
     }
 
-    @Test func whatIsCopiedAsAPredicateNamesEachValueOnce() {
+    @Test func aCopiedPredicateNamesEachValueOnce() {
         var copied: [String] = []
         driver.browser.copyText = {
             copied.append($0)
@@ -209,7 +209,7 @@ import Testing
         #expect(copied.last == "qualifyingZone == \"AFC\"", "\(copied)")
     }
 
-    @Test func whatIsUndoneNamesTheEntity() {
+    @Test func theUndoMessageNamesTheEntity() {
         driver.keys("<Space><Space>")
         for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
         driver.keys("e77<Enter>y")

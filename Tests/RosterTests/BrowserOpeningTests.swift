@@ -14,11 +14,11 @@ import Testing
     init() throws { fixture = try Fixture() }
 
     /// A file that is not a database cannot be read either, so reading is not offered.
-    @Test func whatIsNoStoreIsToldInOneLine() throws {
+    @Test func aFileThatIsNotAStoreIsReportedInOneLine() throws {
         try Data(repeating: 0x55, count: 20000).write(to: fixture.storeURL)
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
         #expect(driver.text.contains("Cannot open the store"))
-        // One line for any path.
+        // The dialog has one line for the path, whatever its length.
         let lines = driver.lines.filter { $0.contains("│") }.map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(lines.count == 3 && lines[0].contains("Cup.sqlite: ") && lines[2].contains("q quit"))
         #expect(!driver.text.contains("read-only"))
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A store without a column is shown without its values, with a note.
-    @Test func whatCannotBeReadIsSaid() throws {
+    @Test func unreadableValuesAreReported() throws {
         try fixture.fill()
         let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
         try connection.execute("ALTER TABLE ZTEAM RENAME COLUMN ZLOCALNAME TO ZOTHER")
@@ -77,7 +77,7 @@ import Testing
         #expect(driver.browser.status == 0)
     }
 
-    @Test func anotherModelIsToldWithTheEntitiesThatDiffer() throws {
+    @Test func anotherModelIsReportedWithTheDifferingEntities() throws {
         try fixture.fill()
         let model = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("sample-data/WorldCup.xcdatamodeld")
@@ -88,7 +88,7 @@ import Testing
         #expect(driver.text.contains("Brazil"))
     }
 
-    @Test func anUnknownEntityOrKeyIsToldAtOnce() throws {
+    @Test func anUnknownEntityOrKeyIsReportedAtOnce() throws {
         try fixture.fill()
         let url = fixture.storeURL
         let mistakes = [
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: [("m", 99), ("t", 50)])
-    func aConflictIsAskedAboutWhenSaving(_ key: String, _ expected: Int) async throws {
+    func savingAsksAboutAConflict(_ key: String, _ expected: Int) async throws {
         try fixture.fill()
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("/")
@@ -200,7 +200,7 @@ import Testing
         #expect(count == 15)
     }
 
-    @Test func aFormOpenOnARecordDeletedElsewhereSaysSo() async throws {
+    @Test func aFormReportsThatOthersDeletedItsRecord() async throws {
         try fixture.fill()
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("/")
@@ -221,7 +221,7 @@ import Testing
         #expect(driver.text.contains("nothing was changed"), "\(driver.text)")
     }
 
-    @Test func aSignalEndsAndSaysWhatWasLost() throws {
+    @Test func aSignalEndsTheProgramWithItsStatus() throws {
         try fixture.fill()
         let driver = BrowserDriver(teamsOf: fixture)
         driver.send(.terminate(signal: SIGTERM))

@@ -95,7 +95,7 @@ import Testing
         #expect(small.text.contains("Japan") || small.text.contains("AFC"), "\(small.text)")
     }
 
-    @Test func timeGoesOnByTransactionsAndTheCursorStays() async throws {
+    @Test func stepsAreTransactionsAndTheCursorStays() async throws {
         try makeHistory()
         let driver = BrowserDriver(teamsOf: fixture, height: 30)
         _ = try await past(of: "importer", driver)
@@ -145,7 +145,7 @@ import Testing
         #expect(driver.lines[0].contains("History of"))
     }
 
-    @Test func whatTheHistoryDoesNotKeepIsSaidToBeUnknown() async throws {
+    @Test func valuesMissingInTheHistoryAreShownAsUnknown() async throws {
         try commit(by: "importer") { try record("Team", "Spain", in: $0).setValue(3, forKey: "titles") }
         try commit(by: "sync") { context in
             let venue = try record("Venue", "Azteca", in: context)
@@ -161,7 +161,7 @@ import Testing
         #expect(driver.text.contains("the history has none of its values"), "\(driver.text)")
     }
 
-    @Test func aSectionThatIsNotKnownIsCalledSo() async throws {
+    @Test func anUnknownSectionIsReported() async throws {
         try makeHistory()
         for (section, title) in [("wins", "(unknown) (2)"), ("localName", "(none or unknown) (9)")] {
             let driver = BrowserDriver(
@@ -185,7 +185,7 @@ import Testing
         #expect(driver.text.contains("− Japan"))
     }
 
-    @Test func whatOthersCommitMeanwhileIsReadOnDemand() async throws {
+    @Test func commitsOfOthersAreReadOnDemand() async throws {
         try makeHistory()
         let driver = BrowserDriver(teamsOf: fixture, height: 30)
         _ = try await past(of: "importer", driver)

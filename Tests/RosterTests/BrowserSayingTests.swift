@@ -16,7 +16,7 @@ import Testing
         try fixture.fill()
     }
 
-    @Test func aFormInWhichNothingWasChangedSaysSo() {
+    @Test func aFormWithoutChangesReportsThat() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.find("Brazil")
         driver.keys("E<Enter>")
@@ -28,7 +28,7 @@ import Testing
         #expect(driver.text.contains("changed Brazil, not saved yet"), "\(driver.text)")
     }
 
-    @Test func mistakesOfTheConfigurationAreToldAtTheStart() {
+    @Test func configurationErrorsAreShownAtTheStart() {
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
         options.preferences = Preferences(text: "\n\ncolour = red\nmouse = perhaps\nbar = none\n")
         let driver = BrowserDriver(options, width: 200, height: 24)
@@ -49,7 +49,7 @@ import Testing
         #expect(driver.lines[23].contains("^S save"), "\(driver.text)")
     }
 
-    @Test func aFilteredListSaysOfHowMany() async throws {
+    @Test func aFilteredListShowsTheTotal() async throws {
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "qualifyingZone")
         options.sortKeys = "wins:desc,teamName"
         options.limits.countInterval = .zero
@@ -90,7 +90,7 @@ import Testing
         #expect(driver.text.contains("(1,200) "), "\(driver.text)")
     }
 
-    @Test func whatWasCopiedIsSaid() {
+    @Test func theMessageShowsWhatWasCopied() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.browser.copyText = { _ in true }
         driver.find("Brazil")
@@ -126,7 +126,7 @@ import Testing
         #expect(driver.text.replacing("\n", with: "").contains("exportall! replaces it"), "\(driver.text)")
     }
 
-    @Test func workBesideTheKeysSaysHowLongItHasTaken() throws {
+    @Test func backgroundWorkShowsItsDuration() throws {
         let began = ContinuousClock.now
         #expect(Activity.text("filtering", since: began, now: began) == "| filtering")
         #expect(Activity.text("filtering", since: began, now: began + .milliseconds(1250)) == "- filtering 1.2 s")
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// Work without a previous duration has a percentage too if the store scans all rows.
-    @Test func workBesideTheKeysSaysWhatShareOfTheRowsIsDone() throws {
+    @Test func backgroundWorkShowsItsProgress() throws {
         var work = ListWork(
             job: Job("filtering") {
             } then: { _ in
@@ -216,7 +216,7 @@ import Testing
         #expect(said().hasPrefix("deleted Another") && said().hasSuffix("…; u undoes it"), "\(driver.text)")
     }
 
-    @Test func anExportSaysHowManyRecords() async throws {
+    @Test func anExportReportsTheNumberOfRecords() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 200)
         let url = fixture.folder.appendingPathComponent("teams.csv")
         for (filter, text) in [("wins > 30", "7 Teams"), ("wins > 70", "1 Team")] {
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func aListThatStoodStillWhileNothingHappenedSaysSo() {
+    @Test func unfreezingReportsThatNothingChanged() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("ZZ")
         #expect(driver.text.contains("nothing changed while the list was frozen") && !driver.text.contains("0 changes"))
@@ -234,7 +234,7 @@ import Testing
 
     // MARK: Completing values
 
-    @Test func valuesAreCompletedBehindAComparison() throws {
+    @Test func valuesAreCompletedAfterAComparison() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("\\")
         driver.type("qualifyingZone == ")
@@ -315,7 +315,7 @@ import Testing
         #expect(driver.text.contains("16 Teams"))
     }
 
-    @Test func whatTellsOfHiddenColumnsStandsApart() {
+    @Test func aSpacePrecedesTheNumberOfHiddenColumns() {
         let driver = BrowserDriver(teamsOf: fixture)
         for width in 50...110 {
             driver.resize(width: width, height: 24)

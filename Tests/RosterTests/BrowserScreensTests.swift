@@ -99,7 +99,7 @@ import Testing
         try driver.expectGolden("callbacks")
     }
 
-    @Test func emptyListsSayWhatToDo() throws {
+    @Test func emptyListsShowWhatToDo() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("\\")
         driver.type("wins > 1000")

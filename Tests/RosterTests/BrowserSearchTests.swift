@@ -48,7 +48,7 @@ import Testing
         #expect(pieces.reduce(0, +) >= Self.teams && turns == pieces.count, "\(turns)")
     }
 
-    @Test func theStatusSaysWhichMatchOfHowManyItIs() async throws {
+    @Test func theStatusShowsTheNumberOfTheMatch() async throws {
         let fixture = try Fixture.filled()
         let driver = BrowserDriver(
             BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"), width: 120)
@@ -92,7 +92,7 @@ import Testing
                 && status.contains("7/16") && !status.contains("sorted"), "\(driver.text)")
     }
 
-    @Test func theNumberOfAMatchInALongListComesBesideTheKeys() async throws {
+    @Test func theNumberOfAMatchIsCountedInTheBackground() async throws {
         let driver = try await driver()
         driver.keys("/")
         driver.type("7")
@@ -112,7 +112,7 @@ import Testing
         try await driver.wait(for: "the number") { driver.text.contains(" 2 of 10 “Team 00017” ") }
     }
 
-    @Test func theNearestMatchComesAtOnceAndTheRestIsCounted() async throws {
+    @Test func theNearestMatchIsShownAtOnceAndTheRestIsCounted() async throws {
         let driver = try await driver()
         driver.keys("/")
         driver.type("7")
@@ -122,7 +122,7 @@ import Testing
         driver.draw()
         let count = (1...Self.teams).count { String($0).contains("7") || String($0 / 20).contains("7") }
         #expect(driver.text.contains("\(count) found"))
-        // Then one search for each key.
+        // When all matches are found, each key costs one search.
         driver.keys("<Enter>n")
         #expect(driver.selectedLine?.contains("Team 000017") == true)
         driver.keys("NN")
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2], [RecordSearch.Direction.forward, .backward])
-    func rowsThatMoveMeanwhileHideNoMatch(_ seed: UInt64, _ direction: RecordSearch.Direction) async throws {
+    func rowsThatMoveDuringASearchHideNoMatch(_ seed: UInt64, _ direction: RecordSearch.Direction) async throws {
         for asksStore in [false, true] { try await search(seed, direction, asksStore: asksStore) }
     }
 

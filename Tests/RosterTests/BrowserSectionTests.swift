@@ -60,7 +60,7 @@ import Testing
         driver.type("year")
         driver.keys("<Enter>")
         #expect(headers(driver) == ["1930 (9)", "1950 (7)"], "\(driver.text)")
-        // Choosing it again reverses the direction.
+        // The key `gr` reverses the order of the sections.
         driver.keys("gr")
         #expect(headers(driver) == ["1950 (7)", "1930 (9)"], "\(driver.text)")
         driver.keys("gs")

@@ -44,7 +44,7 @@
             try coordinator.remove(store)
         }
 
-        @Test func aMigratedStoreIsSaid() async throws {
+        @Test func aMigratedStoreIsReported() async throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let schema = "browsed_\(UInt32.random(in: 0 ... .max))"
             defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
@@ -65,7 +65,7 @@
             try driver.browser.close()
         }
 
-        @Test func recordsThatCannotBeReadAreSaid() throws {
+        @Test func unreadableRecordsAreReported() throws {
             // Without durability, stopping the server could lose the last commits and thus the records.
             let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
             let schema = "unread"

@@ -55,7 +55,7 @@ import Testing
         #expect(driver.text.contains("3 Venues"))
     }
 
-    @Test func everythingIsAsItWasLeft() throws {
+    @Test func theLastStateIsRestored() throws {
         let first = driver()
         first.keys(":")
         first.type("sort wins:desc")

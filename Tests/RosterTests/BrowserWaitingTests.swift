@@ -31,7 +31,7 @@ import Testing
         return connection
     }
 
-    @Test func aSaveWaitsForALockBesideTheKeys() async throws {
+    @Test func aSaveWaitsForALockInTheBackground() async throws {
         let driver = driver()
         driver.edit("Wins", of: "Spain", to: "99")
         let other = try lock("BEGIN IMMEDIATE")
@@ -96,7 +96,7 @@ import Testing
         #expect(driver.text.contains("saved 1 record"), "\(driver.text)")
     }
 
-    @Test func openingWaitsForALockBesideTheKeys() async throws {
+    @Test func openingWaitsForALockInTheBackground() async throws {
         let other = try lock("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE")
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
         options.limits.quickOpening = .zero

@@ -47,21 +47,21 @@ struct PipeTerminalTests {
     }
 
     /// If there is nothing to pick from, the sample is not shown instead.
-    @Test func anEmptyPipeIsToldWhereRecordsAreToBePicked() async throws {
+    @Test func pickReportsAnEmptyPipe() async throws {
         let terminal = try shell("printf '' | $roster --pick=name; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") {
             $0.contains("standard input has no records") && $0.contains("[1]")
         }
     }
 
-    @Test func anEmptyPipeIsTold() async throws {
+    @Test func anEmptyPipeIsReported() async throws {
         let terminal = try shell(": | $roster; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") {
             $0.contains("standard input has no records") && $0.contains("[1]")
         }
     }
 
-    @Test func aFirstLineThatNamesTheColumnsIsTold() async throws {
+    @Test func aHeaderLineIsReported() async throws {
         let lines = try shell("printf 'n\\n1\\n2\\n3\\n4\\n' | $roster", width: 120)
         try await lines.wait(for: "the records") {
             $0.contains("4 records read, columns named by the first line")
@@ -73,13 +73,13 @@ struct PipeTerminalTests {
         try await objects.wait(for: "the record") { $0.contains("1 record read from standard input; :export") }
     }
 
-    @Test func whatIsNoRecordIsToldWithItsLine() async throws {
+    @Test func invalidRecordsAreReportedWithTheirLine() async throws {
         let terminal = try shell("printf '{\"a\": 1}\\n{\"a\": \\n' | $roster -; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") { $0.contains("standard input:") && $0.contains("[1]") }
     }
 
     /// tmux accepts clipboard text from a program if configured to.
-    @Test func whatIsCopiedIsOnTheClipboard() async throws {
+    @Test func copiedTextIsOnTheClipboard() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try shell("$roster \(fixture.storeURL.path) --entity Team")
         try terminal.run(["set", "-s", "set-clipboard", "on"])

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func settingsAreTaken() {
+    @Test func settingsAreApplied() {
         let preferences = Preferences(
             text: """
                 # a remark
@@ -91,7 +91,7 @@ import Testing
         ("[entity Team]\nformat wins = roman", "config:2: “roman” is not a format"),
         ("[entity Team]\nrows = 3", "config:2: unknown key “rows”. Valid keys: columns, section, sort, format KEY"),
     ])
-    func whatIsWrongIsOneLineWithItsPlaceAndTheRestHolds(text: String, message: String) {
+    func aConfigurationErrorIsOneLineAndTheRestApplies(text: String, message: String) {
         let preferences = Preferences(text: text + "\n[entity Venue]\nsection = name")
         #expect(preferences.problems.count == 1)
         #expect(preferences.problems.first?.message.hasPrefix(message) == true, "\(preferences.problems)")
@@ -129,7 +129,7 @@ import Testing
         #expect(narrow.lines.last?.contains("^X quit") == true, "\(narrow.text)")
     }
 
-    @Test func aSortThatIsNoneIsToldOnce() {
+    @Test func anInvalidSortIsReportedOnce() {
         let entity = Fixture.makeModel().entitiesByName["Team"]
         for text in ["[entity Team]\nsort = wins:up", "[entity Team]\ncolumns = wins"] {
             let problems = Preferences(text: text).entities["Team"].flatMap { team in
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func whatConfigPrintsIsAConfigurationThatSaysTheSame() {
+    @Test func configPrintsAnEquivalentConfiguration() {
         let text = """
             theme = light
             [keys]
@@ -195,7 +195,7 @@ import Testing
         #expect(outcome.lines.contains("down = j <Down>"))
     }
 
-    @Test func whatIsWrongIsToldAndTheRestIsPrinted() throws {
+    @Test func errorsAreReportedAndTheRestIsPrinted() throws {
         let outcome = try run(["config"], config: "theme = dark\nmouse = x\n[keys]\nfly = f\n")
         #expect(outcome.status == 1 && outcome.lines.contains("theme = dark"))
         #expect(
@@ -255,7 +255,7 @@ import Testing
         #expect(driver.text.contains("Keys of the list") && driver.text.contains("n  "))
     }
 
-    @Test func whatMayFollowComesUpInABox() throws {
+    @Test func possibleKeysAreShownInABox() throws {
         let driver = driver("popup = 0")
         driver.keys("y")
         try driver.expectGolden("pending-keys")
@@ -282,7 +282,7 @@ import Testing
         #expect(driver.text.contains("the store has only 4 entities"), "\(driver.text)")
     }
 
-    @Test func theBoxSaysHowManyKeysItHasNoRoomFor() throws {
+    @Test func theBoxShowsTheNumberOfOmittedKeys() throws {
         let fixture = try Fixture.filled()
         var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
         options.preferences = Preferences(text: "popup = 0")

@@ -165,7 +165,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
     }
 
-    @Test func aLongSearchGoesOnBetweenTheKeys() async throws {
+    @Test func aLongSearchContinuesBetweenKeys() async throws {
         let fixture = try await Fixture()
         try await fixture.fillWithManyTeams(10_000)
         let terminal = try Terminal(
@@ -299,7 +299,7 @@ struct RealTerminalTests {
         }
     #endif
 
-    @Test func statementsGoToAFileBesideTheScreen() async throws {
+    @Test func statementsAreWrittenToAFileDuringTheScreen() async throws {
         let fixture = try await Fixture.filled()
         let log = fixture.storeURL.deletingLastPathComponent().appendingPathComponent("statements.log")
         let terminal = try Terminal(
@@ -313,7 +313,7 @@ struct RealTerminalTests {
         #expect(lines.contains { $0.hasPrefix("CoreData: sql: SELECT") && $0.contains("ZTEAM") })
     }
 
-    @Test func aStoreIsFoundAsItWasLeftAndTextsGoToTheEditor() async throws {
+    @Test func aStoreReopensInItsLastStateAndTextsOpenInTheEditor() async throws {
         let fixture = try await Fixture.filled()
         let editor = fixture.folder.appendingPathComponent("editor.sh")
         try Data("#!/bin/sh\nprintf 'What is your text? '\nread text\necho \"$text\" > \"$1\"\n".utf8).write(to: editor)
@@ -412,7 +412,7 @@ struct RealTerminalTests {
     }
 
     /// A killed program leaves terminal modes on. The next start resets them, even if it does not use the mouse.
-    @Test func theNextStartClearsWhatAKilledProgramLeft() async throws {
+    @Test func theNextStartRemovesLeftoversOfAKilledProgram() async throws {
         let fixture = try await Fixture.filled()
         let folder = fixture.folder.appendingPathComponent("roster")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -438,7 +438,7 @@ struct RealTerminalTests {
     }
 
     /// No key or change wakes the program here.
-    @Test func whatIsSaidOfWorkThatGoesOnCountsItsSeconds() async throws {
+    @Test func theStatusOfRunningWorkCountsSeconds() async throws {
         let fixture = try await Fixture.filled()
         let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
         try other.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -453,7 +453,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the list") { $0.contains("Brazil") }
     }
 
-    @Test func aStoppedProgramGoesOnWhereItWas() async throws {
+    @Test func aStoppedProgramContinuesWhereItStopped() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try Terminal(
             command: "bash --norc --noprofile -i", width: 80, height: 24,
@@ -528,7 +528,7 @@ struct RealTerminalTests {
 
     private static let hasEmulator = (try? ChildProgram(named: "python3", ["-c", "import pyte"]).status) == 0
 
-    @Test func mistakesInAFilterAreToldInTheUsersLanguage() async throws {
+    @Test func errorsInAFilterAreInTheUsersLanguage() async throws {
         let places = ["/usr/bin/msgfmt", "/usr/local/bin/msgfmt"]
         guard let msgfmt = places.first(where: FileManager.default.isExecutableFile) else { return }
         let fixture = try await Fixture.filled()
@@ -565,7 +565,7 @@ struct RealTerminalTests {
         try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
     }
 
-    @Test func aMistakeOfTheCommandLineIsToldInTheShell() async throws {
+    @Test func aCommandLineErrorIsPrintedInTheShell() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try Terminal(
             command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Club", width: 200, height: 24,

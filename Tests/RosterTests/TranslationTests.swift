@@ -39,7 +39,7 @@ import Translation
         return verbs.map { $0.summary } + flags.map { $0.help } + commands
     }
 
-    @Test func simplifiedChineseSaysWhatTheTablesSay() throws {
+    @Test func simplifiedChineseHasAllMessagesOfTheTables() throws {
         let catalog = try Self.catalog("zh_CN.po")
         #expect(catalog.count > 250)
         let all = Set(Self.texts)
@@ -106,7 +106,7 @@ import Translation
         return result.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\")
     }
 
-    @Test func simplifiedChineseSaysWhatTheScreensSay() throws {
+    @Test func simplifiedChineseHasAllMessagesOfTheScreens() throws {
         let catalog = try Self.catalog("zh_CN.po")
         let texts = try Self.textsOfTheSources()
         #expect(texts.count > 250 && texts.contains("changed %s of %s, not saved yet"), "\(texts.count)")
@@ -177,7 +177,7 @@ import Translation
         #expect(plain?.output.contains("Usage: roster count") == true)
     }
 
-    @Test func argumentsStandWhereTheLanguageWantsThem() {
+    @Test func argumentsHaveTheOrderOfTheLanguage() {
         #expect(tr("%s of %s", "1", "2") == "1 of 2")
         #expect(tr("no marks, 100 %") == "no marks, 100 %")
         #expect(tr("%2$s before %1$s, 5 %", "a", "b") == "b before a, 5 %")

@@ -107,7 +107,7 @@ import Testing
         try context.save()
     }
 
-    @Test(arguments: [1 as UInt64, 2]) func whatAnotherProcessIsToldIsTheListOfAFreshFetch(seed: UInt64) throws {
+    @Test(arguments: [1 as UInt64, 2]) func aFollowerInAnotherProcessHasTheListOfAFreshFetch(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let container = try container()
         let context = container.newBackgroundContext()

@@ -51,7 +51,7 @@ import Testing
         try expectRefusal(2, "unknown verb “lst”; did you mean list?", ["lst", store, "Team"])
         try expectRefusal(2, "unknown verb “frobnicate” (see", ["frobnicate", store, "Team"])
         try expectRefusal(2, "--version takes no other arguments", ["--version", "x"])
-        // A path with a space, without quotation marks.
+        // A path with a space, given without quotation marks, is two arguments.
         try expectRefusal(1, "no file “/nowhere/My”", ["/nowhere/My", "Store.sqlite"])
         try expectRefusal(2, "unknown flag --limt", ["list", store, "Team", "--limt", "3"])
         try expectRefusal(2, "--limit must be a whole number", ["list", store, "Team", "--limit", "x"])
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(.enabled(if: RosterProcess.canDropPrivileges, "the program cannot be run as somebody else"))
-    func aStoreThatMayNotBeWrittenIsToldAndRead() throws {
+    func aReadOnlyStoreIsReportedAndRead() throws {
         func mode(_ mode: Int, _ path: String) throws {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
@@ -227,7 +227,7 @@ import Testing
 
     // MARK: Output
 
-    @Test func aReaderThatGoesAwayIsNoError() throws {
+    @Test func aReaderThatClosesThePipeIsNotAnError() throws {
         let outcome = try RosterProcess.shell(
             "for i in 1 2 3 4 5; do \"$roster\" list \"$1\" Venue | head -1; done", [sample.store])
         #expect(outcome.status == 0)

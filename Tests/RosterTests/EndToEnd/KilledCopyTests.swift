@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Marks made by others do not affect files elsewhere or files that are not plain.
-    @Test func marksOfOthersHarmNothing() throws {
+    @Test func marksOfOthersChangeNothing() throws {
         let copy = ["copy", sample.store, sample.path("copy.sqlite")]
         let victim = try sample.file("victim", "mine")
         let place = ".copy.sqlite.replacement-2C9A7B7E-50C4-4B50-9C39-1B3C34B8A0F1"

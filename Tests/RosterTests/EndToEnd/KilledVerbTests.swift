@@ -55,7 +55,7 @@ import Testing
         let (records, first) = (
             try write(0..<Self.count, 0, to: "clips.csv"), bundle.path + "/Clips 1.xcdatamodel"
         )
-        // Half of them are already in the stores, with other contents.
+        // About half of these records are already in the stores, with other contents.
         _ = try write(5..<Self.count + 5, 100, to: "more.csv")
         for name in ["Clips.sqlite", "Old.xml"] {
             let store = made.appendingPathComponent(name).path

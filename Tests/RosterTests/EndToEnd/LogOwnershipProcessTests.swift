@@ -7,7 +7,7 @@ import Testing
 
 /// The log of a store that another process has open is not examined: that process knows its log.
 @Suite(.needs(.process)) struct LogOwnershipProcessTests {
-    @Test func aStoreThatIsOpenElsewhereIsNotLookedAt() throws {
+    @Test func aStoreThatIsOpenElsewhereIsNotExamined() throws {
         let (own, other) = (try SampleFolder(), try SampleFolder())
         let teams = (0..<2000).map { "Team \($0),OFC\n" }.joined()
         let file = try other.file("teams.csv", "teamName,qualifyingZone\n" + teams)

@@ -157,7 +157,7 @@ import Testing
     }
 
     /// The store was already in place, and there may never be another migration.
-    @Test func whatAMigrationLeftThatWasKilledAtItsEndGoesTheNextTime() throws {
+    @Test func leftoversOfAKilledMigrationAreRemovedNextTime() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try fill()
         let arguments = ["migrate", store, "--to", bundle.path]

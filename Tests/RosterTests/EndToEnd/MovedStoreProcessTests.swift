@@ -27,7 +27,7 @@ import Testing
         return writer
     }
 
-    @Test func aMovedFolderHasAllThatWasSaid() throws {
+    @Test func aMovedFolderHasAllReportedMatches() throws {
         let writer = try simulate(then: "mkdir \"$2/there\" && mv \"$1\"* \"$2/there\"")
         #expect(writer.errors("it was moved to"), "\(writer.errorLines)")
         #expect(try matches(in: sample.path("there/WorldCup.sqlite")) == Int64(writer.lines.count))
@@ -52,7 +52,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: sample.store))
     }
 
-    @Test func aFollowerSaysThatTheStoreIsGone() throws {
+    @Test func aFollowerReportsThatTheStoreIsMissing() throws {
         let reader = try sample.followed(wins: 5)
         try FileManager.default.moveItem(atPath: sample.store, toPath: sample.path("Moved.sqlite"))
         #expect(reader.waitForEnd() == 1)

@@ -40,7 +40,7 @@ import Testing
     // MARK: Names and files
 
     /// Decoded with replacement characters, the name would be that of another file.
-    @Test func anArgumentThatIsNoUTF8IsRefused() throws {
+    @Test func anArgumentThatIsNotUTF8IsRefused() throws {
         let innocent = try sample.file("r\u{FFFD}.json", "keep")
         let line = #"exec "$roster" export "$1" Team "$(printf '%s/r\376.json' "$2")""#
         let outcome = try RosterProcess.shell(line, [sample.store, sample.url.path])
@@ -50,7 +50,7 @@ import Testing
         #expect(try String(contentsOfFile: innocent, encoding: .utf8).hasPrefix("{"))
     }
 
-    @Test(arguments: ["count", "check"]) func aPipeIsNoStore(verb: String) throws {
+    @Test(arguments: ["count", "check"]) func aPipeIsNotAStore(verb: String) throws {
         let pipe = sample.path("pipe.sqlite")
         #expect(mkfifo(pipe, 0o600) == 0)
         let outcome = try RosterProcess.shell(
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// An export that an import would not restore completely prints a warning.
-    @Test func anExportSaysWhatIsNotInIt() throws {
+    @Test func anExportReportsOmittedData() throws {
         let model = sample.path("Tree.xcdatamodel")
         try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
         _ = try sample.file(

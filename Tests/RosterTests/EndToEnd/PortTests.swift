@@ -31,9 +31,9 @@ import Testing
                 == ["<--in-place>", "<--package>", "<--roster>", "<y z>", "<-->", "<x>"])
     }
 
-    @Test func whereItIsMissingOneLineSaysHowToGetIt() throws {
+    @Test func aMissingPortProgramIsReportedInOneLine() throws {
         defer { clear() }
-        // A folder and a file that is no program are not taken for it.
+        // A folder named `roster-port`, or a file that is not executable, is not run.
         try FileManager.default.createDirectory(
             at: folder.appendingPathComponent("roster-port"), withIntermediateDirectories: true)
         let outcome = try RosterProcess.shell("PATH=\"$1\"; exec \"$roster\" port .", [folder.path])

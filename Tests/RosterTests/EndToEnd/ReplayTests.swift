@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func recordsComeChangeAndGoAsTheyDid() throws {
+    @Test func aReplayHasTheEventsInTheirOrder() throws {
         let number = try replay().last { $0["event"] as? String == "transaction" }?["number"] as? Int ?? 0
         _ = try run("insert", sample.store, "Team", "teamName=Aland", "qualifyingZone=ATLANTIS")
         _ = try run("update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=99")

@@ -202,7 +202,7 @@ import Testing
 
     private var copiedFolder: String { sample.url.path + ".copy" }
 
-    @Test func everyRestoreIsToldFromItsLog() throws {
+    @Test func aLeftLogIsRecognisedAfterEveryRestore() throws {
         defer { try? FileManager.default.removeItem(atPath: copiedFolder) }
         var counts = (refused: 0, played: 0)
         for trial in Self.cases {
@@ -230,7 +230,7 @@ import Testing
                 #expect(outcome.errorLines.count == 1, "\(name): \(outcome)")
                 #expect(throws: (any Error).self, "\(name)") { try teams(in: store, readOnly: false) }
                 #expect(try changes(files, beside: store) == [], "\(name)")
-                // The command in the error message.
+                // Runs the command in the error message, which moves the log away.
                 let command = try #require(outcome.errors.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1, "\(outcome)")
                 try shell(String(command))
                 counts.refused += 1
@@ -319,7 +319,7 @@ import Testing
     @Test(arguments: [
         "cp \"$2\" \"$1\"", "cp -p \"$2\" \"$1\"", "mv \"$2\" \"$1\"", "rm \"$1\" && cp \"$2\" \"$1\"",
     ])
-    func aRestoreInACopyOfTheFolderIsTold(_ line: String) throws {
+    func aRestoreInACopyOfTheFolderIsRecognised(_ line: String) throws {
         // An old store, because copies on other file systems compare times with a tolerance of two seconds.
         try shell("touch -d '-2 hours' \"$1\"", sample.store)
         try makeBackup(.newer)

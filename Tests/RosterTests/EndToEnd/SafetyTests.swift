@@ -108,7 +108,7 @@ import Testing
         ("history \"$1\" --delete-before 2", "saved the changes", "TRUEPREDICATE", "80"),
         ("create \"$3\" --model \"$4\"", "created the store", "TRUEPREDICATE", "0"),
     ])
-    func whatIsSavedIsSaidToBeSaved(line: String, what: String, condition: String, count: String) throws {
+    func unwritableOutputReportsTheFinishedWork(line: String, what: String, condition: String, count: String) throws {
         let file = try sample.file("one.csv", "teamName,qualifyingZone,wins\nAtlantis,OFC,987\n")
         let new = sample.path("new.sqlite")
         let outcome = try RosterProcess.shell(
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [5, 12, 20], ["count", "update", "watch", "simulate"])
-    func fewDescriptorsAreSaidToBeFew(limit: Int, verb: String) throws {
+    func tooFewDescriptorsAreReported(limit: Int, verb: String) throws {
         let more =
             [
                 "count": "", "update": "--where TRUEPREDICATE wins=987", "watch": "--timeout 0.1",
@@ -248,7 +248,7 @@ import Testing
 
     // MARK: Records
 
-    @Test func aKeyStandsOnceInARecord() throws {
+    @Test func aKeyOccursOnceInARecord() throws {
         let file = try sample.file("twice.json", "{\"teamName\":\"A\",\n\"teamName\":\"B\",\"qualifyingZone\":\"OFC\"}")
         let outcome = try RosterProcess.run(["import", sample.store, "Team", file])
         #expect(outcome.status == 1 && outcome.errors.contains(":2: record 1: duplicate key “teamName”"))

@@ -53,7 +53,7 @@ import Testing
             #expect(try run("model", store).output == run("model", sample.store).output)
         }
 
-        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func whatIsNotDividedIsSaid()
+        @Test(.needs(.server), .enabled(if: isThere, "PostgreSQL is not installed")) func undividedTablesAreReported()
             throws
         {
             let cluster = try #require(PostgreSQLCluster.shared)
@@ -279,7 +279,7 @@ import Testing
             #expect(arguments.contains(role) && arguments.contains("******@") && !arguments.contains("s3cret"))
         }
     #else
-        @Test func withoutTheTraitOneLineSaysHowToBuild() throws {
+        @Test func withoutTheTraitOneLineShowsHowToBuild() throws {
             let outcome = try RosterProcess.run(["count", "postgresql://me:s3cret@localhost/db", "Team"])
             #expect(outcome.status == 1 && outcome.errorLines.count == 1)
             #expect(outcome.errors.contains("--traits PostgreSQL") && !outcome.errors.contains("s3cret"))
@@ -292,7 +292,7 @@ import Testing
         "pg://db.example/production?user=me&password=s3cret",
         "postgresql://me:s3/cret@db.example/x", "postgresql://me:s3cret@db.example:port/x",
     ])
-    func mistypedURLsAreSaidWithoutTheirPassword(url: String) throws {
+    func mistypedURLsAreReportedWithoutTheirPassword(url: String) throws {
         for arguments in [["count", url, "Team"], [url], [url, "x"], ["copy", url, "/nowhere/x"], ["model", url]] {
             let outcome = try RosterProcess.run(arguments)
             #expect(outcome.status != 0 && outcome.errorLines.count == 1, "\(arguments): \(outcome.errors)")

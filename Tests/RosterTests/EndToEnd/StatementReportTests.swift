@@ -47,7 +47,7 @@ import Testing
         #expect(permissions == 0o600)
     }
 
-    @Test func aStoreIsNoFileForStatements() throws {
+    @Test func statementsAreNotWrittenToAStore() throws {
         let before = try Data(contentsOf: URL(fileURLWithPath: sample.store))
         let confused = try RosterProcess.run(["count", sample.store, "Team", "--sql=\(sample.store)"])
         #expect(confused.status == 1)
@@ -65,7 +65,7 @@ import Testing
         #expect(try RosterProcess.run(["count", sample.store, "Team", "--sql=/dev/null"]).status == 0)
     }
 
-    @Test func aFileThatBelongsToAStoreIsNoFileForStatements() throws {
+    @Test func statementsAreNotWrittenToAFileOfAStore() throws {
         for name in ["WorldCup.sqlite-wal", "WorldCup.sqlite-journal"] {
             let outcome = try RosterProcess.run(["count", sample.store, "Team", "--sql=\(sample.path(name))"])
             #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
