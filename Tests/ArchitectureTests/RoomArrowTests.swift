@@ -39,7 +39,7 @@ import Testing
     }
 
     /// `Port` is a package of its own: neither it nor this one needs the other.
-    @Test func portStandsAlone() {
+    @Test func portAndPackageAreIndependent() {
         let files = SourceTree.texts(below: "Port/Sources")
         #expect(!files.isEmpty)
         for file in files {

@@ -199,7 +199,7 @@ import Testing
         (#"[{"id": 1, "home": 5}]"#, "record 1: home: 5 cannot be found: Address has no unique key"),
         (#"[{"id": 1, "friend_ids": 2}]"#, "record 1: friends: 2 is not a list"),
         (#"[{"id": 1, "friend_ids": [[2]]}]"#, "record 1: friends: a list is not a Person"),
-    ]) func theErrorSaysRecordKeyValueAndReason(json: String, message: String) throws {
+    ]) func theErrorContainsRecordKeyValueAndReason(json: String, message: String) throws {
         let error = #expect(throws: RecordImportError.self) { try world.take(json) }
         #expect(error?.localizedDescription.hasPrefix(message) == true, "\(error?.localizedDescription ?? "")")
         world.context.rollback()
@@ -266,7 +266,7 @@ import Testing
         #expect(text.contains(reason), "\(text)")
     }
 
-    @Test func decimalsThatFitAreTaken() throws {
+    @Test func decimalsThatFitAreAccepted() throws {
         for text in ["0", "-0.00", "1E3", "00012.3400", "99999999999999999999999999999999999999", "1e-100", "+5"] {
             let record = ImportValue.object([("id", .number("1")), ("score", .string(text))])
             try RecordImporter(context: world.context).importRecords([record], into: "Person")

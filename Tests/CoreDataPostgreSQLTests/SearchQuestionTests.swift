@@ -14,7 +14,7 @@
         @Test func slowServersGetQueriesAboutMoreRows() {
             let pace = ServerPace()
             #expect([1, 32, 100].map { fanout($0, pace) } == [9, 3, 2])
-            // As fast as a file.
+            // A server as fast as a file does not change the pace.
             for _ in 0..<20 { pace.note(rows: 50, nanoseconds: 700_000) }
             #expect([1, 32, 100].map { fanout($0, pace) } == [9, 3, 2])
             for _ in 0..<40 { pace.note(rows: 50, nanoseconds: 10_500_000) }

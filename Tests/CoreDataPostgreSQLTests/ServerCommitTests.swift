@@ -32,7 +32,7 @@
                         values["text"] = "l\(count)"
                         return false
                     }
-                    // At the end, when everything is written and nothing committed.
+                    // Ends the server's connection when all rows are written and nothing is committed.
                     _ = try? stack.psql(
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '\(name)'")
                     _ = try? context.rows("Good")
@@ -227,7 +227,7 @@
             let context = ServerStack.context(coordinator)
             try context.performAndWait {
                 context.insert("Label", ["text": "a"])
-                // Everything after the keys is the save itself.
+                // `nextval` reserves the keys of new rows; everything after it is the save itself.
                 proxy.losesAnswer(after: "nextval", closing: isAway)
                 if isAway {
                     let error = #expect(throws: NSError.self) { try context.save() }
@@ -284,7 +284,7 @@
             var counts: [String] = []
             let cuts = DispatchQueue(label: "cuts")
             for round in 0..<3 {
-                // First both directions are held, then the connections are closed, then both.
+                // Round 0 holds the traffic, round 1 closes the connections, round 2 does both.
                 let isOver = Mutex(false)
                 cuts.asyncAfter(deadline: .now() + 0.02) {
                     if round != 1 { proxy.hold() }

@@ -157,7 +157,7 @@
             #expect(coordinator.persistentStores == [store] && !FileManager.default.fileExists(atPath: place.path))
             let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = '\(schema)'"
             #expect(try cluster.psql(schemas).hasPrefix("0"))
-            // A new store cannot be made with it either.
+            // A new store cannot be created with this model either.
             #expect(code { try coordinator.addPersistentStore(type: type, at: place) } == 134080)
         }
     }

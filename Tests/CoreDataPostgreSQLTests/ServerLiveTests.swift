@@ -97,7 +97,7 @@
         }
 
         /// One of two stores is on a server that is away. The other is followed, and this one when it is back.
-        @Test func aStoreThatIsAwayDoesNotDelayAnother() throws {
+        @Test func anUnavailableStoreDoesNotDelayAnother() throws {
             let stack = try ServerStack(Shop.model())
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("away-\(UUID().uuidString).sqlite")
             defer { try? stack.coordinator.destroyPersistentStore(at: file, type: .sqlite) }

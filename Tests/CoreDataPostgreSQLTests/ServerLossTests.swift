@@ -82,7 +82,7 @@
             }
             let cluster = try #require(PostgreSQLCluster.shared)
             let holder = try PostgreSQLConnection(ConnectionSettings(cluster.url(), applicationName: "tests"))
-            // Held during the following saves.
+            // The advisory lock is held during the saves below.
             defer { _ = try? holder.run("SELECT pg_advisory_unlock_all()") }
             try holder.run("SET ROLE \(role)")
             try holder.run("SELECT pg_advisory_lock(hashtextextended('coredata ' || (SELECT uuid FROM \(table)), 0))")

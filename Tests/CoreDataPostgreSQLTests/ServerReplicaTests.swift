@@ -101,7 +101,7 @@
                 #expect(try context.rows("Label", "text == 'b'").count == 1)
                 #expect(try pair.replica.psql(total) == "\(before)")
                 try pair.replica.psql("SELECT pg_wal_replay_resume()")
-                // Nor is one that is down.
+                // A stopped replica is not read either.
                 try pair.replica.stop()
                 #expect(try context.rows("Label").count == before + 1)
                 try pair.replica.start()
@@ -155,7 +155,7 @@
         }
 
         private func savesAreThereAfterAFailover(_ pair: Pair) throws {
-            // Commits wait for the replica.
+            // With this setting, a commit waits until the replica has it.
             try pair.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             try pair.primary.psql("SELECT pg_reload_conf()")
             let hosts = "host=\(pair.primary.folder.path),\(pair.replica.folder.path)"

@@ -278,7 +278,7 @@
             }
         }
 
-        @Test func aGenerationStaysAsItWas() throws {
+        @Test func aGenerationDoesNotChange() throws {
             let stack = try ServerStack(Shop.model())
             try fill(stack)
             let context = stack.context()

@@ -99,7 +99,7 @@
         }
 
         /// The replica is not reachable, so the primary has answered and is not asked again.
-        @Test func aMissingRowIsAskedForOnce() throws {
+        @Test func aMissingRowIsRequestedOnce() throws {
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
@@ -160,7 +160,7 @@
                     context.refreshAllObjects()
                     _ = try context.rows("Good").map { $0.value(forKey: "stock") }
                 }
-                // A duplicate value.
+                // Row 150 has the code of an existing row, so the save is refused.
                 for number in 0..<200 { context.insert("Good", ["code": number == 150 ? "c" : "n\(number)"]) }
                 let refused = code { try context.save() }
                 #expect(refused == 133021)
@@ -336,7 +336,7 @@
                 return trips
             }
             proxy.delay(by: 5000)
-            // The list measures the server's response time.
+            // In the first rounds, the list measures the server's response time.
             for round in 0..<3 { _ = try move(round) }
             let trips = try move(3)
             #expect(trips <= 8, "\(trips) round trips")

@@ -12,7 +12,7 @@ import Testing
     }
 
     /// An object without changes reads a property on a fast path after the first read. The result is always the same.
-    @Test func propertiesReadAlikeInEveryState() throws {
+    @Test func propertiesReadTheSameInEveryState() throws {
         let stack = try Stack("Library")
         let context = stack.context
         context.undoManager = UndoManager()

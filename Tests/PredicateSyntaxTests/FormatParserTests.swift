@@ -114,7 +114,7 @@ import Testing
         ("LIKE 'x'", 0, "a key, a value or a predicate", "\"LIKE\""),
         ("a == (b == 1)", 5, "a value", "a whole predicate"),
     ])
-    func saysWhereAndWhatIsWrong(_ text: String, _ offset: Int?, _ expected: String, _ found: String) throws {
+    func reportsThePlaceAndTheReason(_ text: String, _ offset: Int?, _ expected: String, _ found: String) throws {
         guard let offset else {
             _ = try FormatParser.predicate(text)
             return

@@ -70,7 +70,7 @@ import Testing
         #expect(try types("name\tn\nx,y\t3\n", name: "data").rows.first?["name"] as? String == "x,y")
     }
 
-    @Test func nothingIsLeftBehindWhereARecordIsWrong() throws {
+    @Test func anInvalidRecordLeavesNothing() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("bad.csv")

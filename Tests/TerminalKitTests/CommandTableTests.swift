@@ -45,7 +45,7 @@ import Testing
         #expect(table.problems.contains { $0.contains("begins the keys of another") })
     }
 
-    @Test func helpComesFromTheTable() {
+    @Test func helpIsDerivedFromTheTable() {
         let table = CommandTable([command("fold", "za"), command("save", "<C-s>", category: "Edit")])
         let lines = table.helpLines(text: TextWidth()).map { $0.runs.map(\.text).joined() }
         #expect(lines == ["Move", "  za  does fold", "", "Edit", "  ^S  does save"])

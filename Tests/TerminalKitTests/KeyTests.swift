@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Text after an escape in pasted text is text. Line breaks are kept.
-    @Test func escapesInPastedTextAreNoCommands() {
+    @Test func escapesInPastedTextAreNotCommands() {
         #expect(read("\u{1B}[200~a\u{1B}Dd\u{1B}]0;x\u{1B}\u{1B}q\u{1B}[201~j").first == .event(.paste("aDd]0;xq")))
         #expect(read("\u{1B}[200~a\u{1B}") == [])
         #expect(read("\u{1B}[200~a\r\nb\rc\td\u{1B}[201~") == [.event(.paste("a\nb\nc\td"))])

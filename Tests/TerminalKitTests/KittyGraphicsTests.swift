@@ -5,7 +5,7 @@ import Testing
 
 /// Pictures in terminals that support kitty's protocol.
 @Suite struct KittyGraphicsTests {
-    @Test func picturesAreSentOnceAndTakenAway() {
+    @Test func picturesAreSentOnceAndDeleted() {
         var graphics = KittyGraphics()
         let picture = Picture(png: Data(repeating: 7, count: 5000), frame: Rect(x: 4, y: 2, width: 10, height: 5))
         let text = graphics.text(toShow: [picture])
@@ -24,7 +24,7 @@ import Testing
         #expect(graphics.text(toShow: []) == "")
     }
 
-    @Test func terminalsSayWhatTheyAre() {
+    @Test func terminalsAreRecognisedByTheirEnvironment() {
         #expect(KittyGraphics.isKnown(to: ["TERM": "xterm-kitty"]))
         #expect(KittyGraphics.isKnown(to: ["TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"]))
         #expect(!KittyGraphics.isKnown(to: ["TERM": "tmux-256color", "TMUX": "x", "KITTY_WINDOW_ID": "1"]))

@@ -222,7 +222,7 @@ private final class Numbers: ListSource {
         #expect(list.cursor == .row(ListPath(section: 0, row: 0)))
     }
 
-    @Test func onlyVisibleRowsAreAskedFor() {
+    @Test func onlyVisibleRowsAreRequested() {
         let rows = (0..<20).map { "row \($0)" }
         let source = Numbers((0..<5000).map { ("section \($0)", rows) })
         let list = SectionedList(source: source, columns: columns)

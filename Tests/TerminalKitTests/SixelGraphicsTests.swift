@@ -42,7 +42,7 @@ import Testing
         #expect(Array(image.pixels[28..<36]) == [70, 80, 90, 255, 1, 2, 3, 0])
     }
 
-    @Test func damagedFilesAreNoImages() throws {
+    @Test func damagedFilesAreNotImages() throws {
         let file = try Self.file(Self.colors)
         for length in 0..<(file.count - 20) { #expect(PNGImage(file.prefix(length)) == nil) }
         for place in 8..<file.count {
@@ -65,7 +65,7 @@ import Testing
         #expect(!holes.contains("~") && holes.contains("\"1;1;5;2"))
     }
 
-    @Test func picturesAreSentOnceAgainWhereTheirLinesWereWrittenAndTakenAway() throws {
+    @Test func overwrittenPicturesAreSentAgainAndDeleted() throws {
         var graphics = SixelGraphics()
         let picture = Picture(png: try Self.file(Self.red), frame: Rect(x: 4, y: 2, width: 2, height: 3))
         let cell = Size(width: 2, height: 4)

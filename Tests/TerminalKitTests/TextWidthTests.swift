@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A line is computed on request, from its visible characters only.
-    @Test func aLongTextCostsTheLinesThatAreAskedFor() {
+    @Test func aLongTextCostsOnlyTheRequestedLines() {
         let long = String(repeating: "né ", count: 400_000)
         var lines = WrappedLines(long, to: 8, text)
         #expect(lines.next() == "né né né" && lines.next() == "né né né" && !lines.isAtEnd)

@@ -158,7 +158,7 @@ import Testing
     }
 
     /// A long text is truncated and edited like a short one.
-    @Test(arguments: [TextWidth.Repertoire.unicode, .ascii]) func longTextsAreMeasuredAsFarAsTheyAreSeen(
+    @Test(arguments: [TextWidth.Repertoire.unicode, .ascii]) func onlyTheVisiblePartOfALongTextIsMeasured(
         _ repertoire: TextWidth.Repertoire
     ) {
         let text = TextWidth(repertoire)
@@ -258,7 +258,7 @@ import Testing
     }
 
     /// If the candidates have no longer common prefix, they are shown first, until the text changes.
-    @Test func candidatesAreShownBeforeOneIsTaken() {
+    @Test func candidatesAreShownBeforeOneIsChosen() {
         let prompt = Prompt(label: ":", hint: "a command")
         prompt.complete = { text, cursor in
             Prompt.Completion(range: 0..<cursor, candidates: ["quit", "write"].filter { $0.hasPrefix(text) })
@@ -327,7 +327,7 @@ import Testing
         #expect(picked == 1)
     }
 
-    @Test func layersAreTakenOffWhenFinishedAndAltFallsBackToEscape() {
+    @Test func finishedLayersAreRemovedAndAltFallsBackToEscape() {
         let stack = LayerStack()
         let below = TextPane(title: "below", lines: [TextPane.Line("text")])
         stack.push(below)

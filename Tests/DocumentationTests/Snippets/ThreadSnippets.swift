@@ -9,7 +9,7 @@ import Testing
         return (folder, try NSPersistentContainer.open("Journal", at: url))
     }
 
-    @Test func workGoesToABackgroundContext() async throws {
+    @Test func workRunsInABackgroundContext() async throws {
         let (folder, container) = try opened()
         container.viewContext.automaticallyMergesChangesFromParent = true
         let titles = ["Faro", "Évora", "里斯本"]

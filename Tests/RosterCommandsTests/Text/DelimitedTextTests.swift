@@ -42,7 +42,7 @@ import Testing
         #expect(try lines(all.map(kind.line).joined(), kind) == all, "seed 11")
     }
 
-    @Test(arguments: ["\\Nx\tb\nc\td\n", "a\t\\N1\n", "\\N\\N\n"]) func textBehindANullIsRefused(text: String) {
+    @Test(arguments: ["\\Nx\tb\nc\td\n", "a\t\\N1\n", "\\N\\N\n"]) func textNextToANullIsRefused(text: String) {
         #expect(throws: DelimitedReader.SyntaxError.self) { try lines(text, .tsv) }
     }
 

@@ -54,7 +54,7 @@ import Testing
         #expect(throws: JSONParser.SyntaxError.self) { try parser.value() }
     }
 
-    @Test func errorsTellTheLine() throws {
+    @Test func errorsContainTheLine() throws {
         let error = #expect(throws: JSONParser.SyntaxError.self) { try parse("{\n\"a\": 1,\n\"b\": x}") }
         #expect(error?.line == 3)
     }

@@ -73,7 +73,7 @@ import Testing
         #expect(try sample.count("Team") == 80)
     }
 
-    @Test func refusesADestinationThatIsNotThere() throws {
+    @Test func refusesAMissingDestination() throws {
         let error = #expect(throws: CommandError.self) {
             try insert(["teamName=X", "qualifyingZone=Y", "homeVenue=Nowhere"])
         }
@@ -247,7 +247,7 @@ import Testing
             ])
     }
 
-    @Test func dryRunOfUpdateTellsOldAndNew() throws {
+    @Test func dryRunOfUpdatePrintsOldAndNew() throws {
         try update("teamName == 'Japan'", ["wins=8", "homeVenue=Nagai Stadium"], isDryRun: true, format: .csv)
         #expect(try sample.value("wins", ofTeam: "Japan") == "7")
         let lines = surroundings.lines
@@ -256,7 +256,7 @@ import Testing
         #expect(lines.contains { $0.hasSuffix(",homeVenue,Saitama Stadium 2002,Nagai Stadium") })
     }
 
-    @Test func anUpdateThatSaysNothingNewChangesNothing() throws {
+    @Test func anUpdateWithEqualValuesChangesNothing() throws {
         try update("teamName == 'Japan'", ["wins=7"])
         #expect(surroundings.lines == ["updated 0 of 1 that match"])
     }

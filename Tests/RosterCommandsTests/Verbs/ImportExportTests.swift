@@ -18,7 +18,7 @@ import Testing
     // MARK: Round trips
 
     @Test(arguments: ["Team", "Venue"], [OutputFormat.json, .csv, .tsv])
-    func anExportIsReadBackAsItWas(entity: String, format: OutputFormat) throws {
+    func anExportIsReadBackUnchanged(entity: String, format: OutputFormat) throws {
         let text = try export(entity, format)
         let again = try sample.importFile("again.\(format.rawValue)", text, into: entity)
         let count = entity == "Team" ? 80 : 257
@@ -62,7 +62,7 @@ import Testing
         #expect(try sample.value("homeVenue.location.latitude", ofTeam: "Testland") == "1.5")
     }
 
-    @Test func aKeyThatStandsTwiceIsOneRecord() throws {
+    @Test func aDuplicateKeyIsOneRecord() throws {
         let lines = try sample.importFile(
             "twice.csv", "teamName,qualifyingZone,wins\nTestland,OFC,1\nTestland,OFC,2\n", batchSize: 10)
         #expect(lines == ["imported 2 records: 1 new, 1 changed, 0 unchanged"])

@@ -144,7 +144,7 @@ import Testing
         #expect(table[2].hasPrefix("  0"))
     }
 
-    @Test func recordsStandUnderSuchSections() throws {
+    @Test func recordsAreListedUnderTheirSections() throws {
         let query = RecordQuery(
             predicate: "teamName BEGINSWITH 'S'", sort: [SortKey(keyPath: "teamName")],
             section: "wins:bucket(10)", aggregates: AggregateQuery(sum: ["wins"], min: ["teamName"]))

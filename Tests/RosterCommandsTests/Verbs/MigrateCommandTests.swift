@@ -140,7 +140,7 @@ import Testing
         return contents
     }
 
-    @Test func aDryRunTellsThePlanAndChangesNothing() throws {
+    @Test func aDryRunPrintsThePlanAndChangesNothing() throws {
         let (before, bytes) = (try files(), try contents())
         let lines = try migrate("\(bundle):App 2", dryRun: true)
         #expect(
@@ -184,7 +184,7 @@ import Testing
         #expect(misuse.kind == .misuse)
     }
 
-    @Test func aDryRunSaysWhatWouldFail() throws {
+    @Test func aDryRunReportsWhatWouldFail() throws {
         let model = Self.second()
         model.entitiesByName["Person"]?.propertiesByName["born"]?.isOptional = false
         let path = folder.path("Strict.mom")
@@ -258,7 +258,7 @@ import Testing
     }
 
     /// The models of a source mapping model may be in another program.
-    @Test func aSourceMappingModelOfAnotherProgramIsNoHindrance() throws {
+    @Test func aSourceMappingModelOfAnotherProgramIsIgnored() throws {
         let url = URL(fileURLWithPath: folder.path("Other.xcmappingmodel"))
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         let text = """
@@ -353,7 +353,7 @@ import Testing
     }
 
     /// As in stores of old frameworks: they are written again and contain a model from then on.
-    @Test func aStoreThatKeepsNoModelGoesByItsVersion() throws {
+    @Test func aStoreWithoutAModelIsIdentifiedByItsVersion() throws {
         let connection = try Connection(path: store, access: .readWrite)
         try connection.execute("DELETE FROM Z_MODELCACHE")
         connection.close()
@@ -402,7 +402,7 @@ import Testing
     }
 
     /// The store has the wanted version but cannot be opened to remove files of a killed migration.
-    @Test func aStoreOfTheVersionThatCannotBeOpenedIsSaid() throws {
+    @Test func anUnreadableStoreOfTheSameVersionIsReported() throws {
         try Connection(path: store, access: .readWrite).execute("DROP TABLE ZPERSON")
         let surroundings = TestSurroundings()
         try MigrateCommand(store: StoreLocation(store: store), destination: "\(bundle):App")
@@ -411,7 +411,7 @@ import Testing
         #expect(surroundings.notes.contains { $0.hasPrefix("cannot remove files of an interrupted migration: ") })
     }
 
-    @Test func goesByAMappingModelWhereOneFits() throws {
+    @Test func usesAMappingModelThatFits() throws {
         try writeMapping()
         let lines = try migrate(bundle, keepsBackup: true)
         #expect(lines.contains("1. App → App 2, inferred, in place"))

@@ -55,7 +55,7 @@ import Testing
         ).run(in: TestSurroundings().surroundings())
     }
 
-    @Test func exportsNameWhatIsMissing() throws {
+    @Test func exportsNameMissingData() throws {
         let store = try store()
         #expect(try export(store).missing == nil)
         let files = try names().map(values.appendingPathComponent)
@@ -68,12 +68,12 @@ import Testing
         unlink(files[1].path)
         try FileManager.default.createSymbolicLink(at: files[1], withDestinationURL: files[2])
         #expect(try #require(try export(store).missing).hasPrefix("2 values are missing"))
-        // Only for exported values.
+        // Missing values that are not exported are not counted.
         #expect(try export(store, columns: ["name"]).missing == nil)
         #expect(try export(store, RecordQuery(predicate: "name == \"empty\"")).missing == nil)
     }
 
-    @Test(arguments: ["copy.xml", "copy.sqlite"]) func copiesNameWhatIsMissing(name: String) throws {
+    @Test(arguments: ["copy.xml", "copy.sqlite"]) func copiesNameMissingData(name: String) throws {
         let store = try store()
         let surroundings = TestSurroundings()
         try CopyCommand(source: store, destination: folder.path("whole-" + name)).run(in: surroundings.surroundings())
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// A deleted backup may leave its external values, which are hidden files.
-    @Test func aBackupThatWasDeletedIsNotInTheWay() throws {
+    @Test func aDeletedBackupDoesNotPreventAnother() throws {
         let url = URL(fileURLWithPath: try store().store)
         let first = try StoreCopies.keepCopy(of: url, suffix: "before-repair")
         try FileManager.default.removeItem(at: first)

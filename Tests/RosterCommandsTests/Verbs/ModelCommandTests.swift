@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Names that Mermaid does not support stay different.
-    @Test func namesThatAreNoWordsOfADiagram() throws {
+    @Test func namesThatAreNotDiagramIdentifiers() throws {
         let path = try folder.file(
             "contents",
             """
@@ -99,7 +99,7 @@ import Testing
         #expect(line.contains("A_2 ") && line.contains("A_3 "))
     }
 
-    @Test func outputGoesToAFile() throws {
+    @Test func outputIsWrittenToAFile() throws {
         try ModelCommand(path: SampleFiles.model, output: folder.path("m.dot")).run(in: surroundings.surroundings())
         #expect(try folder.contents("m.dot").hasPrefix("digraph model {"))
         try ModelCommand(path: SampleFiles.model, format: .xcdatamodel, output: folder.path("contents")).run(
@@ -129,7 +129,7 @@ import Testing
 
     /// For a store of an old framework, the model is inferred, with a note.
     @Test(.enabled(if: OldStore.url != nil, "no corpus: set ROSTER_CORPUS"))
-    func aModelThatIsInferredIsSaidToBe() throws {
+    func anInferredModelIsMarkedAsInferred() throws {
         let path = try #require(OldStore.url).path
         try ModelCommand(path: path).run(in: surroundings.surroundings())
         #expect(surroundings.notes.first?.contains("inferred from its tables") == true)

@@ -237,7 +237,7 @@ import Testing
     }
 
     /// A file with `\N` for NULL has escapes, so an invalid one is an error.
-    @Test func aFileOfEscapesIsNotTakenForText() throws {
+    @Test func aFileWithEscapeSequencesIsNotText() throws {
         let store = try store("Samples.sqlite")
         let file = try folder.file("a.tsv", "name\tcount\n\\N\t1\na\\bc\t2\n")
         #expect(throws: (any Error).self) { try load(file, into: store) }

@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: [
         ("Team:Atlantis", CommandError.Kind.failure), ("Team/p99999", .failure), ("Japan", .misuse),
         ("Tem:Japan", .misuse), ("x-coredata://nowhere/Team/p1", .failure), ("", .misuse),
-    ]) func refusesWhatIsNoRecord(object: String, kind: CommandError.Kind) throws {
+    ]) func refusesValuesThatAreNotRecords(object: String, kind: CommandError.Kind) throws {
         let error = #expect(throws: CommandError.self) { try show(object) }
         #expect(error?.kind == kind, "\(error?.message ?? "")")
     }
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: create, model
 
-    @Test func createRefusesWhatIsThere() throws {
+    @Test func createRefusesAnExistingFile() throws {
         let error = #expect(throws: CommandError.self) {
             try CreateCommand(store: sample.location.store, model: SampleFiles.model).run(
                 in: surroundings.surroundings())
@@ -196,7 +196,7 @@ import Testing
 
     // MARK: Invalid stores
 
-    @Test func refusesWhatIsNoStore() throws {
+    @Test func refusesAFileThatIsNotAStore() throws {
         let text = StoreLocation(
             store: try sample.folder.file("text.sqlite", "not a database, but long enough to be read"))
         let nothing = StoreLocation(store: sample.folder.path("nothing.sqlite"))

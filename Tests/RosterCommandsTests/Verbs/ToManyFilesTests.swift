@@ -104,7 +104,7 @@ import Testing
                 message.contains("w.csv:2: record 1: songs") && message.contains("a to-many relationship needs"),
                 "\(message)")
         }
-        // Nothing was lost.
+        // The refused imports have not changed the list.
         #expect(try export("List", of: store, .json).contains("漢字"))
     }
 
