@@ -80,7 +80,7 @@ import Testing
         #expect(text.contains("exclude: [\"Lib\"]") && !text.contains("Pods") && !text.contains("Link"))
     }
 
-    @Test func whatIsThereIsNotReplaced() throws {
+    @Test func existingFilesAreNotReplaced() throws {
         try writeApp()
         let manifest = folder.path("App/Package.swift")
         let manager = FileManager.default
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "{ objects = (a); }", "{ objects = { A = b; B = { isa = (c); }; }; }", "\u{0}\u{1}"])
-    func aProjectThatIsNoneIsNoHindrance(_ text: String) throws {
+    func anInvalidProjectIsIgnored(_ text: String) throws {
         try writeApp()
         try write("App/My App.xcodeproj/project.pbxproj", text)
         let printed = try package()
@@ -171,7 +171,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    @Test func argumentsSayWhatIsWritten() throws {
+    @Test func argumentsDetermineTheOutput() throws {
         let package = try Job(["--package", "App"])
         #expect(package?.command == nil && package?.package?.path == "App" && package?.package?.roster == Self.roster)
         let both = try Job(["-i", "--package", "--roster", "https://example.org/a.git", "--", "App"])
@@ -183,7 +183,7 @@ import Testing
     }
 
     /// If the manifest cannot be written, the files are not ported either.
-    @Test func aRefusalComesBeforeTheFirstChange() throws {
+    @Test func aRefusalPrecedesTheFirstChange() throws {
         try writeApp()
         try write("App/Package.swift", "mine")
         try write("App/Kit/Note.swift", "import CoreData\nextension Note { @NSManaged var title: String? }\n")

@@ -87,7 +87,7 @@ import Testing
         #expect(try files() == ["Note.swift"] && folder.contents("Note.swift") == Self.after)
     }
 
-    @Test func linksAndFoldersOfToolsAreLeftAlone() throws {
+    @Test func linksAndFoldersOfToolsAreNotChanged() throws {
         let elsewhere = try TemporaryFolder()
         _ = try elsewhere.file("Away.swift", Self.before)
         for path in [

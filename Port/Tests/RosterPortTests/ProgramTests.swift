@@ -78,7 +78,7 @@ import Testing
 
     /// If a file cannot be written, it is unchanged and the other files are ported.
     @Test(.enabled(if: PortProcess.canDropPrivileges))
-    func aFileThatMayNotBeWrittenIsSaid() throws {
+    func anUnwritableFileIsReported() throws {
         defer { clear() }
         try Data(Self.before.utf8).write(to: folder.appendingPathComponent("Other.swift"))
         try FileManager.default.setAttributes(

@@ -61,7 +61,7 @@ import Testing
         ["class Stack {}", "class Stack {}"],
         ["#if os(iOS)\nclass Stack {}\n#endif"], ["class Stack { let resourceBundle = 1 }"], [],
     ])
-    func whatIsUnclearIsLeft(_ others: [String]) {
+    func unclearCodeIsNotChanged(_ others: [String]) {
         let files = port(others + [Self.test])
         #expect(!files.contains { $0.string.contains(": Bundle {") })
         #expect(files.last?.string == Self.test && files.last?.notes.count == 2)
@@ -72,7 +72,7 @@ import Testing
         #expect(!files.contains { $0.string.contains("resourceBundle") })
     }
 
-    @Test func whatIsAskedOfTheProgramIsNoReason() {
+    @Test func anInfoDictionaryNeedsNoExport() {
         let use = "import CoreData\nlet version = Bundle(for: Stack.self).infoDictionary\n"
         let files = port(["class Stack {}\n", use])
         #expect(files.allSatisfy { $0.edits.isEmpty } && files[1].notes.count == 1)

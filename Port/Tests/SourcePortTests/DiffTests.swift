@@ -6,7 +6,7 @@ import Testing
 @Suite struct DiffTests {
     /// Applying the diff to a file gives the ported file.
     @Test(arguments: Pair.all)
-    func patchMakesTheSame(_ pair: Pair) throws {
+    func patchGivesTheSame(_ pair: Pair) throws {
         for before in [
             pair.before, String(pair.before.dropLast()), pair.before.replacingOccurrences(of: "\n", with: "\r\n"),
         ] {

@@ -11,20 +11,20 @@ import Testing
         "let a = #/ x\n@objc class A {}", "#if os(iOS)\n@objc class A {}", "#endif\n@objc class A {}",
         "@objc class A {}\r@objc class B {}", "let a = \"\\", "\"\\(", "\"\"\"\n\\(\"", "@objc class A { ] }",
     ])
-    func whatDoesNotEndIsLeftAlone(_ text: String) {
+    func unterminatedSourceIsNotChanged(_ text: String) {
         let file = ported(text)
         #expect(file.edits.isEmpty && file.text == Array(text.utf8))
         #expect(file.notes.count == 1, "\(file.noteLines)")
         #expect(file.diff(path: "a.swift").isEmpty)
     }
 
-    @Test func theLineOfWhatDoesNotEndIsSaid() {
+    @Test func unterminatedSourceIsReportedWithItsLine() {
         #expect(ported("\n\nlet a = \"open\n").notes.map(\.line) == [3])
         #expect(ported("a\n/* b\n\n").notes.map(\.line) == [2])
         #expect(ported("func f() {\n\n").notes.map(\.line) == [1])
     }
 
-    @Test func whatIsNoTextIsLeftAlone() {
+    @Test func aFileThatIsNotTextIsNotChanged() {
         for bytes: [UInt8] in [
             [0xFF, 0xFE, 0x40], [0x40, 0x6F, 0xC3], [0x40, 0x00, 0x41], Array("@objc \u{0}".utf8),
         ] {

@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Porting them gives three harmless notes.
-    @Test func whatIsLeftToDoIsSaid() throws {
+    @Test func remainingWorkIsNoted() throws {
         let notes = try Self.ported.get().flatMap { path, file in file.notes.map { "\(path): \($0.message)" } }
         #expect(notes.count == 3)
         #expect(notes.contains { $0.hasPrefix("Sources/NoteStorage/Note+CoreDataClass.swift: excerpt: value(") })

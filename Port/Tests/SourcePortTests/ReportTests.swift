@@ -30,7 +30,7 @@ import Testing
         "Text.swift": "let text = \"open\n",
     ]
 
-    @Test func aSentenceIsSaidOnce() {
+    @Test func aSentenceIsShownOnce() {
         let report = report(program)
         #expect(report.files == 2 && report.edits == 4)
         #expect(report.placesLeft == 5)
