@@ -153,7 +153,7 @@ final class MigrationRun {
         }
         for block in MigrationBlocks(count: pairs.count) {
             let pairs = pairs[block]
-            // One read for all rows of a side instead of one per row. The context itself does not retain the objects.
+            // All rows of a side are read at once and held here, because the context does not retain the objects.
             let sources = try source.objects(pairs.map(\.source))
             try withExtendedLifetime(sources) {
                 for object in try destination.objects(pairs.map(\.destination)) {

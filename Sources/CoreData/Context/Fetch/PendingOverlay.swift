@@ -63,7 +63,8 @@ extension PendingOverlay {
     private func kept(of found: FoundRows) -> [Int] {
         guard !touched.isEmpty else { return Array(0..<found.count) }
         guard found.namedIDs.isEmpty else {
-            // An ID may have become permanent since: the object's flags decide.
+            // A result with unsaved changes is not kept here. An object's flags show that even if its ID has become
+            // permanent since.
             return found.namedIDs.indices.filter { index in
                 context.registry.registered(found.namedIDs[index])?.flags.isDisjoint(with: .unsaved) ?? true
             }

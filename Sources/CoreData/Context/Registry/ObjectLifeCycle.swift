@@ -99,7 +99,7 @@ final class ObjectLifeCycle {
     // MARK: Deleting and removing
 
     func delete(_ object: NSManagedObject) {
-        // Deleted earlier, and already removed.
+        // The object was deleted earlier and has already left its context.
         if object.managedObjectContext == nil { return }
         precondition(
             object.managedObjectContext === context,

@@ -72,7 +72,7 @@ struct ObjectList {
             members = []
             count = 0
         } else {
-            // An observer of the first changes has changed other objects.
+            // The list also has objects that an observer changed while the first changes were posted. They stay.
             let (flag, marks) = (flag, marks)
             members.removeAll { $0.flags.isDisjoint(with: marks) }
             count = members.count { $0.flags.contains(flag) }

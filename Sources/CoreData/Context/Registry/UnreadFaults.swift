@@ -109,7 +109,7 @@ final class UnreadFaults {
                 object.write(value, slot: slot)
                 continue
             }
-            // The old destination was unknown until now, and its inverse must be updated.
+            // The old destination is known only now that the row was read, so its inverse is updated here.
             var target: NSManagedObject?
             if case .reference(let id) = value { target = object.managedObjectContext?.registry.object(for: id) }
             InverseUpkeep.set(target, of: object, slot: slot)

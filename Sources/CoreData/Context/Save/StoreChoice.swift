@@ -79,7 +79,8 @@ struct StoreChoice {
     }
 
     private mutating func unite(_ object: NSManagedObject, _ far: NSManagedObject) {
-        // Two saved objects do not decide the store of a new one, and a deleted object will have no relationships.
+        // A relationship between two saved objects does not affect the store of a new one, and a deleted object loses
+        // its relationships.
         guard object.objectID.isTemporaryID || far.objectID.isTemporaryID, !far.isDeleted else { return }
         note(far.objectID, of: far)
         let (mine, others) = (shortenedLeader(of: object), shortenedLeader(of: far))

@@ -81,7 +81,7 @@ final class Refetch {
     private func onQueue(_ body: @escaping () throws -> Void) {
         context.queue.async { [self] in
             guard completion != nil else { return }
-            // A delegate that is being called lets the queue run other work.
+            // A delegate is being called and has let the queue run other work, such as this: try again afterwards.
             if tracker.isWorking { return onQueue(body) }
             do {
                 try interruption.check()

@@ -89,8 +89,8 @@ public struct FetchedResultsBatch: Sendable {
 
         var changes: [Change] {
             if let made = made.withLock({ $0 }) { return made }
-            // Not under the lock, since computing the IDs takes the coordinator's lock. Concurrent callers compute
-            // equal values.
+            // Computed outside of the lock, because computing the IDs takes the coordinator's lock. Concurrent callers
+            // compute equal values.
             let ids = identities.objectIDs(of: batch.rowChanges.map(\.row))
             let changes = zip(BatchProjections.objectEvents(of: batch), ids).map { event, id in
                 let told = event.type == .update || event.type == .move ? values[id] : nil

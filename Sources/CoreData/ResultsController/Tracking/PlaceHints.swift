@@ -21,7 +21,8 @@ struct PlaceHints {
     /// - Returns: `nil` if the store cannot answer.
     init?(_ definition: ListDefinition, _ context: NSManagedObjectContext) {
         let plan = definition.plan
-        // If the table has rows of other entities, many of these may be between two rows of the list.
+        // Only for entities with a table of their own: in a shared table, many rows of other entities may be between
+        // two rows of the list.
         guard definition.identities.store?.operations.answersFromIndexes == true, definition.ordering.isBySlots,
             !plan.query.sortKeys.isEmpty,
             plan.entity.superentity == nil, plan.includesSubentities || plan.entity.subentities.isEmpty

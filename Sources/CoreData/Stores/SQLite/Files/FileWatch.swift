@@ -23,7 +23,7 @@ final class FileWatch: @unchecked Sendable {
         source.setEventHandler { [weak self] in
             guard let self, !isTold else { return }
             isTold = true
-            // The descriptor is not read, because the watch has done its work.
+            // One event is enough, so the watch ends without reading the descriptor.
             source.cancel()
             tell()
         }

@@ -182,7 +182,7 @@ struct StoreFile {
     private var isLogFollowed: Bool {
         if logSize == 0 { return true }
         guard logSize > Self.logHeaderSize, let salts = LogContents.salts(ofLogAt: path + "-wal") else { return false }
-        // A connection of this process uses both. Closing the index here would drop its locks.
+        // A connection of this process uses file and index. Opening and closing the index here would drop its locks.
         if LogOwnership(path: path).isOpenHere { return true }
         guard let index = LogState(indexAt: path + "-shm") else { return true }
         return index.salts == salts

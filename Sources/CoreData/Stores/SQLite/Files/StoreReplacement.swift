@@ -54,7 +54,7 @@ struct StoreReplacement {
             try takePlace(copy)
             folder.removeFiles(left)
         } catch {
-            // The error may come after the replacement was done.
+            // If the copy no longer exists, it was already renamed: the replacement is done and its values stay.
             if PlainFile.kind(copy) == .plain { values.takeBack() }
             throw error
         }

@@ -52,7 +52,7 @@ struct LogContents {
             place += frame.count
         }
         if size == 0 { return nil }
-        // Pages after the end are from a time when the database was longer.
+        // The log may have pages after the present end, from a time when the database was longer.
         firstBytes = firstBytes.filter { Int64($0.key) <= size }
     }
 

@@ -30,7 +30,7 @@ struct JoinMigration {
         let (first, second) = (table.first, table.second)
         let inverse = second.relationship
         var seen: Set<String> = []
-        // Both ends have the same pairs, but each has the order of one side only.
+        // Both ends list the same pairs, but each end has the position in one of the two lists only.
         let own = source.pairs(ofNew: relationship).map {
             "SELECT owner AS a, member AS b, place AS pb, NULL AS pa FROM (\($0))"
         }

@@ -118,7 +118,7 @@ public final class LightweightMigrationRehearsal {
             return (type, name, sql)
         }
         let virtual = entries.filter { $0.sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }.map(\.name)
-        // Tables that an R-tree creates for itself.
+        // SQLite creates these tables itself for an R-tree.
         let made = Set(virtual.flatMap { name in ["node", "rowid", "parent"].map { "\(name)_\($0)" } })
         for entry in entries where !made.contains(entry.name) {
             let isOwn =

@@ -100,7 +100,7 @@ struct KeyQueries {
             return groups.count > RunSearch.mostOfSample
         }
         if isWhole { return (keys, groups.all) }
-        // The values must be read in the same transaction as the keys that they sorted.
+        // Keys and values are read in one transaction, because the keys are sorted by these values.
         return try connection.reading { try longRuns(builder, group, value) }
     }
 

@@ -26,7 +26,7 @@ struct RowLookup {
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         guard let first = ids.first else { return [] }
         if ids.allSatisfy({ $0.family === first.family || $0.entity === first.entity }) {
-            // A single statement reads one state without a transaction.
+            // A few rows are read by one statement, which needs no transaction to read one state.
             if ids.count <= Self.smallCount { return try rows(of: first.entity, ids) }
             return try connection.reading { try rows(of: first.entity, ids) }
         }

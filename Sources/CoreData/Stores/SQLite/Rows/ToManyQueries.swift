@@ -87,7 +87,7 @@ struct ToManyQueries {
     ) throws -> [Range<Int>]? {
         var result = Array(repeating: 0..<0, count: owners.count)
         var wanted = WantedKeys(owners)
-        // The rows of an owner are consecutive.
+        // The statement returns the rows of an owner one after the other: `start..<end`.
         var (start, end) = (0, 0)
         var isWhole = true
         try RowLookup.forEachBatch(of: wanted.keys) { batch, places in
