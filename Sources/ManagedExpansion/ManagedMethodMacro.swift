@@ -79,7 +79,7 @@ package enum ManagedMethodMacro {
             if let key = PropertyName.key(in: all, after: "removeFrom") {
                 return parameter.label == "at" ? (key, "remove", ["at"]) : (key, "remove", [nil])
             }
-            // The names in Objective-C.
+            // The same accessor with its name in Objective-C, such as `removeObjectFromItemsAtIndex:`.
             for suffix in ["AtIndex", "AtIndexes"] {
                 if let key = PropertyName.key(in: all, after: "removeObjectFrom", before: suffix) {
                     return (key, "remove", ["at"])
@@ -102,7 +102,7 @@ package enum ManagedMethodMacro {
             if let key = PropertyName.key(in: all, after: "insertInto"), second == "at" {
                 return (key, "insert", [nil, "at"])
             }
-            // The names in Objective-C.
+            // The same accessor with its name in Objective-C, such as `insertObject:inItemsAtIndex:`.
             if name == "insertObject", let key = PropertyName.key(in: second[...], after: "in", before: "AtIndex") {
                 return (key, "insert", [nil, "at"])
             }

@@ -16,7 +16,8 @@
             }
             guard let begun else { throw PostgreSQLError(message: "not enough memory for a connection") }
             let said = effective(begun)
-            // Several servers: libpq itself selects the next one if one does not answer in time.
+            // With several servers, libpq connects synchronously: it selects the next one if one does not answer in
+            // time.
             if (said["host"] ?? "").contains(",") || (said["hostaddr"] ?? "").contains(",") {
                 PQfinish(begun)
                 let made = CStrings.with(keys) { keys in

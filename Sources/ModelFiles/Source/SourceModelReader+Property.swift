@@ -21,7 +21,7 @@ extension SourceModelReader {
         do {
             attribute.defaultValue = try SourceValues.defaultValue(&element, type: kind, name: name)
         } catch let error as ModelFileError {
-            // Existing models have such defaults and are shipped: the attribute then has none.
+            // Existing models have invalid defaults. They are read with a note, and the attribute has no default.
             notes.append(ModelNote(line: error.line, "\(error.reason); the attribute has no default value"))
         }
         let validations = try SourceValues.validations(&element, type: kind, name: name)

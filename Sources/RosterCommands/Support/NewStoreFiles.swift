@@ -45,7 +45,8 @@ enum NewStoreFiles {
         }
         let place = StorePlace(url: URL(fileURLWithPath: path))
         try place.checkThatItIsFree()
-        // For file systems without links and stores of several files. It refuses another store's log.
+        // Used on file systems without hard links and for stores of several files. Throws if another store's log is at
+        // the path.
         try StoreCopies.replace(place.url, with: URL(fileURLWithPath: made))
     }
 

@@ -281,7 +281,8 @@ struct ServerOpening {
                 ServerStoreTables.changes, ServerStoreTables.transactions, ServerStoreTables.entities,
                 ServerStoreTables.store,
             ]
-        // In one statement, so that references between the tables do not prevent it. Other dependent objects do.
+        // All tables are dropped by one statement, so references between them do not prevent it. Other dependent
+        // objects do.
         let texts =
             ServerViews(layout: layout).removals() + ["DROP TABLE \(tables.map(table).joined(separator: ", "))"]
             + ServerDerivedText(layout: layout).removals()

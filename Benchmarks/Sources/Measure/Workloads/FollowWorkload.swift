@@ -116,7 +116,7 @@ struct FollowPart {
             run(until: start + Self.idleSeconds + seconds * Double(part) / 10)
             print("memory \(Memory.resident) heap \(Memory.heap) seen \(listener.seen.count)")
         }
-        // A busy follower may be late.
+        // Waits up to 30 seconds, because a busy follower may be late.
         let limit = Clock.wall.now + 30
         while Clock.wall.now < limit, Clock.wall.now < max(listener.last, start + Self.idleSeconds + seconds) + 3 {
             _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.1))

@@ -203,7 +203,8 @@ final class RecordForm {
         var new = chosen(relationship, value: value)
         let first = destinationsAtFirst[relationship.name] ?? []
         if relationship.isToMany, old != first {
-            // Others added or removed records while the user was choosing.
+            // If others changed the relationship while the user was choosing, only the user's additions and removals
+            // are applied.
             let (came, went) = (new.filter { !first.contains($0) }, first.filter { !new.contains($0) })
             new = old.filter { !went.contains($0) } + came.filter { !old.contains($0) }
         }
