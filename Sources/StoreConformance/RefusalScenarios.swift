@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Refused saves leave the store unchanged, and the context with its changes.
+// A refused save does not change the store, and the context keeps its changes.
 extension StoreConformance {
     static let refusalScenarios = [
         Scenario("refuses values that the model forbids", refusesForbiddenValues),

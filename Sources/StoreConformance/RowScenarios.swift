@@ -57,7 +57,7 @@ extension StoreConformance {
         for _ in 0..<2 {
             try stack.reopen()
             try stack.inContext(checkFilled)
-            // A save of other changes leaves all of it unchanged.
+            // A save of other changes does not change any of these values.
             try stack.inContext { context in
                 try need(try context.all("Address").first, "the address").setValue("London", forKey: "city")
                 _ = context.make("Sample", named: "x", "text")

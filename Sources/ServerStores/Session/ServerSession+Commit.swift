@@ -104,7 +104,7 @@ extension ServerSession {
                 Thread.sleep(forTimeInterval: pause * Double.random(in: 0.7...1.3))
                 pause = min(pause * 1.5, 0.5)
             } catch {
-                // The store was migrated in the meantime, which deleted its history.
+                // The store was migrated while the outcome was unknown, which deleted its history.
                 return nil
             }
         } while DispatchTime.now() < end

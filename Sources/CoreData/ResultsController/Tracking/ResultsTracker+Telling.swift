@@ -18,7 +18,8 @@ extension ResultsTracker {
             guard self.state === state else { return }
             if let told { if isSilent { listeners.begin(told.after) } else { listeners.hear(told) } }
         } else if self.state === state {
-            // No listener was notified. A later one gets all held-back changes together.
+            // No listener was notified, so the changes are held back. A listener that is added later gets all of them
+            // together.
             show(old, of: state, sameSections: batch.keepsSections)
             state.heldBack = touched
         }

@@ -146,7 +146,7 @@ struct RecordLines {
         let related = RelatedRecords(object: object, relationship: relationship)
         let count = related.count()
         let counted = CountedNoun.text(count, relationship.destinationEntity?.name ?? "record")
-        // On the top level, relationships are unfolded unless the user folded them.
+        // Relationships of the record itself are unfolded unless the user folded them.
         let isOpen = place.depth == 0 ? !unfolded.contains(place.path) : unfolded.contains(place.path)
         let head = line(place, counted, isChanged ? .edited : .muted, fold: count == 0 ? nil : isOpen)
         guard isOpen, count > 0 else { return [head] }

@@ -158,7 +158,7 @@ final class CellEditor: Layer {
         guard text != textAtFirst else { return true }
         let title = PropertyTitle.title(attribute.name)
         let name = RecordName.short(object)
-        // Already checked, so it parses.
+        // The text was checked when Enter was pressed, so it parses.
         let value = try? FieldText.value(text, of: attribute)
         list.browser.edit(sentence("edit \(title) of \(name)"), seen: [seen]) { _ in
             object.setValue(value, forKey: attribute.name)

@@ -153,7 +153,7 @@ final class RecordForm {
         var mine: [String: Any] = [:]
         for field in fields where isTyped(field) {
             if let attribute = object.entity.attributesByName[field.id] {
-                // Already checked, so it parses.
+                // The text was checked when it was entered, so it parses.
                 mine[field.id] = (try? FieldText.value(field.value, of: attribute)) ?? NSNull()
             } else if let relationship = object.entity.relationshipsByName[field.id] {
                 let chosen = chosen(relationship, value: field.value)

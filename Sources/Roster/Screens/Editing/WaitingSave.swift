@@ -24,7 +24,7 @@ extension Browser {
     /// Retries a waiting save if its time has come.
     func retrySave() {
         guard let waiting = waitingSave, waiting.nextAttempt <= .now else { return }
-        // The save may ask a question.
+        // The save waits while the user types, because it may ask a question.
         if isTyping {
             waitingSave?.nextAttempt = .now + limits.lockPause
         } else {

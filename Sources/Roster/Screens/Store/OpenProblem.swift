@@ -58,7 +58,7 @@ nonisolated struct OpenProblem {
             self.init(kind: .hopeless, text: sentence("\(url.path) is a folder, not a store"), store: url)
             return
         }
-        // An empty file cannot be read either.
+        // Opening an empty file read-only would fail, too.
         if let size = (try? manager.attributesOfItem(atPath: url.path))?[.size] as? Int, size == 0 {
             self.init(
                 kind: .hopeless, text: sentence("\(url.path) is empty; “roster create” makes a store"), store: url)

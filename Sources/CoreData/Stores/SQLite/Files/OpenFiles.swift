@@ -166,7 +166,7 @@ final class OpenFiles: WriteWatching {
     /// - Throws: 134030 if the files at the path are not the open ones; 260 for a read-only store.
     func check(_ connection: Connection) throws {
         guard let loss = notedLoss(connection) ?? logLoss(connection) else { return }
-        // If the path still has a file, the store reopens an immutable connection instead.
+        // Not an error for an immutable connection if the path still has a file: the store then opens that file again.
         if connection.access == .immutable, FileFacts(path) != nil { return }
         throw loss.error(path, main, isReadOnly: isReadOnly)
     }

@@ -54,7 +54,8 @@ struct RunSearch {
     }
 
     private mutating func end(ofRunFrom start: Int, _ value: SlotValue) throws -> Int? {
-        // `last` is the last row known to have the value, `next` the first row known to have another value, or the end.
+        // `last` is the last row known to have the value. `next` is the first row known to have another one, or the
+        // end.
         var last = start
         var next = keys.count
         var step = Self.sample
