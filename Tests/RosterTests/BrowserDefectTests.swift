@@ -381,7 +381,7 @@ import Testing
     @Test(arguments: ["m", "t", "s"]) func aDecisionDropsNoEditOfADeletedRecord(_ answer: String) async throws {
         let driver = try await contested { $0.edit("Wins", of: "Italy", to: "98") }
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
-        // Before the program notices the deletion.
+        // Answers before the program has noticed the other program's deletion.
         try delete("Italy", in: fixture, keepsHistory: true)
         driver.keys(answer)
         #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
@@ -398,7 +398,7 @@ import Testing
         let driver = BrowserDriver(teamsOf: fixture)
         driver.find("Spain")
         driver.keys("Dy")
-        // Before the program notices the change.
+        // Saves before the program has noticed the other program's change.
         try update("Spain", ["wins": 50])
         driver.keys("<C-s>")
         #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")

@@ -254,7 +254,7 @@ extension NeverHarmTests {
             items[0].mutableSetValue(forKey: "tags").add(tags[0])
             #expect(thrownCode { try context.save() } == 134020)
             context.rollback()
-            // The affected pairs of a deletion are unknown.
+            // A deletion is refused, because the pairs that it affects cannot be read.
             for object in [items[0], tags[0]] {
                 context.delete(object)
                 #expect(thrownCode { try context.save() } == 134020)

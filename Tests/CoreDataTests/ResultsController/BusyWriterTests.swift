@@ -44,7 +44,7 @@ import Testing
         #expect(larger == 6)
         while commits.turnEnded(rows: 60, seconds: 0.0001, now: .now()) { _ = commits.takeForTurn() }
         #expect(commits.isEmpty)
-        // A part is merged completely even if it is larger than a turn should be.
+        // A part of a commit is merged in one turn, even if it has more rows than a turn should merge.
         let isAsked = commits.add(changes(\.deleted, ids))
         #expect(isAsked)
         for _ in 0..<20 { commits.learn(rows: 200, seconds: 1) }
