@@ -4,7 +4,8 @@ import Foundation
 ///
 /// The list is used only if everything that determines its contents is the same (`fingerprint`), and the store has not
 /// changed since: its ``ChangeToken`` equals the one in the file. If the store has changed and keeps a history, the
-/// changes are applied to the list; otherwise the list is fetched again. A missing or damaged file, or that of another list, is not an error. Failures to write are ignored.
+/// changes are applied to the list; otherwise the list is fetched again. A missing or damaged file, or that of another
+/// list, is not an error. Failures to write are ignored.
 struct ResultsCache {
     private let path: String
     private let fingerprint: String
