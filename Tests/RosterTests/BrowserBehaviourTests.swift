@@ -201,8 +201,8 @@ import Testing
 
     @Test func anUnknownKeyShowsWhereHelpIs() {
         let driver = BrowserDriver(teamsOf: fixture)
-        driver.keys("x")
-        #expect(driver.text.contains("x has no command on this screen; ? lists the keys"))
+        driver.keys("X")
+        #expect(driver.text.contains("X has no command on this screen; ? lists the keys"))
         driver.keys("<C-l>z")
         #expect(driver.text.contains("z…"))
         driver.keys("<Esc>j")

@@ -32,10 +32,10 @@ import Testing
         #expect(driver.lines[1].hasPrefix("  Team name"), "\(driver.text)")
         driver.keys("h")
         let before = driver.lines[1].range(of: "Home venue")?.lowerBound.utf16Offset(in: driver.lines[1]) ?? 0
-        driver.keys("4>")
+        driver.keys("4z>")
         let after = driver.lines[1].range(of: "Home venue")?.lowerBound.utf16Offset(in: driver.lines[1]) ?? 0
         #expect(after == before + 8, "\(driver.text)")
-        driver.keys("9<lt>9<lt>")
+        driver.keys("9z<lt>9z<lt>")
         #expect(driver.lines[3].hasPrefix("  At… "), "\(driver.text)")
     }
 

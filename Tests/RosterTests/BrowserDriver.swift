@@ -83,7 +83,7 @@ final class BrowserDriver {
 
     /// Lets the browser finish the work that it does between keys.
     func settle() {
-        while browser.list?.isSearching == true { browser.wake() }
+        while browser.list?.find.isSearching == true { browser.wake() }
         while browser.opening != nil || (browser.layers.top as? any WorkingLayer)?.isWorking ?? false {
             usleep(2000)
             browser.wake()

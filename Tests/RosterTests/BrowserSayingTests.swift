@@ -276,7 +276,7 @@ import Testing
         driver.type("x")
         driver.keys("<C-h><Tab>")
         driver.type("1")
-        await (try #require(driver.browser.list?.completion?.task)).value
+        await (try #require(driver.browser.list?.filter.completion?.task)).value
         driver.draw()
         #expect(driver.text.contains("filter: qualifyingZone == \"Zone 00011"), "\(driver.text)")
         #expect(!driver.text.contains("\"Zone 00012\""), "\(driver.text)")

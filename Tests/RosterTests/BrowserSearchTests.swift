@@ -38,7 +38,7 @@ import Testing
         #expect(driver.text.contains("searching…"))
         driver.type("q")
         var turns = 1
-        while driver.browser.list?.isSearching == true {
+        while driver.browser.list?.find.isSearching == true {
             #expect(driver.browser.nextWake.map { $0 <= .now } == true)
             driver.browser.wake()
             turns += 1
@@ -96,31 +96,41 @@ import Testing
         let driver = try await driver()
         driver.keys("/")
         driver.type("7")
+        try await driver.wait(for: "the match") { driver.selectedLine?.contains("Team 000007") == true }
         driver.keys("<Enter>")
-        driver.keys("nn")
-        let matches = (1...Self.teams).filter { String($0).contains("7") || String($0 / 20).contains("7") }
+        for name in ["Team 000017", "Team 000027"] {
+            driver.keys("n")
+            try await driver.wait(for: "a match") { driver.selectedLine?.contains(name) == true }
+        }
+        let matches = (1...Self.teams).filter(Self.showsSeven)
         let count = GroupedNumber.text(matches.count)
         try await driver.wait(for: "the number") { driver.text.contains(" 3 of \(count) “7” ") }
-        let places = try #require(driver.browser.list?.searchPlaces)
+        let places = try #require(driver.browser.list?.find.places)
         #expect(places.rows == matches.map { $0 - 1 } && places.number(ofRow: 0) == nil)
         // The positions of few matches are looked up one by one.
         driver.keys("/")
-        driver.type("Team 00017")
+        driver.type("\"Team 00017\"")
+        try await driver.wait(for: "the match") { driver.selectedLine?.contains("Team 000170") == true }
         driver.keys("<Enter>")
-        try await driver.wait(for: "the number") { driver.text.contains(" 1 of 10 “Team 00017” ") }
+        try await driver.wait(for: "the number") { driver.text.contains(" 1 of 10 “\"Team 00017\"” ") }
         driver.keys("n")
-        try await driver.wait(for: "the number") { driver.text.contains(" 2 of 10 “Team 00017” ") }
+        try await driver.wait(for: "the number") { driver.text.contains(" 2 of 10 “\"Team 00017\"” ") }
+    }
+
+    /// True if the number of a team, its zone or its wins show a 7.
+    private static func showsSeven(_ number: Int) -> Bool {
+        [number, number / 20, number % 70].contains { String($0).contains("7") }
     }
 
     @Test func theNearestMatchIsShownAtOnceAndTheRestIsCounted() async throws {
         let driver = try await driver()
         driver.keys("/")
-        driver.type("7")
-        #expect(driver.selectedLine?.contains("Team 000007") == true)
+        driver.type("Team 7")
+        try await driver.wait(for: "the match") { driver.selectedLine?.contains("Team 000007") == true }
         #expect(driver.text.contains("found so far"))
         driver.settle()
         driver.draw()
-        let count = (1...Self.teams).count { String($0).contains("7") || String($0 / 20).contains("7") }
+        let count = (1...Self.teams).count(where: Self.showsSeven)
         #expect(driver.text.contains("\(count) found"))
         // When all matches are found, each key costs one search.
         driver.keys("<Enter>n")
@@ -151,8 +161,10 @@ import Testing
         let ids = list.controller.objectIDs(at: 0..<list.objectCount)
         for direction in [RecordSearch.Direction.forward, .backward] {
             let origin = list.objectCount / 2
+            let query = FindQuery(FindPattern(FindPattern.literal(text)), list.display)
             let search = RecordSearch(
-                text, in: list, from: list.path(atIndex: origin), direction: direction, countsAll: true)
+                query, query.method([]), in: list, from: list.path(atIndex: origin), direction: direction,
+                countsAll: true)
             try search.advance(until: .now)
             #expect(!search.isFinished)
             // The result arrives while the main actor is free, and the next piece uses it.
@@ -179,19 +191,19 @@ import Testing
         driver.keys("<Enter>")
         #expect(driver.text.contains("searching for “qq”") && driver.text.contains("searching"))
         driver.keys("j")
-        #expect(driver.browser.list?.isSearching == false)
+        #expect(driver.browser.list?.find.isSearching == false)
         #expect(driver.selectedLine?.contains("Team 000002") == true)
         for key in ["<C-c>", "<Esc>"] {
             driver.keys("n")
-            #expect(driver.browser.list?.isSearching == true)
+            #expect(driver.browser.list?.find.isSearching == true)
             driver.keys(key)
-            #expect(driver.browser.list?.isSearching == false)
+            #expect(driver.browser.list?.find.isSearching == false)
             #expect(driver.text.contains("stopped searching for “qq”"))
         }
         driver.keys("/")
         driver.type("qq")
         driver.keys("<Esc>")
-        #expect(driver.browser.list?.isSearching == false && driver.browser.nextWake == nil)
+        #expect(driver.browser.list?.find.isSearching == false && driver.browser.nextWake == nil)
         #expect(driver.selectedLine?.contains("Team 000002") == true)
     }
 
@@ -212,7 +224,9 @@ import Testing
         list.delegate = follower
         var random = Random(state: seed)
         let all = (0..<300).compactMap { list.object(at: list.path(atIndex: $0)) }
-        let search = RecordSearch("7", in: list, from: list.path(atIndex: 150), direction: direction, countsAll: true)
+        let query = FindQuery(FindPattern("7"), list.display)
+        let search = RecordSearch(
+            query, query.method([]), in: list, from: list.path(atIndex: 150), direction: direction, countsAll: true)
         follower.search = search
         follower.list = list
         var touched: Set<NSManagedObject> = []

@@ -63,7 +63,7 @@ import Testing
         first.type("titles < 5")
         first.keys("<Enter>")
         first.find("Spain")
-        first.keys("ll>>")
+        first.keys("llz>z>")
         first.keys("gh")
         first.keys("'C")
         first.keys("za")

@@ -78,7 +78,7 @@ private final class Numbers: ListSource {
         let screen = ScriptedScreen(width: width, height: height)
         paint(screen) { list.draw(in: $0) }
         list.move(by: 3)
-        list.highlight = "ro"
+        list.highlight = { _ in ["ro"] }
         paint(screen) { list.draw(in: $0) }
         try expectGolden(screen, "list-\(width)x\(height)")
         list.moveToEnd()

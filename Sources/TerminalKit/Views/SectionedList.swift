@@ -31,8 +31,8 @@
     public var barCoversLine = false
     /// The rows of a range that is not complete yet, shown by a line at the left.
     public var range: ClosedRange<ListPath>?
-    /// Text to highlight in the rows.
-    public var highlight = ""
+    /// Returns the parts of a cell's text to highlight.
+    public var highlight: (String) -> [String] = { _ in [] }
     /// The keys of the folded sections.
     public private(set) var folded: Set<String> = []
     /// The position of the cursor; `nil` in an empty list.

@@ -109,9 +109,11 @@ extension SectionedList {
                 canvas.write(
                     String(repeating: " ", count: ColumnStrip.gap), x: place.x + place.width, y: y, style: style)
             }
-            for match in highlight.isEmpty ? [] : canvas.text.matches(of: highlight, in: cell) {
-                canvas.restyle(x: place.x + match.lowerBound, y: y, count: match.count) {
-                    Style(.match, selected: $0.isSelected)
+            for part in Set(highlight(cell)) {
+                for match in canvas.text.matches(of: part, in: cell) {
+                    canvas.restyle(x: place.x + match.lowerBound, y: y, count: match.count) {
+                        Style(.match, selected: $0.isSelected)
+                    }
                 }
             }
         }

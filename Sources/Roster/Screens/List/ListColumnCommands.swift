@@ -11,10 +11,10 @@ extension ListCommands {
             Command("hide column", keys: "gh", category: category, help: "hide the focused column") {
                 $0.hideFocusedColumn()
             },
-            Command("wider", keys: ">", category: category, help: "make the column wider") {
+            Command("wider", keys: "z>", category: category, help: "make the column wider") {
                 $0.widenColumn($0.focusedKey, by: 2 * $0.count)
             },
-            Command("narrower", keys: "<lt>", category: category, help: "make the column narrower") {
+            Command("narrower", keys: "z<lt>", category: category, help: "make the column narrower") {
                 $0.widenColumn($0.focusedKey, by: -2 * $0.count)
             },
             Command("move column left", keys: "<S-Left>", category: category, help: "move the column to the left") {

@@ -34,6 +34,8 @@ extension ListScreen {
         }
         let name = text.prefix { $0 != " " }
         let rest = text.dropFirst(name.count).trimmingCharacters(in: .whitespaces)
+        // An attribute may have the name of a command.
+        if rest.first.map({ "<>=!".contains($0) }) == true { return filter.set(text) }
         if let command = CommandLineWords.commands.first(where: { $0.names.contains(String(name)) }) {
             if command.example == nil, !rest.isEmpty {
                 return Prompt.Problem(sentence("“\(name)” takes no other arguments"), at: name.count + 1)
@@ -47,11 +49,16 @@ extension ListScreen {
         return runNamed(text)
     }
 
-    /// Runs a command of the table by its name or an unambiguous prefix.
+    /// Runs a command of the table by its name or an unambiguous prefix. Other texts that begin with a property or have
+    /// a comparison sign are filters.
     private func runNamed(_ text: String) -> Prompt.Problem? {
         let table = commands
         let beginning = table.commands.filter { $0.name.hasPrefix(text) }
         guard let command = table.command(named: text) ?? (beginning.count == 1 ? beginning[0] : nil) else {
+            let key = String(text.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+            if entity.propertiesByName[key] != nil || text.contains(where: { "<>=".contains($0) }) {
+                return filter.set(text)
+            }
             let names = beginning.map(\.name).joined(separator: ", ")
             return Prompt.Problem(
                 names.isEmpty
@@ -109,17 +116,6 @@ extension ListScreen {
                 at: 0)
         }
         show(found)
-        return nil
-    }
-
-    fileprivate func filter(by text: String) -> Prompt.Problem? {
-        if let problem = FilterText.problem(text, for: entity) { return problem }
-        do {
-            try tryToChange { $0.filter = text }
-        } catch {
-            return FilterText.problem(error, in: text)
-        }
-        browser.rememberFilter(text)
         return nil
     }
 
@@ -196,14 +192,14 @@ struct CommandLineWords {
         Command(
             names: ["filter"],
             example: { $0.chosenSettings.filter.isEmpty ? FilterText.example(for: $0.entity) : nil }
-        ) { $0.filter(by: $1) },
+        ) { $0.filter.set($1) },
         Command(names: ["entity"], example: { $0.entities.last?.name ?? "" }) { $0.show(entityNamed: $1) },
         Command(names: ["export"], example: file) { $0.export(to: $1, replacing: false) },
         Command(names: ["export!"], example: file) { $0.export(to: $1, replacing: true) },
         Command(names: ["exportall"], example: file) { $0.export(to: $1, replacing: false, whole: true) },
         Command(names: ["exportall!"], example: file) { $0.export(to: $1, replacing: true, whole: true) },
         Command(names: ["import"], example: file) { $0.importRecords(from: $1) },
-        Command(names: ["noh"]) { list, _ in done { list.searchText = nil } },
+        Command(names: ["noh"]) { list, _ in done { list.find.forget() } },
     ]
 
     private static let file: (ListScreen) -> String? = {
@@ -239,7 +235,7 @@ struct CommandLineWords {
         let start = name.count + 1
         let argument = String(before.dropFirst(start))
         switch name {
-        case "filter": return list.complete(text, cursor: cursor, in: prompt, from: start)
+        case "filter": return list.filter.complete(text, cursor: cursor, in: prompt, from: start)
         case "section", "sections":
             let level = argument.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
             guard let colon = level.lastIndex(of: ":") else {
@@ -249,11 +245,17 @@ struct CommandLineWords {
             let kinds = SectionChoice.kinds(of: attribute) + ["desc", "last"]
             return matching(String(level[level.index(after: colon)...]), among: kinds, endingAt: cursor)
         case "sort":
-            let word = argument.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-            guard let colon = word.firstIndex(of: ":") else {
-                return matching(word, among: list.entity.sortableKeyPaths, endingAt: cursor)
+            let start = argument.lastIndex { ", :".contains($0) }
+            let word = String(argument[(start.map { argument.index(after: $0) } ?? argument.startIndex)...])
+            let directions = ["asc", "desc"]
+            switch start.map({ argument[$0] }) {
+            case ":": return matching(word, among: directions, endingAt: cursor)
+            case " ":
+                return matching(word, among: directions + list.entity.sortableKeyPaths, endingAt: cursor)
+            default:
+                let key = word.drop { "+-".contains($0) }
+                return matching(String(key), among: list.entity.sortableKeyPaths, endingAt: cursor)
             }
-            return matching(String(word[word.index(after: colon)...]), among: ["asc", "desc"], endingAt: cursor)
         case "entity": return matching(argument, among: list.entities.compactMap(\.name), endingAt: cursor)
         case "export", "export!", "exportall", "exportall!", "import":
             return matching(argument, among: Self.files(beginningWith: argument), endingAt: cursor)

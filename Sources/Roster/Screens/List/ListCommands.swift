@@ -71,22 +71,50 @@ enum ListCommands {
     private static var finding: [Command<ListScreen>] {
         let category = "Find"
         return [
-            List("find", keys: "/", category: category, help: "find text as you type") { $0.askForSearch() },
-            List("next match", keys: "n", category: category, help: "next match") { $0.findAgain(forward: true) },
+            List("find", keys: "/", category: category, help: "find what the rows show, as you type") {
+                $0.find.ask()
+            },
+            List("next match", keys: "n", category: category, help: "next match") { $0.find.again(forward: true) },
             List("previous match", keys: "N", category: category, help: "previous match") {
-                $0.findAgain(forward: false)
+                $0.find.again(forward: false)
             },
-            List("filter", keys: "\\ &", category: category, help: "filter by a predicate") {
-                $0.askForFilter()
+            List("find cell", keys: "#", category: category, help: "find the text of the cell, upwards; then n N") {
+                $0.find.findCell()
             },
+            List("filter", keys: "\\ &", category: category, help: "filter by a predicate, or edit that of the filter")
+            {
+                $0.filter.ask()
+            },
+            List(
+                "filter by value", keys: "=", category: category,
+                help: "keep records with this value, or of this folded section"
+            ) {
+                $0.filter.add(.equal)
+            },
+            List(
+                "leave out value", keys: "!", category: category,
+                help: "leave out records with this value, or of this section"
+            ) {
+                $0.filter.add(.different)
+            },
+            List("filter up to", keys: "<lt>", category: category, help: "keep records up to this value") {
+                $0.filter.add(.atMost)
+            },
+            List("filter from", keys: ">", category: category, help: "keep records from this value on") {
+                $0.filter.add(.atLeast)
+            },
+            List(
+                "take out condition", keys: "g=", category: category,
+                help: "take a condition out of the filter; a click on it too"
+            ) { $0.filter.askToTakeOut() },
             List(
                 "clear", keys: "<Esc>", category: category,
                 help: "clear the range, then the match, the marks, the filter"
             ) { list in
                 if list.pendingRange != nil {
                     list.marks.anchor = nil
-                } else if list.searchText != nil {
-                    list.searchText = nil
+                } else if list.find.pattern != nil {
+                    list.find.forget()
                 } else if !list.marks.isEmpty {
                     list.marks.removeAll()
                 } else if !list.records.settings.filter.isEmpty {
@@ -184,13 +212,16 @@ enum ListCommands {
     private static var records: [Command<ListScreen>] {
         let category = "Records"
         func readOnly(_ list: ListScreen) -> String? { list.browser.readOnlyReason }
+        func key(_ name: String, _ list: ListScreen) -> String {
+            list.commands.command(named: name)?.keys.first?.label ?? ":\(name)"
+        }
         return [
             List("open", keys: "<Enter>", category: category, help: "open the record, or unfold the section") {
                 if let number = $0.keys.count { $0.showEntity(number: number) } else { $0.openDetail() }
             },
             List("add", keys: "o", category: category, help: "add a record", unavailable: readOnly) { $0.addRecord() },
             List(
-                "edit field", keys: "e", category: category,
+                "edit field", keys: "e i a", category: category,
                 help: "edit the focused value, or that of all marked records",
                 unavailable: readOnly
             ) { if $0.marks.isEmpty { CellEditor.open(in: $0) } else { $0.editMarked() } },
@@ -198,7 +229,7 @@ enum ListCommands {
                 $0.editRecord()
             },
             List(
-                "delete", keys: "D", category: category,
+                "delete", keys: "D dd", category: category,
                 help: "delete the record or the marked records; asks first",
                 unavailable: readOnly
             ) { $0.deleteRecord() },
@@ -206,6 +237,14 @@ enum ListCommands {
                 "duplicate", keys: "gd", category: category, help: "duplicate the record or the marked records",
                 unavailable: readOnly
             ) { $0.duplicate() },
+            List("empty", keys: "x", category: category, help: "says which keys delete a record and empty a field") {
+                let (delete, edit) = (key("delete", $0), key("edit field", $0))
+                $0.browser.say(sentence("\(delete) deletes the record; \(edit), then ^U empties the field"))
+            },
+            List("paste", keys: "P", category: category, help: "says which keys copy") {
+                let (here, clipboard) = (key("duplicate", $0), key("copy JSON", $0))
+                $0.browser.say(sentence("\(here) copies the record here; \(clipboard) copies it to the clipboard"))
+            },
             List("undo", keys: "u", category: category, help: "undo the last edit", unavailable: readOnly) {
                 $0.browser.undo()
             },

@@ -100,7 +100,7 @@ extension ListScreen {
             before()
             screen.take(list, of: other)
             next()
-            screen.repeatSearch?()
+            screen.find.repeatInPrompt()
         }
     }
 

@@ -120,7 +120,9 @@ extension ListScreen {
             label: "mark: ", history: browser.filterHistory,
             hint: sentence(
                 "a predicate such as \(FilterText.example(for: entity)); Tab completes, empty marks all"))
-        prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
+        prompt.complete = { [unowned self, unowned prompt] text, cursor in
+            filter.complete(text, cursor: cursor, in: prompt)
+        }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
             do {

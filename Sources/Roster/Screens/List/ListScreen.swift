@@ -48,18 +48,8 @@ final class ListScreen: Layer {
     var isDetailFocused = false
     /// The marked records of the current entity.
     var marks = RecordMarks()
-    /// The last search.
-    var search: RecordSearch?
-    /// Restarts the search of the open prompt after the list was replaced.
-    var repeatSearch: (() -> Void)?
-    /// The text that `n` and `N` search for, which is highlighted.
-    var searchText: String? { didSet { if searchText != searchPlaces?.text { searchPlaces = nil } } }
-    /// Positions of the matches, valid until the list changes.
-    var searchPlaces: SearchPlaces?
-    /// Called with the progress of the search.
-    var onSearchProgress: (RecordSearch) -> Void = { _ in }
-    /// Reads values to complete a filter.
-    var completion: Job<Prompt.Completion?>?
+    private(set) lazy var find = ListSearch(of: self)
+    private(set) lazy var filter = ListFilter(of: self)
     /// Number of records without the filter; set while the list is filtered.
     var total: EntityTotal?
     /// Positions of the entity tabs in the first line.
@@ -205,7 +195,7 @@ final class ListScreen: Layer {
         (statements, statementObservation) = (nil, nil)
         cursorObject = nil
         marks.removeAll()
-        (search, searchPlaces) = (nil, nil)
+        find.listWasReplaced()
         total = nil
     }
 
@@ -227,8 +217,7 @@ final class ListScreen: Layer {
         view.reset()
         view.takeColumnPosition(of: old)
         view.restoreFolds(list.settings.folded)
-        search = nil
-        searchText = nil
+        find.listWasReplaced()
         rememberCursor()
         aggregateKey = nil
         updateAggregates()
@@ -268,19 +257,17 @@ final class ListScreen: Layer {
 
     /// Time at which a record stops glowing or another timer fires; now during a search.
     var nextWake: ContinuousClock.Instant? {
-        if isSearching || searchPlaces?.isCounting == true { return .now }
-        let recount = searchPlaces?.recount
+        let search = find.nextWake
         // Progress of background commands is redrawn.
         let progress = browser.work == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
         let reading = session.isConnectionLost ? ContinuousClock.now + session.limits.readPause : nil
-        return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick, recount, reading]
+        return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick, search, reading]
             .compactMap { $0 }.min()
     }
 
     func wake() {
-        if isSearching { continueSearch() }
-        continueCounting()
+        find.wake()
         let isWaiting = browser.work != nil || work != nil || session.isConnectionLost
         session.retryReading()
         if isWaiting || pendingKeys.wake() { browser.needsDisplay = true }
@@ -344,14 +331,13 @@ extension ListScreen: RecordListDelegate {
         let screenLine = view.screenLine
         records.refresh()
         if !session.isChangingMany { forgetDeletedMarks() }
-        searchPlaces?.listChanged()
         // Limit the glow: nobody can see more changes than that.
         let now = ContinuousClock.now
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }
         let path = cursorObject.flatMap { records.path(of: $0) }
         view.reload(cursor: path.map { .row($0) }, screenLine: screenLine)
         leaveFadingRow()
-        search?.listChanged(changed.map(\.object))
+        find.listChanged(changed.map(\.object))
         if revealsChanges { reveal(changed.map(\.object)) }
         if followsNewest, let newest = changed.last(where: { $0.mark == .inserted }) { moveCursor(to: newest.object) }
         (changed, deletedHere) = ([], nil)

@@ -21,7 +21,7 @@ extension ListScreen {
         let footer = canvas.height > 5 ? aggregateFooter : nil
         let body = canvas.part(
             x: 0, y: 1, width: canvas.width, height: noteTop - 1 - (footer == nil ? 0 : 1))
-        view.highlight = searchText ?? ""
+        view.highlight = { [unowned self] in find.highlighted(in: $0) }
         let range = pendingRange
         view.range = range.map { records.path(atIndex: $0.lowerBound)...records.path(atIndex: $0.upperBound) }
         let (listPart, detailPart) = divide(body)
@@ -140,7 +140,8 @@ extension ListScreen {
     func drawStatus(in canvas: Canvas, y: Int) {
         let settings = records.settings
         var left: [(String, Role)] = [(" \(countText)", .status)]
-        if !settings.filter.isEmpty { left.append(("  " + tr("filter: %s", settings.filter), .status)) }
+        let conditions = filter.statusPieces
+        left += conditions.map { ($0, .status) }
         if let section = settings.sectionKey {
             let arrow = settings.sectionsAscend ? "" : "↓"
             let title = SectionChoice(keyPath: section, form: settings.sectionForm).title
@@ -148,22 +149,26 @@ extension ListScreen {
         }
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
         if !arrows.isEmpty { left.append(("  " + tr("sorted %s", arrows.joined(separator: " ")), .status)) }
-        var right = statusPieces(canvas.text)
+        var right = statusPieces(canvas.text, namesColumns: true)
         func width(_ pieces: some Sequence<(String, Role)>) -> Int { pieces.reduce(0) { $0 + canvas.text.width($1.0) } }
-        // Shorten the search text in a narrow line, to keep the numbers.
-        let excess = width(left.prefix(1)) + 1 + width(right) - canvas.width
-        if excess > 0, let text = searchPlaces?.text {
-            let whole = min(Self.matchRoom, canvas.text.width(text))
-            right = statusPieces(canvas.text, matchRoom: max(1, whole - excess))
+        // In a narrow line, omit the columns of the match and shorten the searched text, to keep the numbers.
+        func excess() -> Int { width(left.prefix(1)) + 1 + width(right) - canvas.width }
+        if excess() > 0 { right = statusPieces(canvas.text) }
+        if excess() > 0, find.places != nil {
+            let whole = min(Self.matchRoom, find.statusWidth(canvas.text))
+            right = statusPieces(canvas.text, matchRoom: max(1, whole - excess()))
         }
-        StatusLine(left: left, right: right).draw(in: canvas, y: y)
+        let places = StatusLine(left: left, right: right).draw(in: canvas, y: y)
+        filter.noteDrawn(Array(places.dropFirst(2).prefix(max(0, conditions.count - 1))), line: y)
     }
 
     /// Columns of the search text in the status line.
     private static let matchRoom = 20
 
     /// The right part of the status line: running work, marks, unsaved changes and the cursor's row.
-    private func statusPieces(_ measure: TextWidth, matchRoom: Int = matchRoom) -> [(String, Role)] {
+    private func statusPieces(
+        _ measure: TextWidth, matchRoom: Int = matchRoom, namesColumns: Bool = false
+    ) -> [(String, Role)] {
         var right: [(String, Role)] = []
         if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
         if let work {
@@ -171,10 +176,12 @@ extension ListScreen {
             right.append((" " + sentence("\(text), Esc stops") + " ", .warning))
         }
         if let livingNote { right.append((" \(livingNote) ", .warning)) }
-        if isSearching, let search { right.append((" " + sentence("searching \(search.progress) %") + " ", .status)) }
+        if find.isSearching { right.append((" " + sentence("searching \(find.progress) %") + " ", .status)) }
         if let work = browser.work { right.append((" \(work.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
-        if let matchText = matchText(measure, room: matchRoom) { right.append((" \(matchText) ", .status)) }
+        if let match = find.status(measure, room: matchRoom, namesColumns: namesColumns) {
+            right.append((" \(match) ", .status))
+        }
         if let range = pendingRange {
             right.append((" " + sentence("range: \(GroupedNumber.text(range.count))") + " ", .status))
         }
@@ -200,8 +207,8 @@ extension ListScreen {
             canvas.write(text, x: 0, y: y, style: .warning)
             return
         }
-        if isSearching, let search {
-            canvas.write(sentence("searching for “\(search.text)”; any key stops"), x: 0, y: y, style: .muted)
+        if find.isSearching, let pattern = find.pattern {
+            canvas.write(sentence("searching for “\(pattern.text)”; any key stops"), x: 0, y: y, style: .muted)
             return
         }
         if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }

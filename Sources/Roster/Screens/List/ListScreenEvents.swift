@@ -9,7 +9,7 @@ extension ListScreen {
         case .key where isDetailFocused && detailPane != nil: return detailPane?.handle(event) ?? false
         case .key(let key): return handle(key)
         case .mouse(let mouse):
-            stopSearch()
+            find.stop()
             if let detailPane, detailPane.contains(mouse.position) {
                 if mouse.action == .press { isDetailFocused = true }
                 return detailPane.handle(event)
@@ -22,8 +22,8 @@ extension ListScreen {
     }
 
     private func handle(_ key: Key) -> Bool {
-        if stopSearch(), [Key(.escape), Key(.character("c"), .control)].contains(key) {
-            browser.say(sentence("stopped searching for “\(searchText ?? "")”"))
+        if find.stop(), [Key(.escape), Key(.character("c"), .control)].contains(key) {
+            browser.say(sentence("stopped searching for “\(find.pattern?.text ?? "")”"))
             return true
         }
         if [Key(.escape), Key(.character("c"), .control)].contains(key), keys.pendingLabel.isEmpty,
@@ -66,6 +66,7 @@ extension ListScreen {
             mouse.action == .doubleClick
             || lastClick.map { $0.point.y == mouse.position.y && now - $0.time < .milliseconds(400) } ?? false
         lastClick = (mouse.position, now)
+        if filter.press(mouse.position) { return }
         if mouse.position.y == 0, let entity = entityTab(at: mouse.position.x) { return show(entity) }
         if let column = view.columnTitle(at: mouse.position) {
             view.focusedColumn = column
@@ -109,28 +110,6 @@ extension ListScreen {
             return browser.say(sentence("no section begins with \(letter); \(known)"))
         }
         view.moveToSection(records.controller.section(forSectionIndexTitle: titles[index], at: index))
-    }
-
-    // MARK: Filtering
-
-    func askForFilter() {
-        let prompt = Prompt(
-            label: "filter: ", text: records.settings.filter, history: browser.filterHistory,
-            hint: sentence("such as \(FilterText.example(for: entity)); Tab completes, empty shows all"))
-        prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
-        prompt.onAccept = { [unowned self] text in
-            if let problem = FilterText.problem(text, for: entity) { return problem }
-            do {
-                try tryToChange { $0.filter = text.trimmingCharacters(in: .whitespaces) }
-            } catch {
-                // It parses, but the store cannot run it: a constant of the wrong type or an invalid regular
-                // expression.
-                return FilterText.problem(error, in: text)
-            }
-            browser.rememberFilter(text.trimmingCharacters(in: .whitespaces))
-            return nil
-        }
-        browser.layers.push(prompt)
     }
 
     // MARK: Sorting and sections

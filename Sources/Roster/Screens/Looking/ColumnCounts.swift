@@ -83,16 +83,4 @@ extension ListScreen {
         else { return nil }
         return "\(key).\(label.name)"
     }
-
-    /// Adds predicates to the current filter.
-    func narrow(by predicates: [NSPredicate]) {
-        let texts = ([records.settings.filter] + predicates.map(\.formatString)).filter { !$0.isEmpty }
-        let joined = texts.count == 1 ? texts[0] : texts.map { "(\($0))" }.joined(separator: " AND ")
-        do {
-            try tryToChange { $0.filter = joined }
-            browser.rememberFilter(joined)
-        } catch {
-            browser.complain(error)
-        }
-    }
 }

@@ -13,12 +13,14 @@ nonisolated extension ColumnCounts {
         then deliver: @escaping (Result<Made, any Error>) -> Void
     ) -> Job<Made> {
         let coordinator = context.persistentStoreCoordinator
-        return Job(
-            onThread: { control in
-                let own = NSManagedObjectContext(.privateQueue)
-                own.persistentStoreCoordinator = coordinator
-                return try make(ColumnCounts(query, in: own, stop: control))
-            }, then: deliver)
+        return Job(onThread: { try make(ColumnCounts(query, of: coordinator, stop: $0)) }, then: deliver)
+    }
+
+    /// Counts in a context of its own, on a thread that may wait.
+    init(_ query: Query, of coordinator: NSPersistentStoreCoordinator?, stop: JobControl = JobControl()) throws {
+        let own = NSManagedObjectContext(.privateQueue)
+        own.persistentStoreCoordinator = coordinator
+        try self.init(query, in: own, stop: stop)
     }
 
     /// The columns and records to count.

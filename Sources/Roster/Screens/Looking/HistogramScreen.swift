@@ -130,7 +130,7 @@ final class HistogramScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping 
             return list.browser.say("too many values for a filter", role: .warning)
         }
         isFinished = true
-        list.narrow(by: [predicate])
+        list.filter.add([predicate])
     }
 
     // MARK: Painting

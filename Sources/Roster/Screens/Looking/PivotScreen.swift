@@ -168,7 +168,7 @@ final class PivotScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
             return list.browser.say("too many values for a filter", role: .warning)
         }
         isFinished = true
-        if !predicates.isEmpty { list.narrow(by: predicates) }
+        if !predicates.isEmpty { list.filter.add(predicates) }
     }
 
     private func askForMeasure() {

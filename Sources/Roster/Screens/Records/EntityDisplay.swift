@@ -194,8 +194,13 @@ nonisolated struct PropertyColumn {
     /// The text of the cell in a list.
     func text(of object: NSManagedObject) -> String {
         guard let property else { return RecordName.text(object) }
-        if let format, let text = format.text(of: object.value(forKey: property.name)) { return text }
-        return ValueDisplay.text(object.value(forKey: property.name), of: property)
+        return text(ofValue: object.value(forKey: property.name))
+    }
+
+    /// The text of a cell with a value of the column's property.
+    func text(ofValue value: Any?) -> String {
+        guard let property else { return ValueDisplay.nothing }
+        return format.flatMap { $0.text(of: value) } ?? ValueDisplay.text(value, of: property)
     }
 }
 

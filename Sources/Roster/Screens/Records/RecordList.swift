@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RosterCommands
 import TerminalKit
 import Translation
 
@@ -223,6 +224,40 @@ final class RecordList: ListSource {
         guard !isGone(first) else { return info.name }
         let value = first.value(forKeyPath: key)
         return ValueDisplay.sectionTitle(value, key: key, attribute: sectionAttribute, name: info.name)
+    }
+
+    /// The values that the records of a section have in common.
+    ///
+    /// - Throws: ``CommandError`` if the section is empty and its value therefore not known.
+    func levels(ofSection section: Int) throws -> [CellCondition.Level] {
+        let info = sections[section]
+        let forms = (settings.sectionText ?? "").split(separator: "/").map { $0.split(separator: ":").map(String.init) }
+        let values = settings.sectionForm == nil ? [try value(ofSection: section)] : info.value.levels
+        return zip(forms, values).compactMap { form, value in
+            display.entity.attribute(atKeyPath: form[0]).map {
+                CellCondition.Level(
+                    keyPath: form[0], attribute: $0, value: value, isByLetter: form.dropFirst().contains("letter"))
+            }
+        }
+    }
+
+    /// The value of a section without form, whose name is only its text.
+    private func value(ofSection section: Int) throws -> SectionValue {
+        let name = sections[section].name
+        guard let key = settings.sectionKey, !name.isEmpty else { return .missing }
+        if sectionAttribute?.attributeType == .stringAttributeType { return .text(name) }
+        let value = rowCounts[section] > 0 ? record(0, in: section).value(forKeyPath: key) : nil
+        switch (value, sectionAttribute?.attributeType) {
+        case (let date as Date, _): return .date(date)
+        case (let id as UUID, _): return .uuid(id)
+        case (let url as URL, _): return .text(url.absoluteString)
+        case (let flag as Bool, .booleanAttributeType): return .boolean(flag)
+        case (let number as NSDecimalNumber, _): return .decimal(number.decimalValue)
+        case (let number as NSNumber, .doubleAttributeType), (let number as NSNumber, .floatAttributeType):
+            return .real(number.doubleValue)
+        case (let number as NSNumber, _): return .integer(number.intValue)
+        default: throw CommandError.failure("the section has no records to filter by")
+        }
     }
 
     func text(ofColumn column: Int, at row: ListPath) -> String {

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// Searches the records of a list for a text, from one row on and once around the list.
+/// Searches the records of a list for a pattern, from one row on and once around the list.
 ///
 /// Design note. A list may have any number of rows, and keys must not wait for the search. It examines rows in pieces
 /// of a few milliseconds, the nearest first, between which keys are handled: the store returns the IDs of the matching
@@ -16,7 +16,8 @@ final class RecordSearch {
         case backward
     }
 
-    let text: String
+    let query: FindQuery
+    let method: FindQuery.Method
     let direction: Direction
     /// True to count all matches; false to find only the nearest one.
     let countsAll: Bool
@@ -29,7 +30,6 @@ final class RecordSearch {
         didSet { if isFinished { scan?.cancel() } }
     }
     private let list: RecordList
-    private let predicate: NSPredicate?
     /// The first row to examine.
     private var start: Int
     /// True if the search started beyond the end of the list.
@@ -53,18 +53,18 @@ final class RecordSearch {
     private var context: NSManagedObjectContext { list.controller.managedObjectContext }
 
     /// - Parameters:
-    ///   - text: the text to find in text attributes and names of related records, ignoring case and diacritics.
+    ///   - query: the pattern to find in the columns of the list.
     ///   - origin: the starting row; `nil` for the start of the list, or the end if searching backward.
     ///   - includesOrigin: true to examine that row first, false to examine it last.
     init(
-        _ text: String, in list: RecordList, from origin: ListPath?, includesOrigin: Bool = false,
-        direction: Direction = .forward, countsAll: Bool = false
+        _ query: FindQuery, _ method: FindQuery.Method, in list: RecordList, from origin: ListPath?,
+        includesOrigin: Bool = false, direction: Direction = .forward, countsAll: Bool = false
     ) {
-        self.text = text
+        self.query = query
+        self.method = method
         self.list = list
         self.direction = direction
         self.countsAll = countsAll
-        predicate = text.isEmpty ? nil : Self.predicate(for: text, entity: list.display.entity)
         let count = list.objectCount
         let place = origin.map { list.index(of: $0) } ?? (direction == .forward ? -1 : count)
         start = includesOrigin ? place : place + (direction == .forward ? 1 : -1)
@@ -72,11 +72,11 @@ final class RecordSearch {
             beginsRound = origin != nil
             start = direction == .forward ? 0 : count - 1
         }
-        isFinished = predicate == nil || count == 0
+        if case .none = method { isFinished = true } else { isFinished = count == 0 }
     }
 
-    /// True if the entity has text to search.
-    static func canSearch(_ entity: NSEntityDescription) -> Bool { predicate(for: "a", entity: entity) != nil }
+    /// The text as typed.
+    var text: String { query.pattern.text }
 
     /// Number of matches found so far.
     var count: Int { matches.count }
@@ -108,7 +108,8 @@ final class RecordSearch {
 
     /// All matches; `nil` if the search was stopped before they were known.
     var allMatches: Set<NSManagedObjectID>? {
-        predicate == nil ? [] : knowsAll || done >= list.objectCount && list.objectCount > 0 ? matches : nil
+        if case .none = method { return [] }
+        return knowsAll || done >= list.objectCount && list.objectCount > 0 ? matches : nil
     }
 
     // MARK: Searching the whole store
@@ -116,7 +117,7 @@ final class RecordSearch {
     /// Starts `scan` if needed. Rows of a list that does not follow its context are only examined in pieces, because
     /// the store may have other records.
     private func askForAll() {
-        guard !isFinished, scan == nil, list.isFollowing, let predicate else { return }
+        guard !isFinished, scan == nil, list.isFollowing, case .predicate(let predicate) = method else { return }
         let request = NSFetchRequest<NSManagedObjectID>()
         request.resultType = .managedObjectIDResultType
         request.entity = list.display.entity
@@ -190,30 +191,28 @@ final class RecordSearch {
     }
 
     private func matching(_ ids: [NSManagedObjectID]) throws -> Set<NSManagedObjectID> {
-        guard let predicate, !ids.isEmpty else { return [] }
-        let request = NSFetchRequest<NSManagedObjectID>()
-        request.resultType = .managedObjectIDResultType
-        request.entity = list.display.entity
-        request.predicate = NSCompoundPredicate(
-            andPredicateWithSubpredicates: [NSPredicate(format: "SELF IN %@", ids), predicate])
-        return Set(try context.fetch(request))
+        guard !ids.isEmpty else { return [] }
+        let amongThese = NSPredicate(format: "SELF IN %@", ids)
+        switch method {
+        case .none: return []
+        case .texts: return try showing(amongThese)
+        case .predicate(let predicate):
+            let request = NSFetchRequest<NSManagedObjectID>()
+            request.resultType = .managedObjectIDResultType
+            request.entity = query.entity
+            request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [amongThese, predicate])
+            return Set(try context.fetch(request))
+        }
     }
 
-    /// A predicate for records that match; `nil` if the entity has no text.
-    static func predicate(for text: String, entity: NSEntityDescription) -> NSPredicate? {
-        var parts: [NSPredicate] = []
-        for property in entity.properties where !property.isTransient {
-            if let attribute = property as? NSAttributeDescription {
-                if attribute.attributeType == .stringAttributeType {
-                    parts.append(NSPredicate(format: "%K CONTAINS[cd] %@", attribute.name, text))
-                }
-            } else if let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
-                let label = relationship.destinationEntity.flatMap({ EntityDisplay.label(of: $0) })
-            {
-                parts.append(NSPredicate(format: "%K CONTAINS[cd] %@", "\(relationship.name).\(label.name)", text))
-            }
-        }
-        return parts.isEmpty ? nil : NSCompoundPredicate(orPredicateWithSubpredicates: parts)
+    /// The records that show the pattern, read with those that their columns name.
+    private func showing(_ predicate: NSPredicate) throws -> Set<NSManagedObjectID> {
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = query.entity
+        request.predicate = predicate
+        request.returnsObjectsAsFaults = false
+        request.relationshipKeyPathsForPrefetching = query.relationshipKeys
+        return Set(try context.fetch(request).filter(query.matches).map(\.objectID))
     }
 
     // MARK: Concurrent changes
@@ -231,8 +230,8 @@ final class RecordSearch {
             done = max(0, min(done, count) - ids.count - 1)
         }
         matches.subtract(ids)
-        // If this fails, the next search finds them.
-        matches.formUnion((try? matching(ids.filter { row($0) != nil })) ?? [])
+        // The values of changed records may be new and not in the predicate. If this fails, the next search finds them.
+        matches.formUnion((try? showing(NSPredicate(format: "SELF IN %@", ids.filter { row($0) != nil }))) ?? [])
         if scan != nil, !knowsAll { changedMeanwhile.formUnion(ids) }
     }
 

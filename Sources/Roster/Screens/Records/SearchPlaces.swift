@@ -2,13 +2,14 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// The positions of a text's matches in a list, to show, for example, `2 of 204`.
+/// The positions of a pattern's matches in a list, to show, for example, `2 of 204`.
 ///
 /// The store finds the matching records; in the background if the list is long. If there are many, the list is then
 /// iterated in pieces between keys. Changes of the list invalidate the positions; the owner computes them again after a
 /// pause without changes.
 final class SearchPlaces {
-    let text: String
+    let query: FindQuery
+    private let method: FindQuery.Method
     /// The rows of the matches in the whole list, ascending; `nil` until all are known.
     private(set) var rows: [Int]?
     private let list: RecordList
@@ -26,19 +27,22 @@ final class SearchPlaces {
     ///   - search: a finished search. Its matches are reused if it has found all.
     ///   - whenKnown: called on the main queue when the store has returned the matches.
     init(of search: RecordSearch, in list: RecordList, whenKnown: @escaping () -> Void) {
-        text = search.text
+        (query, method) = (search.query, search.method)
         self.list = list
         matches = search.allMatches
         if matches == nil { ask(whenKnown) }
     }
 
     /// Computes the positions again after a change of the list.
-    init(again other: SearchPlaces, whenKnown: @escaping () -> Void) {
-        text = other.text
+    init(again other: SearchPlaces, _ method: FindQuery.Method, whenKnown: @escaping () -> Void) {
+        (query, self.method) = (other.query, method)
         list = other.list
         earlierCount = other.count
         ask(whenKnown)
     }
+
+    /// The text as typed.
+    var text: String { query.pattern.text }
 
     /// Invalidates the positions after a change of the list. The count stays known.
     func listChanged() {
@@ -66,12 +70,17 @@ final class SearchPlaces {
     }
 
     private func ask(_ whenKnown: @escaping () -> Void) {
+        guard case .predicate(let predicate) = method else {
+            // Reading all texts would take too long: the number of matches stays unknown.
+            if case .none = method { matches = [] }
+            return
+        }
         let request = NSFetchRequest<NSManagedObjectID>()
         request.resultType = .managedObjectIDResultType
         request.entity = list.display.entity
         request.predicate = NSCompoundPredicate(
             andPredicateWithSubpredicates: [
-                list.controller.fetchRequest.predicate, RecordSearch.predicate(for: text, entity: list.display.entity),
+                list.controller.fetchRequest.predicate, predicate,
             ].compactMap { $0 })
         let context = list.controller.managedObjectContext
         guard list.objectCount > list.limits.longList else {

@@ -76,32 +76,3 @@ nonisolated struct ValueCompletion: Sendable {
         return candidates.isEmpty ? nil : Prompt.Completion(range: range, candidates: candidates)
     }
 }
-
-extension ListScreen {
-    /// Completes a predicate in a prompt: values after a comparison, otherwise keys and words. Values of many records
-    /// are read in the background and offered if the text is then unchanged.
-    ///
-    /// - Parameter start: position of the predicate in the prompt.
-    func complete(_ text: String, cursor: Int, in prompt: Prompt?, from start: Int = 0) -> Prompt.Completion? {
-        let predicate = String(text.dropFirst(start))
-        func placed(_ found: Prompt.Completion) -> Prompt.Completion {
-            let range = found.range.lowerBound + start..<found.range.upperBound + start
-            return Prompt.Completion(range: range, candidates: found.candidates)
-        }
-        guard let values = ValueCompletion(predicate, cursor: cursor - start, entity: entity) else {
-            return FilterText.completion(predicate, cursor: cursor - start, entity: entity).map(placed)
-        }
-        if !session.isLong(entity) {
-            return (try? session.context.fetch(values.request(of: entity))).flatMap(values.completion).map(placed)
-        }
-        let reader = session.container.newBackgroundContext()
-        completion = Job { [entity] in
-            try await reader.perform { values.completion(try reader.fetch(values.request(of: entity))) }
-        } then: { [weak prompt, unowned self] result in
-            guard let prompt, let found = try? result.get() else { return }
-            prompt.offer(placed(found), for: text)
-            browser.needsDisplay = true
-        }
-        return nil
-    }
-}

@@ -46,7 +46,8 @@ nonisolated enum ValueDisplay {
         objects.map { (RecordName.text($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    private static func count(of value: Any) -> Int {
+    /// The number of records in a to-many relationship's value.
+    static func count(of value: Any) -> Int {
         switch value {
         case let set as NSOrderedSet: set.count
         case let set as NSSet: set.count
