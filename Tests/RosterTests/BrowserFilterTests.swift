@@ -216,6 +216,38 @@ import Testing
 
     // MARK: Any number of records, and changes
 
+    @Test func aDoubleClickTakesOneConditionOut() throws {
+        let driver = teams()
+        driver.command("filter wins > 5 AND wins < 40 AND titles > 0")
+        let status = driver.lines[22]
+        let place = try #require(status.range(of: "wins > 5"))
+        let point = Point(x: status.distance(from: status.startIndex, to: place.lowerBound), y: 22)
+        driver.send(.mouse(MouseEvent(.press, at: point)))
+        driver.send(.mouse(MouseEvent(.doubleClick, at: point)))
+        #expect(driver.lines[22].contains("filter: wins < 40 AND titles > 0  "), "\(driver.text)")
+    }
+
+    /// A frozen list shows records that others deleted, which have no values any more.
+    @Test func aDeletedRecordIsNoCondition() async throws {
+        let driver = teams()
+        driver.find("Japan")
+        driver.keys("<Esc>Z")
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == %@", "Japan")
+            for team in try context.fetch(request) { context.delete(team) }
+            try context.save()
+        }
+        let list = try #require(driver.browser.list)
+        try await driver.wait(for: "the deletion") {
+            list.view.cursor?.path.map { list.records.object(at: $0) == nil } ?? true
+        }
+        for key in ["=", "#", ">"] {
+            driver.keys(key)
+            #expect(driver.text.contains("no record under the cursor"), "\(driver.text)")
+        }
+    }
+
     @Test func anEmptyListHasNothingToFilterBy() {
         let driver = teams()
         driver.command("wins > 1000")

@@ -35,7 +35,9 @@ extension ListScreen {
         let name = text.prefix { $0 != " " }
         let rest = text.dropFirst(name.count).trimmingCharacters(in: .whitespaces)
         // An attribute may have the name of a command.
-        if rest.first.map({ "<>=!".contains($0) }) == true { return filter.set(text) }
+        if entity.propertiesByName[String(name)] != nil, rest.first.map({ "<>=!".contains($0) }) == true {
+            return filter.set(text)
+        }
         if let command = CommandLineWords.commands.first(where: { $0.names.contains(String(name)) }) {
             if command.example == nil, !rest.isEmpty {
                 return Prompt.Problem(sentence("“\(name)” takes no other arguments"), at: name.count + 1)

@@ -97,7 +97,9 @@ final class ListFilter {
         if case .header(let section) = list.view.cursor {
             return try condition.predicate(of: list.records.levels(ofSection: section))
         }
-        guard let object = list.cursorObject else { throw CommandError.failure("no record under the cursor") }
+        guard let object = list.view.cursor?.path.flatMap({ list.records.object(at: $0) }) else {
+            throw CommandError.failure("no record under the cursor")
+        }
         return try condition.predicate(of: object, list.entity.propertiesByName[list.focusedKey])
     }
 
@@ -147,10 +149,11 @@ final class ListFilter {
     /// Remembers where the conditions are drawn.
     func noteDrawn(_ places: [Range<Int>], line: Int) { (self.places, self.line) = (places, line) }
 
-    /// Takes out the condition at a position of the screen. Returns false if there is none.
-    func press(_ point: Point) -> Bool {
+    /// Takes out the condition at a position of the screen, once for a double click. Returns false if there is none.
+    func press(_ mouse: MouseEvent) -> Bool {
+        let point = mouse.position
         guard point.y == line, let index = places.firstIndex(where: { $0.contains(point.x) }) else { return false }
-        takeOut(index)
+        if mouse.action == .press { takeOut(index) }
         return true
     }
 }

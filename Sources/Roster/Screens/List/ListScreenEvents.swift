@@ -66,7 +66,7 @@ extension ListScreen {
             mouse.action == .doubleClick
             || lastClick.map { $0.point.y == mouse.position.y && now - $0.time < .milliseconds(400) } ?? false
         lastClick = (mouse.position, now)
-        if filter.press(mouse.position) { return }
+        if filter.press(mouse) { return }
         if mouse.position.y == 0, let entity = entityTab(at: mouse.position.x) { return show(entity) }
         if let column = view.columnTitle(at: mouse.position) {
             view.focusedColumn = column

@@ -161,7 +161,9 @@ final class ListSearch {
 
     /// Moves to the previous row that shows the text of the focused cell.
     func findCell() {
-        guard let object = list.cursorObject else { return browser.say("no record under the cursor") }
+        guard let object = view.cursor?.path.flatMap({ records.object(at: $0) }) else {
+            return browser.say("no record under the cursor")
+        }
         let text = records.display.columns.first { $0.key == list.focusedKey }?.text(of: object) ?? ""
         guard !text.isEmpty, text != ValueDisplay.nothing else { return browser.say("there is no value to find") }
         let line = text.prefix { !$0.isNewline }
@@ -288,7 +290,7 @@ final class ListSearch {
 
     /// The indices of the columns in which the record under the cursor shows the pattern; empty if it does not match.
     private var matchingColumns: [Int] {
-        guard let pattern, let object = list.cursorObject else { return [] }
+        guard let pattern, let object = view.cursor?.path.flatMap({ records.object(at: $0) }) else { return [] }
         let texts = records.display.columns.map { $0.text(of: object) }
         return pattern.matches(texts) ? pattern.places(in: texts) : []
     }
@@ -347,7 +349,7 @@ final class ListSearch {
         guard let places else { return nil }
         let text = measure.truncated(places.text, to: room)
         let columns = namesColumns ? matchingColumns : []
-        let titles = columns.prefix(2).map { view.columns[$0].title }.joined(separator: ", ")
+        let titles = columns.prefix(2).map { records.display.columns[$0].title }.joined(separator: ", ")
         let more = columns.count > 2 ? ", …" : ""
         func placed(_ text: String) -> String { titles.isEmpty ? text : sentence("\(text) in \(titles + more)") }
         guard let known = places.count else { return placed("“\(text)”") }
