@@ -30,12 +30,15 @@ protocol CommandVerb: Sendable {
     static var stopsCleanly: Bool { get }
     /// Runs the verb and returns the exit status.
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus
+    /// The exit status for an error of the verb or its arguments.
+    static func status(for error: any Error) -> ExitStatus
 }
 
 extension CommandVerb {
     static var requiredFlags: [any CommandFlag] { [] }
     static var notes: String { "" }
     static var stopsCleanly: Bool { false }
+    static func status(for error: any Error) -> ExitStatus { ExitStatus(for: error) }
     static var allFlags: [any CommandFlag] {
         flags + (opensStore ? [Flags.sql, Flags.plans] : []) + [Flags.help]
     }

@@ -12,6 +12,10 @@ struct ExitStatus: Equatable {
     static let misuse = ExitStatus(code: 2)
     /// The verb did what it could. Standard error lists the work left for the user.
     static let incomplete = ExitStatus(code: 3)
+    /// The stores that `diff` compares differ, as of the program `diff`.
+    static let different = ExitStatus(code: 1)
+    /// `diff` could not compare the stores.
+    static let trouble = ExitStatus(code: 2)
 
     init(code: Int32) { self.code = code }
 

@@ -24,13 +24,13 @@ enum ManualPage {
             })
         lines += section(
             "EXIT STATUS",
-            item("0", "Done.")
+            item("0", "Done. Of diff: the stores are equal.")
                 + item(
                     "1",
-                    "Failed. Also if export or copy could not read some values, but wrote the rest. Standard error has one line with the "
-                        + "reason.")
-                + item("2", "Invalid command line. Standard error has one line with the reason.")
-                + item("3", "port succeeded, but work remains for you. Standard error lists it."))
+                    "Failed. Also if export or copy could not read some values, but wrote the rest, or if the stores of diff differ. "
+                        + "Standard error has one line with the reason.")
+                + item("2", "Invalid command line, or diff could not compare the stores. Standard error has one line with the reason.")
+                + item("3", "Succeeded, but port left work for you, or import skipped records. Standard error lists it."))
         lines += section(
             "FILES",
             item(

@@ -26,8 +26,8 @@ enum Program {
             return try run(verb, rest).code
         } catch {
             let name = verb.name.isEmpty ? "roster" : "roster \(verb.name)"
-            let status = ExitStatus(for: error)
-            let hint = status == .misuse ? sentence(" (see \(name) --help)") : ""
+            let status = verb.status(for: error)
+            let hint = ExitStatus(for: error) == .misuse ? sentence(" (see \(name) --help)") : ""
             StandardError.write("\(name): \(CommandError.line(for: error))\(hint)\n")
             return status.code
         }

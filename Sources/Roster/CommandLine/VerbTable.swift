@@ -3,7 +3,8 @@ enum VerbTable {
     static let verbs: [any CommandVerb.Type] = [
         ListVerb.self, ShowVerb.self, CountVerb.self, InsertVerb.self, UpdateVerb.self, DeleteVerb.self,
         ImportVerb.self, ExportVerb.self, WatchVerb.self, HistoryVerb.self, CheckVerb.self, GrantsVerb.self,
-        SimulateVerb.self, DemoVerb.self, CreateVerb.self, CopyVerb.self, MigrateVerb.self, ModelVerb.self,
+        SimulateVerb.self, DemoVerb.self, CreateVerb.self, CopyVerb.self, DiffVerb.self, MigrateVerb.self,
+        ModelVerb.self,
         PortVerb.self,
         ModelCompileVerb.self, ModelGenerateVerb.self, ConfigVerb.self, CompletionVerb.self, ManualVerb.self,
     ]

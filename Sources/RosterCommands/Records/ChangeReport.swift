@@ -65,7 +65,7 @@ struct ChangeReport {
         object.objectID.isTemporaryID ? .null : .string(RecordLabel.uri(of: object))
     }
 
-    private static func shown(_ value: JSONValue) -> String { value == .null ? "NULL" : value.text }
+    static func shown(_ value: JSONValue) -> String { value == .null ? "NULL" : value.text }
 
     private static func json(_ value: Any?, _ property: NSPropertyDescription) -> JSONValue {
         switch property {

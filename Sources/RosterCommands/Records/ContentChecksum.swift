@@ -15,8 +15,6 @@ struct ContentChecksum {
     private let context: NSManagedObjectContext
     /// Unreadable values of the counted records.
     private var missing: UnreadableValues?
-    private var uncoded: [NSManagedObjectID: [String: Data]] = [:]
-    private static let batchSize = 500
 
     init(_ context: NSManagedObjectContext) {
         self.context = context
@@ -36,44 +34,25 @@ struct ContentChecksum {
     }
 
     private mutating func entity(_ entity: NSEntityDescription) throws -> Entity {
-        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
-        request.includesSubentities = false
-        request.resultType = .managedObjectIDResultType
-        let ids = try context.fetch(request)
+        let walk = try RecordWalk(of: entity, in: context)
         var sum: UInt64 = 0
-        for start in stride(from: 0, to: ids.count, by: Self.batchSize) {
-            let batch = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-            batch.includesSubentities = false
-            batch.predicate = NSPredicate(
-                format: "SELF IN %@", ids[start..<min(start + Self.batchSize, ids.count)].map(\.self))
-            batch.returnsObjectsAsFaults = false
-            batch.relationshipKeyPathsForPrefetching = entity.storedRelationships.map(\.name)
-            let objects = try context.fetch(batch)
-            uncoded = try uncodedValues(of: objects, entity)
-            for object in objects {
-                sum &+= checksum(of: object)
+        while let part = try walk.nextBatch({ batch in
+            var sum: UInt64 = 0
+            for object in batch.objects {
+                sum &+= checksum(of: object, batch.uncoded[object.objectID] ?? [:])
                 try missing?.look(at: object)
             }
-            // Frees the memory of the batch.
-            context.reset()
+            return sum
+        }) {
+            sum &+= part
         }
-        return Entity(name: entity.name ?? "", count: ids.count, checksum: sum)
+        return Entity(name: entity.name ?? "", count: walk.count, checksum: sum)
     }
 
-    /// The stored bytes of values of the batch that cannot be decoded. Copies keep them, so they count.
-    private func uncodedValues(
-        of objects: [NSManagedObject], _ entity: NSEntityDescription
-    ) throws -> [NSManagedObjectID: [String: Data]] {
-        let holders = objects.filter { object in
-            object.entity.attributesByName.values.contains { $0.mayBeUncoded(in: object) }
-        }.map(\.objectID)
-        return try holders.isEmpty
-            ? [:] : context.persistentStoreCoordinator?.uncodedValues(of: entity, among: holders) ?? [:]
-    }
-
-    private func checksum(of object: NSManagedObject) -> UInt64 {
+    /// - Parameter uncoded: the stored bytes of values that cannot be decoded. Copies keep them, so they count.
+    private func checksum(of object: NSManagedObject, _ uncoded: [String: Data]) -> UInt64 {
         var digest = ownDigest(of: object)
-        for (name, data) in (uncoded[object.objectID] ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (name, data) in uncoded.sorted(by: { $0.key < $1.key }) {
             digest.add(name)
             data.forEach { digest.add(byte: $0) }
         }
@@ -94,16 +73,11 @@ struct ContentChecksum {
         return digest.value
     }
 
-    private static func isOfTheMoment(_ attribute: NSAttributeDescription) -> Bool {
-        let types: [NSAttributeType] = [.dateAttributeType, .doubleAttributeType, .floatAttributeType]
-        return attribute is NSDerivedAttributeDescription && types.contains(attribute.attributeType)
-    }
-
     private func ownDigest(of object: NSManagedObject) -> Digest {
         var digest = Digest()
         digest.add(object.entity.name ?? "")
         for (name, attribute) in object.entity.attributesByName.sorted(by: { $0.key < $1.key })
-        where !attribute.isTransient && !Self.isOfTheMoment(attribute) {
+        where !attribute.isTransient && !attribute.isOfTheMoment {
             guard let value = object.value(forKey: name) else { continue }
             digest.add(name)
             switch value {
@@ -135,5 +109,13 @@ struct ContentChecksum {
             for byte in text.utf8 { add(byte: byte) }
             add(byte: 0xFF)
         }
+    }
+}
+
+extension NSAttributeDescription {
+    /// True for derived dates and real numbers, which differ between stores with the same contents.
+    var isOfTheMoment: Bool {
+        let types: [NSAttributeType] = [.dateAttributeType, .doubleAttributeType, .floatAttributeType]
+        return self is NSDerivedAttributeDescription && types.contains(attributeType)
     }
 }

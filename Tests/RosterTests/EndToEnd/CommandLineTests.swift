@@ -44,6 +44,24 @@ import Testing
         }
     }
 
+    // MARK: Other statuses
+
+    @Test func diffHasTheStatusesOfDiff() throws {
+        let other = sample.path("other.sqlite")
+        try FileManager.default.copyItem(atPath: sample.store, toPath: other)
+        let same = try RosterProcess.run(["diff", sample.store, other])
+        #expect(same.status == 0 && same.output == "" && same.errors == "")
+        let change = try RosterProcess.run([
+            "update", other, "Team", "--where", "teamName == 'Japan'", "localName=日本 🏆",
+        ])
+        #expect(change.status == 0)
+        let different = try RosterProcess.run(["diff", sample.store, other, "Team"])
+        #expect(different.status == 1 && different.errors == "")
+        #expect(different.lines.count == 1 && different.output.hasSuffix("→ \"日本 🏆\""), "\(different.output)")
+        try expectRefusal(2, "no store at", ["diff", sample.store, sample.path("none.sqlite")])
+        try expectRefusal(2, "OTHER is missing", ["diff", sample.store])
+    }
+
     // MARK: Misuse
 
     @Test func misuseIsStatusTwo() throws {
