@@ -115,8 +115,7 @@ extension Flag where Value == [String] {
     /// A flag whose value is `KEYPATH,KEYPATH,…`.
     init(_ name: String, help: String) {
         self.init(name, value: "KEYPATH,…", completion: .keyPaths, help: help) { text in
-            let names = text.split(separator: ",", omittingEmptySubsequences: false)
-                .map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
+            let names = ColumnChoice.names(text)
             guard !names.contains("") else {
                 throw CommandError.misuse("--\(name) must be KEYPATH,KEYPATH,…, not “\(text)”")
             }

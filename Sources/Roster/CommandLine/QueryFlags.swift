@@ -42,10 +42,16 @@ extension Flags {
 
     static let offset = Flag<Int>("offset", value: "N", help: "Skip the first N records.")
 
-    static let columns = Flag<[String]>("columns", help: "Print these keys. The key object is the URI of the record.")
+    static let columns = Flag<[String]>(
+        "columns",
+        help: "Print these keys or computed values, such as 'wins / (wins + losses) as rate'. The key object is the URI of the record."
+    )
 
     static let sectionsOnly = Flag<Bool>(
         "sections-only", help: "Print the names and counts of the sections, without the records.")
+
+    static let total = Flag<Bool>(
+        "total", help: "End the table with a line for all records: their number, and what --sum and the like ask for.")
 
     static let format = Flag<OutputFormat>(
         "format", letter: "f", help: "Format of the records. JSON output is one object per line.")

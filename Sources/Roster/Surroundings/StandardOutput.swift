@@ -15,6 +15,14 @@ nonisolated final class StandardOutput: TextOutput {
         if buffer.count >= 1 << 15 { try flush() }
     }
 
+    func write(bytes: Data) throws {
+        guard !isTerminal else {
+            throw CommandError.misuse("the value is binary: send it to a file with > FILE, not to the terminal")
+        }
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= 1 << 15 { try flush() }
+    }
+
     func flush() throws {
         let failure = FileWriting.write(buffer, to: STDOUT_FILENO)
         guard failure == 0 else {

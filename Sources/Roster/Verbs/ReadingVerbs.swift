@@ -19,7 +19,7 @@ enum ListVerb: CommandVerb {
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag] = [
         Flags.section, Flags.sort, Flags.where, Flags.limit, Flags.offset, Flags.columns,
-        Flags.sectionsOnly, Flags.sum, Flags.average, Flags.minimum, Flags.maximum, Flags.format,
+        Flags.sectionsOnly, Flags.total, Flags.sum, Flags.average, Flags.minimum, Flags.maximum, Flags.format,
         Flags.model,
     ]
     static let notes = """
@@ -36,7 +36,7 @@ enum ListVerb: CommandVerb {
         try ListCommand(
             store: arguments.store, entity: arguments.operands[1], query: query,
             columns: arguments.value(Flags.columns), sectionsOnly: arguments.has(Flags.sectionsOnly),
-            format: arguments.value(Flags.format) ?? .table
+            hasTotal: arguments.has(Flags.total), format: arguments.value(Flags.format) ?? .table
         ).run(in: surroundings)
         return .done
     }
@@ -44,17 +44,33 @@ enum ListVerb: CommandVerb {
 
 enum ShowVerb: CommandVerb {
     static let name = "show"
-    static let summary = "Print one record with its relationships."
-    static let operands: [Operand] = [.store, Operand(name: "OBJECT", completion: .object)]
-    static let flags: [any CommandFlag] = [Flags.format, Flags.model]
-    static let notes = "OBJECT is a URI (x-coredata://…), Entity/p12, or Entity:VALUE with the value of the unique key."
+    static let summary = "Print one record with its relationships, or one of its values."
+    static let operands: [Operand] = [
+        .store, Operand(name: "OBJECT", completion: .object), Operand(name: "KEY", isOptional: true),
+    ]
+    static let flags: [any CommandFlag] = [Flags.raw, Flags.format, Flags.model]
+    static let notes = """
+        OBJECT is a URI (x-coredata://…), Entity/p12, or Entity:VALUE with the value of the unique key.
+        Example: roster show Album.sqlite Photo/p12 image --raw > photo.png
+        """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        let (isRaw, format) = (arguments.has(Flags.raw), try arguments.value(Flags.format))
+        let keyPath = arguments.operands.count > 2 ? arguments.operands[2] : nil
+        if isRaw, keyPath == nil { throw CommandError.misuse("--raw needs the KEY of a value") }
+        if isRaw, format != nil {
+            throw CommandError.misuse("--raw prints the bytes of the value; --format formats it")
+        }
         try ShowCommand(
-            store: arguments.store, object: arguments.operands[1], format: arguments.value(Flags.format) ?? .table
+            store: arguments.store, object: arguments.operands[1], keyPath: keyPath, isRaw: isRaw,
+            format: format ?? .table
         ).run(in: surroundings)
         return .done
     }
+}
+
+extension Flags {
+    static let raw = Flag<Bool>("raw", help: "Print the bytes of the value, without a line break.")
 }
 
 enum CountVerb: CommandVerb {

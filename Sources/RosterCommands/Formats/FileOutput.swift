@@ -40,9 +40,11 @@ package final class FileOutput: TextOutput {
         if let temporaryPath { unlink(temporaryPath) }
     }
 
-    package func write(_ text: String) throws { try write(bytes: text.utf8) }
+    package func write(_ text: String) throws { try add(text.utf8) }
 
-    func write(bytes: some Sequence<UInt8>) throws {
+    package func write(bytes: Data) throws { try add(bytes) }
+
+    private func add(_ bytes: some Sequence<UInt8>) throws {
         buffer.append(contentsOf: bytes)
         if buffer.count >= 1 << 16 { try flush() }
     }

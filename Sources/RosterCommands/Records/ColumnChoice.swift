@@ -1,7 +1,10 @@
 import CoreData
 
 /// Choice of the columns to print.
-enum ColumnChoice {
+package enum ColumnChoice {
+    /// The columns of `name, wins / (wins + losses) as rate`.
+    package static func names(_ text: String) -> [String] { ColumnText.list(text) }
+
     /// The named columns.
     /// - Throws: ``CommandError`` of misuse for a key that the entity does not have.
     static func named(_ names: [String], of entity: NSEntityDescription) throws -> [RecordColumn] {

@@ -1,22 +1,32 @@
 import CoreData
 import Foundation
 
-/// One column of records: an attribute or relationship of the record or of one at the end of a to-one path, or the
-/// record's URI.
+/// One column of records: an attribute or relationship of the record or of one at the end of a to-one path, a computed
+/// value, or the record's URI.
 struct RecordColumn {
     /// Name of the column of URIs, in entities without a property of this name.
     static let objectName = "object"
 
     let name: String
     private let path: [String]
-    /// The property that the column shows; `nil` for the record's URI.
+    private let computed: ComputedValue?
+    /// The property that the column shows; `nil` for the URI of the record and for computed values.
     private let property: NSPropertyDescription?
     /// The properties that the column reads: the relationships of its path and the parts that it shows.
     let properties: [NSPropertyDescription]
 
+    /// - Parameter text: a key path or an expression, with a title after `as`.
     /// - Throws: ``CommandError`` of misuse for a key that the entity does not have.
-    init(_ name: String, of entity: NSEntityDescription) throws {
-        self.name = name
+    init(_ text: String, of entity: NSEntityDescription) throws {
+        let column = ColumnText(text)
+        let name = column.source
+        self.name = column.title
+        guard column.isKeyPath else {
+            (path, property, properties) = ([], nil, [])
+            computed = try ComputedValue(text, of: entity)
+            return
+        }
+        computed = nil
         path = name.split(separator: ".").map(String.init)
         if name == Self.objectName, entity.propertiesByName[name] == nil {
             property = nil
@@ -33,7 +43,7 @@ struct RecordColumn {
         properties = way + (isPart ? owner?.storedAttributes ?? [] : [])
     }
 
-    var isNumeric: Bool { (property as? NSAttributeDescription)?.isNumeric == true }
+    var isNumeric: Bool { computed?.isNumeric ?? ((property as? NSAttributeDescription)?.isNumeric == true) }
 
     /// Collects the values that the column shows of a record and that are stored but cannot be read.
     func look(for missing: inout UnreadableValues, of object: NSManagedObject) throws {
@@ -54,16 +64,18 @@ struct RecordColumn {
 
     /// The paths of relationships whose destinations the column shows.
     var relationshipPaths: [String] {
+        if let computed { return computed.relationshipPaths }
         let way = path.dropLast().joined(separator: ".")
         guard let relationship = property as? NSRelationshipDescription,
             let destination = relationship.destinationEntity,
             relationship.isToMany || relationship.isOwnedPart || UniqueKey(of: destination) != nil
         else { return way.isEmpty ? [] : [way] }
-        return [name]
+        return [path.joined(separator: ".")]
     }
 
     /// The value as JSON.
     func json(of object: NSManagedObject) -> JSONValue {
+        if let computed { return computed.json(of: object) }
         guard let property else { return .string(RecordLabel.uri(of: object)) }
         guard let owner = owner(from: object) else { return .null }
         switch property {
@@ -81,6 +93,7 @@ struct RecordColumn {
 
     /// The value as text for people.
     func shown(of object: NSManagedObject) -> String {
+        if let computed { return computed.shown(of: object) }
         guard let property else { return RecordLabel.uri(of: object) }
         guard let owner = owner(from: object) else { return "" }
         switch property {

@@ -5,8 +5,18 @@ public protocol TextOutput: AnyObject {
     /// Appends `text`.
     /// - Throws: ``CommandError`` if the text cannot be written, for example to a full disk.
     func write(_ text: String) throws
+    /// Appends bytes unchanged, such as a picture.
+    /// - Throws: ``CommandError`` if they cannot be written, or would disturb a terminal.
+    func write(bytes: Data) throws
     /// Writes the buffered text to the output.
     func flush() throws
+}
+
+extension TextOutput {
+    /// For outputs that collect text.
+    ///
+    /// - Throws: errors of writing the text.
+    public func write(bytes: Data) throws { try write(String(decoding: bytes, as: UTF8.self)) }
 }
 
 /// Displays the progress of a long command.

@@ -15,19 +15,22 @@ public struct ListCommand {
     public var columns: [String]?
     /// True to print only names and counts of sections.
     public var sectionsOnly: Bool
+    /// True to end a table with the number and the aggregates of all records.
+    public var hasTotal: Bool
     /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), columns: [String]? = nil,
-        sectionsOnly: Bool = false, format: OutputFormat = .table
+        sectionsOnly: Bool = false, hasTotal: Bool = false, format: OutputFormat = .table
     ) {
         self.store = store
         self.entity = entity
         self.query = query
         self.columns = columns
         self.sectionsOnly = sectionsOnly
+        self.hasTotal = hasTotal
         self.format = format
     }
 
@@ -36,8 +39,12 @@ public struct ListCommand {
         if sectionsOnly, query.section == nil, query.aggregates.isEmpty {
             throw CommandError.misuse("--sections-only needs --section KEYPATH")
         }
-        if !sectionsOnly, query.section == nil, !query.aggregates.isEmpty {
-            throw CommandError.misuse("--sum, --avg, --min and --max need --section KEYPATH or --sections-only")
+        if !sectionsOnly, !hasTotal, query.section == nil, !query.aggregates.isEmpty {
+            throw CommandError.misuse(
+                "--sum, --avg, --min and --max need --section KEYPATH, --sections-only or --total")
+        }
+        guard !hasTotal || format == .table else {
+            throw CommandError.misuse("--total ends a table; in other formats each line is a record")
         }
         let session = try StoreSession(store, for: .reading, in: surroundings)
         try session.perform {
@@ -45,8 +52,12 @@ public struct ListCommand {
             let request = try query.request(for: entity)
             request.fetchBatchSize = 500
             guard query.section != nil || sectionsOnly else {
-                return try writeFlat(
+                try writeFlat(
                     try RecordQuery.asking { try session.context.fetch(request) }, of: entity, in: surroundings)
+                guard hasTotal else { return }
+                let all = try query.controller(of: request, for: entity, in: session.context)
+                try RecordQuery.asking { try all.performFetch() }
+                return try writeTotal(all, surroundings)
             }
             let controller = try query.controller(of: request, for: entity, in: session.context)
             try RecordQuery.asking { try controller.performFetch() }
@@ -56,6 +67,7 @@ public struct ListCommand {
             } else {
                 try write(controller, of: entity, in: surroundings)
             }
+            if hasTotal { try writeTotal(controller, surroundings) }
         }
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
@@ -87,19 +99,49 @@ public struct ListCommand {
     ) throws {
         let columns = try shownColumns(of: entity)
         var writer = format.writer(columns, in: surroundings)
-        for (index, section) in (controller.sections ?? []).enumerated() {
-            let texts = zip(query.aggregates.headings, query.aggregates.texts(section.aggregate))
-            try writer.section(
-                name: section.name, count: section.numberOfObjects, notes: texts.map { "\($0) \($1)" })
-            let records = (0..<section.numberOfObjects).lazy.map { row in
-                controller.object(at: IndexPath(indexes: [index, row]))
+        let sections = controller.sections ?? []
+        let starts = sections.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.numberOfObjects) }
+        // All sections together: each batch of records costs queries, and a section may have one record.
+        let records = (0..<starts[sections.count]).lazy.map { place in
+            let section = Self.section(of: place, starts)
+            return controller.object(at: IndexPath(indexes: [section, place - starts[section]]))
+        }
+        var (next, left) = (0, 0)
+        try RecordBatches.forEach(records, of: entity, showing: columns) { record in
+            if surroundings.interruption.isRaised { throw CommandError.interrupted }
+            if left == 0 {
+                let section = sections[next]
+                try writer.section(
+                    name: section.name, count: section.numberOfObjects, notes: notes(section.aggregate))
+                (next, left) = (next + 1, section.numberOfObjects)
             }
-            try RecordBatches.forEach(records, of: entity, showing: columns) { record in
-                if surroundings.interruption.isRaised { throw CommandError.interrupted }
-                try writer.record(record)
-            }
+            left -= 1
+            try writer.record(record)
         }
         try writer.end()
+    }
+
+    /// The last section that starts at `place` or before.
+    private static func section(of place: Int, _ starts: [Int]) -> Int {
+        var (low, high) = (0, starts.count - 1)
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            if starts[middle] <= place { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// `sum wins 12`, …
+    private func notes(_ value: (SectionAggregate) -> SectionValue?) -> [String] {
+        zip(query.aggregates.headings, query.aggregates.texts(value)).map { "\($0) \($1)" }
+    }
+
+    private func writeTotal(
+        _ controller: NSFetchedResultsController<NSManagedObject>, _ surroundings: CommandSurroundings
+    ) throws {
+        let count = (controller.sections ?? []).reduce(0) { $0 + $1.numberOfObjects }
+        let line = (["total (\(count))"] + notes(controller.aggregate)).joined(separator: ", ")
+        try surroundings.output.write(surroundings.textStyle.bold(line) + "\n")
     }
 }
 

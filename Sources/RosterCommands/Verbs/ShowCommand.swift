@@ -7,13 +7,21 @@ public struct ShowCommand {
     public var store: StoreLocation
     /// A URI, `Entity/p12` or `Entity:KEY`.
     public var object: String
+    /// The only value to print, as a key path; `nil` for the whole record.
+    public var keyPath: String?
+    /// True to print the bytes of the value and nothing else.
+    public var isRaw: Bool
     /// Format of the output.
     public var format: OutputFormat
 
     /// Creates the command; see the properties.
-    public init(store: StoreLocation, object: String, format: OutputFormat = .table) {
+    public init(
+        store: StoreLocation, object: String, keyPath: String? = nil, isRaw: Bool = false, format: OutputFormat = .table
+    ) {
         self.store = store
         self.object = object
+        self.keyPath = keyPath
+        self.isRaw = isRaw
         self.format = format
     }
 
@@ -22,7 +30,9 @@ public struct ShowCommand {
         let session = try StoreSession(store, for: .reading, in: surroundings)
         try session.perform {
             let object = try ObjectReference.object(named: object, in: session)
-            if format == .table {
+            if let keyPath {
+                try writeValue(at: keyPath, of: object, in: surroundings)
+            } else if format == .table {
                 try writeSheet(of: object, in: surroundings)
             } else {
                 let entity = object.entity
@@ -36,6 +46,22 @@ public struct ShowCommand {
         }
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
+    }
+
+    private func writeValue(
+        at keyPath: String, of object: NSManagedObject, in surroundings: CommandSurroundings
+    ) throws {
+        guard isRaw else {
+            let column = try RecordColumn(keyPath, of: object.entity)
+            let text = format == .json ? column.json(of: object).text : column.shown(of: object)
+            return try surroundings.output.write((format == .json ? text : VisibleText.shown(text)) + "\n")
+        }
+        let attribute = try EntityKeys.attribute(at: keyPath, of: object.entity, for: "print the bytes of")
+        guard let value = object.value(forKeyPath: keyPath) else {
+            throw CommandError.failure("“\(keyPath)” of \(RecordLabel.short(object)) has no value")
+        }
+        if let data = value as? Data { return try surroundings.output.write(bytes: data) }
+        try surroundings.output.write(ValueText.text(of: ValueText.json(value, of: attribute)))
     }
 
     /// A line for each property, and one for each destination of a to-many relationship.
