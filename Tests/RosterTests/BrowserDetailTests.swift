@@ -41,6 +41,41 @@ import Testing
         #expect(narrow.text.contains("┌─ Spain") && narrow.selectedLine?.contains("Spain") == true, "\(narrow.text)")
     }
 
+    @Test func aValueIsWrittenToAFileAndOpened() throws {
+        try change("Japan", ["localName": "日本 🏆\n二"])
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Japan")
+        driver.keys("<Enter>/")
+        driver.type("local")
+        driver.keys("<Enter>w")
+        #expect(driver.text.contains("write Local name to: localName.txt"), "\(driver.text)")
+        let file = fixture.folder.appendingPathComponent("out.txt")
+        driver.keys("<C-u>")
+        driver.type(file.path)
+        driver.keys("<Enter>")
+        #expect(try String(contentsOf: file, encoding: .utf8) == "日本 🏆\n二", "\(driver.text)")
+        // A file is not replaced.
+        driver.keys("w<C-u>")
+        driver.type(file.path)
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("is there already"), "\(driver.text)")
+        driver.keys("<Esc>")
+        var opened: URL?
+        driver.browser.openFile = { file, ended in
+            opened = file
+            MainActor.assumeIsolated { ended(127) }
+        }
+        driver.keys("x")
+        let copy = try #require(opened)
+        #expect(copy.lastPathComponent == "localName.txt")
+        #expect(try String(contentsOf: copy, encoding: .utf8) == "日本 🏆\n二")
+        // A number has no file.
+        driver.keys("/")
+        driver.type("wins")
+        driver.keys("<Enter>w")
+        #expect(driver.text.contains("Wins has no bytes and no text to write"), "\(driver.text)")
+    }
+
     /// Moving to a record wraps only the rows that the pane shows, not all of a long text.
     @Test func aLongTextIsBrokenAsFarAsItIsShown() throws {
         try change("Japan", ["localName": String(repeating: "nippón ", count: 100_000)])

@@ -124,6 +124,12 @@ final class Browser: TerminalProgram {
     /// Returns true if the terminal can show pictures; it may report this late. Set by the owner of the screen.
     var canShowPictures: () -> Bool = { false }
 
+    /// Copies of values that were opened with other programs.
+    let opened = OpenedValues()
+
+    /// Opens a file with the desktop's program for it; calls back with the status.
+    var openFile: (URL, @escaping @MainActor @Sendable (Int32) -> Void) throws -> Void = OpenedValues.start
+
     /// Releases the terminal while a closure runs. Set by the owner of the screen.
     var lendTerminal: ((() -> Void) -> Void)?
 

@@ -54,6 +54,12 @@ enum DetailCommands {
                 $0.edit(focusing: false)
             },
             Detail(
+                "write value", keys: "w", category: category, help: "write the bytes or text of this line to a file"
+            ) { $0.saveValue() },
+            Detail(
+                "open value", keys: "x", category: category, help: "open the value of this line with xdg-open"
+            ) { $0.openValue() },
+            Detail(
                 "delete", keys: "D", category: category, help: "delete the record; asks first",
                 unavailable: readOnly
             ) { $0.delete() },

@@ -68,7 +68,7 @@ final class DetailScreen: MovingScreen {
     var current: RecordLine? { rows.known.indices.contains(cursor) ? lines[rows.known[cursor].line] : nil }
 
     /// True if the record was not deleted.
-    private var isAlive: Bool { !object.isDeleted && object.managedObjectContext != nil }
+    var isAlive: Bool { !object.isDeleted && object.managedObjectContext != nil }
 
     /// Shows another record; the cursor stays on the same property.
     func show(_ other: NSManagedObject) {
