@@ -12,7 +12,9 @@ enum AttributeReading {
     ) throws -> SlotValue {
         switch value {
         case .null: return .null
-        case .string(let text): return try slotValue(text, false, attribute, dates)
+        case .string(let text):
+            guard attribute.isNumber else { return try slotValue(text, false, attribute, dates) }
+            return try slotValue(try GroupedDigits.plain(text), false, attribute, dates)
         case .number(let digits): return try slotValue(digits, true, attribute, dates)
         case .bool(let flag):
             guard attribute.attributeType == .booleanAttributeType else { throw mismatch(attribute) }

@@ -78,25 +78,36 @@ enum ImportVerb: CommandVerb {
     static let summary = "Import records from a file. A record whose unique key exists is updated."
     static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", completion: .files)]
     static let flags: [any CommandFlag] = [
-        Flags.batch, Flags.delimiter, Flags.dryRun, Flags.format, Flags.model,
+        Flags.batch, Flags.delimiter, Flags.encoding, Flags.skipBad, Flags.dryRun, Flags.format, Flags.model,
     ]
     static let notes = """
         FILE is JSON (an array, or one object after the other), CSV or TSV; - is standard
-        input. In CSV, an empty field is NULL and "" is the empty text. A key such as
-        location.latitude sets latitude of the record in the relationship location. Each
-        batch is one transaction: after an error or Ctrl-C, complete batches stay imported.
+        input. The delimiter of CSV is guessed from its first lines. In CSV, an empty field
+        is NULL and "" is the empty text. A key such as location.latitude sets latitude of
+        the record in the relationship location. Each batch is one transaction: after an
+        error or Ctrl-C, complete batches stay imported.
         """
     static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        try ImportCommand(
+        let counts = try ImportCommand(
             store: arguments.store, entity: arguments.operands[1], file: arguments.operands[2],
             format: arguments.value(Flags.format), delimiter: arguments.value(Flags.delimiter),
+            encoding: arguments.value(Flags.encoding), skipsBad: arguments.has(Flags.skipBad),
             batchSize: arguments.value(Flags.batch) ?? 1000,
             isDryRun: arguments.has(Flags.dryRun)
         ).run(in: surroundings)
-        return .done
+        return counts.skipped == 0 ? .done : .incomplete
     }
+}
+
+extension Flags {
+    static let encoding = Flag<TextEncoding>(
+        "encoding", help: "The encoding of a file without a byte order mark; else it is UTF-8.")
+
+    static let skipBad = Flag<Bool>(
+        "skip-bad", help: "Leave out lines and records with errors, and report each on standard error; the status is 3."
+    )
 }
 
 enum CreateVerb: CommandVerb {

@@ -24,14 +24,26 @@ final class ImportBatch {
         do {
             records.append(try RecordImporting.record(fields, of: entity, by: importer))
         } catch let problem as FieldProblem {
-            throw place.failure(problem.sentence)
+            let failure = place.failure(problem.sentence)
+            guard let onSkip else { throw failure }
+            return onSkip(failure)
         }
         places.append(place)
     }
 
+    /// Receives the errors of records that are left out; `nil` if they are thrown.
+    var onSkip: ((CommandError) -> Void)?
+
+    /// An invalid record of the batch.
+    private struct BadRecord: Error {
+        let index: Int
+        let error: CommandError
+    }
+
     /// Saves the records as one transaction and starts a new batch. A dry run checks and discards them.
     ///
-    /// Costs one fetch for existing records, and one for each other entity that they name.
+    /// Costs one fetch for existing records, and one for each other entity that they name; the same again for each record
+    /// that is left out.
     /// - Throws: ``CommandError`` with the place of the invalid record; then none of the batch is saved.
     func commit(isDryRun: Bool) throws -> ImportCommand.Counts {
         defer {
@@ -39,12 +51,27 @@ final class ImportBatch {
             records.removeAll(keepingCapacity: true)
             context.reset()
         }
-        guard !records.isEmpty else { return ImportCommand.Counts() }
+        while !records.isEmpty {
+            do {
+                return try save(isDryRun: isDryRun)
+            } catch let bad as BadRecord {
+                guard let onSkip else { throw bad.error }
+                onSkip(bad.error)
+                records.remove(at: bad.index)
+                places.remove(at: bad.index)
+                context.reset()
+            }
+        }
+        return ImportCommand.Counts()
+    }
+
+    private func save(isDryRun: Bool) throws -> ImportCommand.Counts {
         let result: ImportResult
         do {
             result = try importer.importRecords(records, into: entity.name ?? "")
         } catch let error as RecordImportError {
-            throw places[error.record].failure(FieldProblem(error).sentence)
+            throw BadRecord(
+                index: error.record, error: places[error.record].failure(FieldProblem(error).sentence))
         }
         do {
             if isDryRun { try EditValidation.validate(context) } else { try context.save() }
@@ -56,16 +83,21 @@ final class ImportBatch {
     }
 
     /// The error of the invalid record, or else of the whole transaction.
-    private func refusal(_ error: NSError, _ result: ImportResult) -> CommandError {
+    private func refusal(_ error: NSError, _ result: ImportResult) -> any Error {
         let several = (error.userInfo[NSDetailedErrorsKey] as? [any Error])?.map { $0 as NSError } ?? [error]
         let objects = several.map { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }
-        for (place, object) in zip(places, result.objects) {
+        for (index, object) in zip(places.indices, result.objects) {
             let own = zip(several, objects).filter { $1 != nil && $1 === object }.map(\.0)
             guard !own.isEmpty else { continue }
             let lines = own.map { CommandError.line(for: $0) }.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
-            return place.failure(own.count == 1 ? CommandError.line(for: own[0]) : lines.joined(separator: "; "))
+            return BadRecord(
+                index: index,
+                error: places[index].failure(
+                    own.count == 1 ? CommandError.line(for: own[0]) : lines.joined(separator: "; ")))
         }
-        if records.count == 1 { return places[0].failure(CommandError.line(for: error)) }
+        if records.count == 1 {
+            return BadRecord(index: 0, error: places[0].failure(CommandError.line(for: error)))
+        }
         return places[0].failure(
             sentence(
                 "cannot save the \(records.count) records from this one on: \(CommandError.line(for: error))"

@@ -27,6 +27,8 @@ final class RecordFileReader {
     private let source: Source
     private var number = 0
     private var isAtEnd = false
+    /// True if the last line was read to its end.
+    private var isAtLineStart = false
     /// The only field of a first line that is a record, until it is returned.
     private var first: String?
 
@@ -35,24 +37,26 @@ final class RecordFileReader {
     ///   - format: `nil` to detect it by the file's name, or else by its first byte. A table cannot be read.
     ///   - key: the key of the only field of each line if the first line is a single number; `nil` if the first line
     ///     always contains the keys.
-    ///   - delimiter: one ASCII character between the fields of CSV or TSV; `nil` for a comma or a tab.
+    ///   - delimiter: one ASCII character between the fields of CSV or TSV; `nil` to guess that of CSV.
+    ///   - encoding: that of a file without a byte order mark; `nil` for UTF-8.
     ///   - escapes: true if backslashes in TSV begin escapes. A file with a backslash that begins none has no escapes.
     ///   - interruption: ends the records with an error when it is raised.
     /// - Throws: ``CommandError`` if the file cannot be read or has another format.
     init(
-        path: String, format: OutputFormat?, delimiter: Character? = nil, escapes: Bool = true,
-        keyOfNumbers key: String? = nil, interruption: (any Interruption)? = nil
+        path: String, format: OutputFormat?, delimiter: Character? = nil, encoding: TextEncoding? = nil,
+        escapes: Bool = true, keyOfNumbers key: String? = nil, interruption: (any Interruption)? = nil
     ) throws {
         let separator = try delimiter.map(Self.separator)
         let bytes = try ByteReader(path: path, interruption: interruption)
-        try bytes.skipByteOrderMark()
+        try bytes.skipByteOrderMark(orElse: encoding)
         let parser = JSONParser(bytes)
         self.bytes = bytes
         let named = OutputFormat(pathExtension: URL(fileURLWithPath: path).pathExtension)
         switch format ?? (separator == nil ? named ?? Self.sniffed(parser) : named == .tsv ? .tsv : .csv) {
         case .json: source = parser.take("[") ? .jsonArray(parser) : .jsonObjects(parser)
         case .csv:
-            let reader = DelimitedReader(bytes, kind: .csv, separator: separator)
+            let reader = DelimitedReader(
+                bytes, kind: .csv, separator: separator ?? DelimiterGuess.separator(of: bytes.beginning))
             (source, first) = try Self.delimited(reader, bytes, key)
         case .tsv:
             let reader = DelimitedReader(
@@ -60,7 +64,7 @@ final class RecordFileReader {
                 escapes: {
                     // A pipe cannot be scanned in advance.
                     guard escapes, path != "-", bytes.length != nil else { return escapes }
-                    return try RecordFileReader.hasEscapesOnly(path, interruption)
+                    return try RecordFileReader.hasEscapesOnly(path, encoding, interruption)
                 })
             (source, first) = try Self.delimited(reader, bytes, key)
         case .table: throw CommandError.misuse("cannot read the format table: use json, csv or tsv")
@@ -75,9 +79,11 @@ final class RecordFileReader {
 
     /// True if each backslash in a file begins an escape: other programs write those of Windows paths unescaped. A file
     /// with `\N` has escapes, and an invalid one in it is an error, so the scan ends at the first `\N`.
-    private static func hasEscapesOnly(_ path: String, _ interruption: (any Interruption)?) throws -> Bool {
+    private static func hasEscapesOnly(
+        _ path: String, _ encoding: TextEncoding?, _ interruption: (any Interruption)?
+    ) throws -> Bool {
         let bytes = try ByteReader(path: path, interruption: interruption, greatestRecord: .max)
-        try bytes.skipByteOrderMark()
+        try bytes.skipByteOrderMark(orElse: encoding)
         var (hasOthers, isFirst, mayBeNothing) = (false, true, false)
         while let byte = bytes.next() {
             let isEnd = byte == 0x09 || byte == 0x0A || byte == 0x0D
@@ -100,11 +106,29 @@ final class RecordFileReader {
     /// True if the first line contains the keys.
     let hasLineOfKeys: Bool
 
+    /// Receives the errors of lines that ``next()`` skips; `nil` if it throws them.
+    var onSkip: ((CommandError) -> Void)?
+
     /// The next record, or `nil` after the last.
     /// - Throws: ``CommandError`` with place and reason.
     func next() throws -> (place: RecordPlace, fields: RecordFields)? {
-        guard !isAtEnd else { return nil }
-        number += 1
+        while true {
+            guard !isAtEnd else { return nil }
+            number += 1
+            do {
+                return try readNext()
+            } catch let error as DelimitedReader.SyntaxError {
+                try bytes.throwIfFailed()
+                let failure = RecordPlace(file: bytes.name, line: error.line, number: number).failure(error.reason)
+                guard let onSkip, !error.isFatal, case .delimited(let reader, _) = source else { throw failure }
+                onSkip(failure)
+                if !isAtLineStart { reader.skipLine() }
+            }
+        }
+    }
+
+    private func readNext() throws -> (place: RecordPlace, fields: RecordFields)? {
+        isAtLineStart = false
         bytes.beginRecord()
         do {
             guard let (line, fields) = try read() else {
@@ -114,9 +138,6 @@ final class RecordFileReader {
             }
             return (RecordPlace(file: bytes.name, line: line, number: number), fields)
         } catch let error as JSONParser.SyntaxError {
-            try bytes.throwIfFailed()
-            throw RecordPlace(file: bytes.name, line: error.line, number: number).failure(error.reason)
-        } catch let error as DelimitedReader.SyntaxError {
             try bytes.throwIfFailed()
             throw RecordPlace(file: bytes.name, line: error.line, number: number).failure(error.reason)
         }
@@ -146,6 +167,7 @@ final class RecordFileReader {
             // With one key a line may be empty: NULL in CSV, the empty text in TSV.
             guard let values = try reader.next(skipsEmptyLines: keys.count != 1) else { return nil }
             guard values.count == keys.count else {
+                isAtLineStart = true
                 throw DelimitedReader.SyntaxError(
                     line: line,
                     reason: values.count == 1
@@ -193,12 +215,6 @@ final class RecordFileReader {
             let keys = names.compactMap { $0 }.filter { !$0.isEmpty }
             guard keys.count == names.count else {
                 throw CommandError.failure("\(bytes.name):1: empty key: the first line must name the keys")
-            }
-            if keys.count == 1, let other = [";", "\t", "|"].first(where: { keys[0].contains($0) }) {
-                let name = other == "\t" ? "tab" : other
-                throw CommandError.failure(
-                    "\(bytes.name):1: the first line has only one field, “\(keys[0])”. Split it with --delimiter '\(name)'"
-                )
             }
             var known: Set<String> = []
             if let twice = keys.first(where: { !known.insert($0).inserted }) {

@@ -24,8 +24,8 @@ final class ByteReader {
     /// Number of bytes that the current record may still use.
     private var room: Int
     private let greatestRecord: Int
-    /// Decoder if the input is UTF-16, which is read as UTF-8.
-    private var utf16: UTF16Decoder?
+    /// Decoder if the input is not UTF-8, as which it is read.
+    private var decoder: (any TextDecoder)?
     private let interruption: (any Interruption)?
     /// Milliseconds to wait for bytes before checking for a request to stop.
     private static let patience: Int32 = 100
@@ -89,22 +89,39 @@ final class ByteReader {
 
     /// Takes a byte order mark of UTF-8 or UTF-16 if the file begins with one. Later bytes are UTF-8.
     ///
+    /// - Parameter encoding: that of a file without a mark; `nil` for UTF-8, or an error if it seems to be UTF-16.
     /// - Throws: ``CommandError`` if the file seems to be UTF-16 without a mark.
-    func skipByteOrderMark() throws {
-        guard peek() != nil, limit - position >= 2 else { return }
+    func skipByteOrderMark(orElse encoding: TextEncoding? = nil) throws {
+        guard peek() != nil else { return }
+        guard try !skipMark(orElse: encoding), var decoder = encoding?.decoder else { return }
+        take(decoder.utf8(of: buffer[position..<limit], isEnd: false))
+        self.decoder = decoder
+    }
+
+    /// Returns true if there is a mark.
+    private func skipMark(orElse encoding: TextEncoding?) throws -> Bool {
+        guard limit - position >= 2 else { return false }
         switch (buffer[position], buffer[position + 1]) {
         case (0xEF, 0xBB) where limit - position >= 3 && buffer[position + 2] == 0xBF: position += 3
         case (0xFF, 0xFE), (0xFE, 0xFF):
             var decoder = UTF16Decoder(isBigEndian: buffer[position] == 0xFE)
-            take(decoder.utf8(of: buffer[(position + 2)..<limit]))
-            utf16 = decoder
-        case (0, 1...), (1..., 0):
-            let name = buffer[position] == 0 ? "UTF-16BE" : "UTF-16LE"
+            take(decoder.utf8(of: buffer[(position + 2)..<limit], isEnd: false))
+            self.decoder = decoder
+        case (0, 1...) where encoding == nil, (1..., 0) where encoding == nil:
+            let isBigEndian = buffer[position] == 0
+            let encoding: TextEncoding = isBigEndian ? .utf16BigEndian : .utf16LittleEndian
             throw CommandError.failure(
-                "cannot read \(self.name): it is \(name) without a byte order mark. Convert it with iconv -f \(name) -t UTF-8"
+                "cannot read \(name): it is \(isBigEndian ? "UTF-16BE" : "UTF-16LE") without a byte order mark. Add --encoding \(encoding.rawValue)"
             )
-        default: break
+        default: return false
         }
+        return true
+    }
+
+    /// The bytes that were read and not taken yet: the start of the file, before the first was taken.
+    var beginning: ArraySlice<UInt8> {
+        _ = peek()
+        return buffer[position..<limit]
     }
 
     private func take(_ bytes: [UInt8]) {
@@ -152,7 +169,7 @@ final class ByteReader {
             if count >= 0 {
                 (position, limit) = (0, count)
                 consumed += count
-                guard utf16 != nil, let bytes = utf16?.utf8(of: buffer[..<count], isEnd: count == 0) else { return }
+                guard let bytes = decoder?.utf8(of: buffer[..<count], isEnd: count == 0) else { return }
                 take(bytes)
                 // The input ends within a character; reads the rest of it.
                 if bytes.isEmpty, count > 0 { continue }
@@ -166,24 +183,4 @@ final class ByteReader {
     }
 
     private static func reason() -> String { String(cString: strerror(errno)) }
-}
-
-/// Decodes UTF-16 in pieces to UTF-8. Unpaired surrogates are replaced.
-private struct UTF16Decoder {
-    let isBigEndian: Bool
-    /// Bytes of an incomplete character.
-    private var rest: [UInt8] = []
-
-    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
-
-    mutating func utf8(of bytes: ArraySlice<UInt8>, isEnd: Bool = false) -> [UInt8] {
-        let all = rest + bytes
-        var units = stride(from: 0, to: all.count - 1, by: 2).map { index in
-            let (first, second) = (UInt16(all[index]), UInt16(all[index + 1]))
-            return isBigEndian ? first << 8 | second : second << 8 | first
-        }
-        if !isEnd, let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
-        rest = isEnd ? [] : Array(all[(2 * units.count)...])
-        return Array(String(decoding: units, as: UTF16.self).utf8)
-    }
 }

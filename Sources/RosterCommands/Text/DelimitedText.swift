@@ -56,6 +56,8 @@ final class DelimitedReader {
     struct SyntaxError: Error {
         let line: Int
         let reason: String
+        /// True if nothing after the error can be read: it is not known where the next line begins.
+        var isFatal = false
     }
 
     let kind: DelimitedText
@@ -101,6 +103,14 @@ final class DelimitedReader {
         }
     }
 
+    /// Takes the rest of the line after an error.
+    func skipLine() {
+        while let byte = bytes.next(), byte != 0x0A {
+            // A carriage return may end a line by itself.
+            if byte == 0x0D, bytes.peek() != 0x0A { return }
+        }
+    }
+
     private func commaField() throws -> String? {
         var content: [UInt8] = []
         guard bytes.peek() == 0x22 else {
@@ -113,6 +123,7 @@ final class DelimitedReader {
             }
             return content.isEmpty ? nil : try text(content)
         }
+        let start = bytes.line
         _ = bytes.next()
         while let byte = bytes.next() {
             guard byte == 0x22 else {
@@ -128,7 +139,9 @@ final class DelimitedReader {
             content.append(0x22)
             _ = bytes.next()
         }
-        throw error("missing closing quotation mark: the text ends inside a field")
+        throw SyntaxError(
+            line: start, reason: sentence("missing closing quotation mark for the field that begins in this line"), isFatal: true
+        )
     }
 
     private func tabField() throws -> String? {
@@ -163,7 +176,7 @@ final class DelimitedReader {
 
     private func text(_ content: [UInt8]) throws -> String {
         guard let text = String(validating: content, as: UTF8.self) else {
-            throw error("text is not UTF-8; iconv -f ENCODING -t UTF-8 converts it")
+            throw error("text is not UTF-8; --encoding latin-1 reads that of older programs")
         }
         return text
     }

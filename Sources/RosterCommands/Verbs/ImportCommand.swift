@@ -14,8 +14,12 @@ public struct ImportCommand: Sendable {
     public var file: String
     /// `nil` to detect it by the file.
     public var format: OutputFormat?
-    /// The character between the fields of CSV or TSV; `nil` for a comma or a tab.
+    /// The character between the fields of CSV or TSV; `nil` to guess that of CSV.
     public var delimiter: Character?
+    /// Encoding of a file without a byte order mark; `nil` for UTF-8.
+    public var encoding: TextEncoding?
+    /// True to leave out invalid records and lines, with a note for each.
+    public var skipsBad: Bool
     /// Number of records in one transaction.
     public var batchSize: Int
     /// True to print the changes without saving them.
@@ -24,13 +28,15 @@ public struct ImportCommand: Sendable {
     /// Creates the command; see the properties.
     public init(
         store: StoreLocation, entity: String, file: String, format: OutputFormat? = nil, delimiter: Character? = nil,
-        batchSize: Int = 1000, isDryRun: Bool = false
+        encoding: TextEncoding? = nil, skipsBad: Bool = false, batchSize: Int = 1000, isDryRun: Bool = false
     ) {
         self.store = store
         self.entity = entity
         self.file = file
         self.format = format
         self.delimiter = delimiter
+        self.encoding = encoding
+        self.skipsBad = skipsBad
         self.batchSize = batchSize
         self.isDryRun = isDryRun
     }
@@ -48,9 +54,11 @@ public struct ImportCommand: Sendable {
                 throw CommandError.misuse("\(entity.name ?? "") is abstract; name one of its subentities")
             }
             let reader = try RecordFileReader(
-                path: file, format: format, delimiter: delimiter, interruption: surroundings.interruption)
+                path: file, format: format, delimiter: delimiter, encoding: encoding,
+                interruption: surroundings.interruption)
             return try Self.importRecords(
-                from: reader, into: entity, of: session, batchSize: batchSize, isDryRun: isDryRun, surroundings)
+                from: reader, into: entity, of: session, batchSize: batchSize, skipsBad: skipsBad, isDryRun: isDryRun,
+                surroundings)
         }
         if !isDryRun { try session.close() }
         try SavedReport.telling(!isDryRun) {
@@ -65,6 +73,8 @@ public struct ImportCommand: Sendable {
         var inserted = 0
         var updated = 0
         var unchanged = 0
+        /// Number of invalid records that were left out.
+        public internal(set) var skipped = 0
 
         var total: Int { inserted + updated + unchanged }
 
@@ -72,6 +82,7 @@ public struct ImportCommand: Sendable {
         public func report(isDryRun: Bool) -> String {
             (isDryRun ? "would import " : "imported ")
                 + "\(RecordCount.text(total)): \(inserted) new, \(updated) changed, \(unchanged) unchanged"
+                + (skipped == 0 ? "" : "; \(skipped) skipped")
         }
 
         mutating func add(_ other: Counts) {
@@ -84,10 +95,18 @@ public struct ImportCommand: Sendable {
     /// Imports all records of `reader`. Call on the queue of the session's context.
     static func importRecords(
         from reader: RecordFileReader, into entity: NSEntityDescription, of session: StoreSession, batchSize: Int,
-        isDryRun: Bool, _ surroundings: CommandSurroundings
+        skipsBad: Bool, isDryRun: Bool, _ surroundings: CommandSurroundings
     ) throws -> Counts {
         var counts = Counts()
         let batch = ImportBatch(entity: entity, context: session.context)
+        var skipped = 0
+        if skipsBad {
+            let skip = { (error: CommandError) in
+                skipped += 1
+                if skipped <= notedSkips { surroundings.note(error.message) }
+            }
+            (reader.onSkip, batch.onSkip) = (skip, skip)
+        }
         defer { surroundings.progress.end() }
         do {
             var isAtEnd = false
@@ -115,6 +134,11 @@ public struct ImportCommand: Sendable {
             throw CommandError(
                 kind: kind, message: (line.hasSuffix(".") ? line.dropLast() : line[...]) + "; " + outcome)
         }
+        counts.skipped = skipped
+        if skipped > notedSkips { surroundings.note(sentence("\(skipped - notedSkips) more records were skipped")) }
         return counts
     }
+
+    /// Greatest number of skipped records that are reported one by one.
+    private static let notedSkips = 20
 }

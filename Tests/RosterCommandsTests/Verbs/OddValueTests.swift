@@ -180,8 +180,7 @@ import Testing
     @Test func filesOfOtherProgramsAreRead() throws {
         let store = try store("Samples.sqlite")
         let semicolons = try folder.file("a.csv", "name;count\na;1\n\"b;c\";2\n")
-        let error = #expect(throws: CommandError.self) { try load(semicolons, into: store) }
-        #expect(error?.message.contains("--delimiter ';'") == true, "\(String(describing: error))")
+        try load(semicolons, into: store)
         try load(semicolons, into: store, delimiter: ";")
         for (number, encoding) in [String.Encoding.utf16LittleEndian, .utf16BigEndian].enumerated() {
             let text = "name,count\n日本 🏟\(number),\(number)\n"

@@ -62,6 +62,15 @@ import Testing
         try expectRefusal(2, "OTHER is missing", ["diff", sample.store])
     }
 
+    @Test func skippedLinesAreStatusThree() throws {
+        let file = try sample.file("bad.csv", "teamName;wins\nJapan;1 000\nBrazil\n")
+        let outcome = try RosterProcess.run(["import", sample.store, "Team", file, "--skip-bad"])
+        #expect(outcome.status == 3 && outcome.errorLines.count == 1)
+        #expect(
+            outcome.errors.contains("bad.csv:3: record 2: has 1 field, but the first line has 2"), "\(outcome.errors)")
+        #expect(outcome.output == "imported 1 record: 0 new, 1 changed, 0 unchanged; 1 skipped")
+    }
+
     // MARK: Misuse
 
     @Test func misuseIsStatusTwo() throws {
