@@ -23,9 +23,20 @@ struct ObjectWindow {
         let tokens = state.published.rows.elements(in: start..<min(start + batchSize, state.published.rowCount))
         let page = Self.faults(
             for: state.identities.objectIDs(of: tokens), in: state.context, batchSize: batchSize)
+        Self.prefetch(page, in: state)
         pages.append(page)
         if pages.count > Self.keptPages { pages.removeFirst() }
         return page[position - start]
+    }
+
+    /// Reads a page and the related objects that the request names, with one query for each relationship. An error is
+    /// left to the reading of the values.
+    private static func prefetch(_ page: [NSManagedObject], in state: ResultsState) {
+        guard let keyPaths = state.request.relationshipKeyPathsForPrefetching, !keyPaths.isEmpty else { return }
+        try? state.context.fetchPipeline.readRows(of: page)
+        // Firing a fault whose row was deleted would delete the object.
+        try? Prefetcher(context: state.context).prefetch(
+            keyPaths, for: page.filter { !$0.waitsForRow }, of: state.definition.plan.entity)
     }
 
     /// One object for each ID, as faults in batches that read their rows together.

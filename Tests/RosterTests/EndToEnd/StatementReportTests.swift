@@ -35,6 +35,20 @@ import Testing
         #expect(alone.errors.contains("--plans is only valid with --sql"))
     }
 
+    /// Records that others name are read together, also where each section has one record.
+    @Test(arguments: [
+        ["list", "Team"], ["list", "Team", "--section", "homeVenue.country"],
+        ["list", "Team", "--section", "teamName"],
+        ["list", "Team", "--columns", "teamName,homeVenue.capacity / 1000 as size", "--format", "csv"],
+        ["export", "Team"], ["export", "Team", "--sort", "wins", "--format", "csv"],
+    ]) func relatedRecordsAreReadByOneQuery(words: [String]) throws {
+        let outcome = try RosterProcess.run([words[0], sample.store] + words.dropFirst() + ["--sql"])
+        #expect(outcome.status == 0 && outcome.lines.count >= 80, "\(outcome.errors)")
+        let reads = outcome.errorLines.filter { $0.contains("FROM ZVENUE ") }
+        #expect(reads.count == 1, "\(reads)")
+        #expect(outcome.errorLines.filter { $0.contains("t0.ZTEAMNAME") && $0.contains(" IN (") }.count <= 1)
+    }
+
     @Test func aFileGetsThemAtItsEnd() throws {
         let log = sample.path("statements.log")
         for round in 1...2 {

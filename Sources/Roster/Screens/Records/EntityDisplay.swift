@@ -59,6 +59,16 @@ struct EntityDisplay {
 
     var name: String { entity.name ?? "?" }
 
+    /// The to-one relationships whose records the columns name.
+    var relatedKeys: [String] {
+        columns.flatMap { column -> [String] in
+            guard let relationship = column.property as? NSRelationshipDescription, !relationship.isToMany,
+                relationship.destinationEntity.map(RecordName.needsValues) == true
+            else { return [] }
+            return [relationship.name]
+        }
+    }
+
     // MARK: The label
 
     /// The text attribute of the first single-attribute uniqueness constraint; else one with a usual name such as

@@ -61,6 +61,7 @@ final class RecordList: ListSource {
             [try FilterText.predicate(settings.filter, for: entity), others].compactMap { $0 })
         request.sortDescriptors = settings.descriptors
         request.fetchBatchSize = 128
+        request.relationshipKeyPathsForPrefetching = display.relatedKeys
         controller = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionSortKey,
             cacheName: excluded == nil ? Self.cacheName(entity: entity, settings: settings, context: context) : nil)

@@ -88,6 +88,11 @@ nonisolated enum RecordName {
         return fallback(object)
     }
 
+    /// True if the names of an entity's records are made from their values.
+    static func needsValues(_ entity: NSEntityDescription) -> Bool {
+        EntityDisplay.label(of: entity) != nil || entity.attributesByName["latitude"] != nil
+    }
+
     /// The beginning of the name, for messages.
     static func short(_ object: NSManagedObject) -> String { short(text(object)) }
 
