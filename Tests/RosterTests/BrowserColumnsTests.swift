@@ -39,6 +39,24 @@ import Testing
         #expect(driver.lines[3].hasPrefix("  At… "), "\(driver.text)")
     }
 
+    @Test func aColumnIsComputed() throws {
+        driver.find("Brazil")
+        driver.command("column wins / (wins + 1) as rate 率")
+        driver.keys("9l")
+        #expect(driver.lines[1].contains("rate 率"), "\(driver.text)")
+        let wins = try #require(driver.browser.list?.cursorObject?.value(forKey: "wins") as? Int)
+        let rate = (Double(wins) / Double(wins + 1) * 1e4).rounded() / 1e4
+        #expect(driver.selectedLine?.contains("\(rate)") == true, "\(rate) \(driver.text)")
+        driver.command("column winz + 1")
+        #expect(driver.text.contains("no property “winz”"), "\(driver.text)")
+        driver.keys("<Esc>")
+        // The layout is kept, and older ones have no such columns.
+        let layout = try #require(driver.browser.list?.records.settings.columns)
+        #expect(try JSONDecoder().decode(ColumnLayout.self, from: JSONEncoder().encode(layout)) == layout)
+        let older = #"{"order":[],"hidden":[],"added":[],"widths":{},"frozen":0}"#
+        #expect(try JSONDecoder().decode(ColumnLayout.self, from: Data(older.utf8)) == ColumnLayout())
+    }
+
     @Test func thePaneShowsAllColumns() throws {
         driver.keys("|")
         try driver.expectGolden("columns")

@@ -108,6 +108,24 @@ extension ListScreen {
         }
     }
 
+    /// Adds a computed column, or shows it again.
+    fileprivate func addColumn(_ text: String) -> Prompt.Problem? {
+        do {
+            guard entity.propertiesByName[text] == nil else {
+                setShown(true, column: text)
+                return nil
+            }
+            _ = try ComputedValue(text, of: entity)
+            arrangeColumns { layout in
+                layout.hidden.remove(text)
+                if layout.computed?.contains(text) != true { layout.computed = (layout.computed ?? []) + [text] }
+            }
+            return nil
+        } catch {
+            return FilterText.problem(error, in: text)
+        }
+    }
+
     fileprivate func show(entityNamed name: String) -> Prompt.Problem? {
         let exact = entities.first { $0.name == name }
         let matching = entities.filter { $0.name?.lowercased().hasPrefix(name.lowercased()) == true }
@@ -195,6 +213,7 @@ struct CommandLineWords {
             names: ["filter"],
             example: { $0.chosenSettings.filter.isEmpty ? FilterText.example(for: $0.entity) : nil }
         ) { $0.filter.set($1) },
+        Command(names: ["column"], example: { "\($0.firstKey) + 1 AS title" }) { $0.addColumn($1) },
         Command(names: ["entity"], example: { $0.entities.last?.name ?? "" }) { $0.show(entityNamed: $1) },
         Command(names: ["export"], example: file) { $0.export(to: $1, replacing: false) },
         Command(names: ["export!"], example: file) { $0.export(to: $1, replacing: true) },

@@ -6,6 +6,8 @@ struct ColumnLayout: Codable, Equatable {
     /// Columns that are hidden by default and shown by the user.
     var added: Set<String> = []
     var widths: [String: Int] = [:]
+    /// Expressions that the user added as columns, with titles. Older state files have none.
+    var computed: [String]?
     /// Number of columns at the left that do not scroll sideways; `nil` for the first one, which names the record.
     /// Files of older versions have a number for another key, which was 0 if the user had not changed it.
     var frozenCount: Int?

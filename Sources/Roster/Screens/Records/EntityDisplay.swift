@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RosterCommands
 import TerminalKit
 
 /// The display of an entity's records: the attribute that names them, and the columns of a list.
@@ -18,6 +19,7 @@ struct EntityDisplay {
         label = Self.label(of: entity)
         var usual = Self.columns(of: entity, label: label, sectionKey: sectionKey, layout.added)
         usual = preferences.map { Self.columns(usual, of: entity, as: $0, layout.added) } ?? usual
+        usual += (layout.computed ?? []).compactMap { PropertyColumn(computed: $0, of: entity) }
         let shown = layout.arranged(usual).map { column in
             var column = column
             column.width = layout.widths[column.key]
@@ -62,6 +64,7 @@ struct EntityDisplay {
     /// The to-one relationships whose records the columns name.
     var relatedKeys: [String] {
         columns.flatMap { column -> [String] in
+            if let computed = column.computed { return computed.relationshipPaths }
             guard let relationship = column.property as? NSRelationshipDescription, !relationship.isToMany,
                 relationship.destinationEntity.map(RecordName.needsValues) == true
             else { return [] }
@@ -147,8 +150,11 @@ nonisolated struct PropertyColumn {
     /// Rank of columns that only the user added.
     static let addedRank = 4
 
-    /// The property; `nil` for the record itself, in entities without a label.
+    /// The property; `nil` for a computed column, and for the record itself in entities without a label.
     let property: NSPropertyDescription?
+    /// The expression of a computed column, as typed, and its value.
+    private var expression = ""
+    private(set) var computed: ComputedValue?
     /// Columns with lower numbers are further left in their group.
     let priority: Int
     /// The format from the configuration.
@@ -161,13 +167,20 @@ nonisolated struct PropertyColumn {
         self.priority = priority
     }
 
-    init(recordOf entity: NSEntityDescription) {
+    init(recordOf entity: NSEntityDescription, priority: Int = 0) {
         property = nil
-        priority = 0
+        self.priority = priority
     }
 
-    var key: String { property?.name ?? "" }
-    var title: String { property.map { PropertyTitle.title($0.name) } ?? "Record" }
+    /// A column that the user added; `nil` if the entity has no such properties any more.
+    init?(computed text: String, of entity: NSEntityDescription) {
+        guard let value = try? ComputedValue(text, of: entity) else { return nil }
+        self.init(recordOf: entity, priority: Self.addedRank * 10000)
+        (expression, computed) = (text, value)
+    }
+
+    var key: String { property?.name ?? expression }
+    var title: String { property.map { PropertyTitle.title($0.name) } ?? computed?.title ?? "Record" }
 
     /// The group of the column, from left to right: label, other names, the rest, section key.
     var place: Int {
@@ -180,6 +193,7 @@ nonisolated struct PropertyColumn {
     }
 
     var isNumeric: Bool {
+        if let computed { return computed.isNumeric }
         if (property as? NSRelationshipDescription)?.isToMany == true { return true }
         guard let attribute = property as? NSAttributeDescription else { return false }
         switch attribute.attributeType {
@@ -192,7 +206,8 @@ nonisolated struct PropertyColumn {
 
     var listColumn: ListColumn {
         let type = (property as? NSAttributeDescription)?.attributeType
-        let isFlexible = property is NSRelationshipDescription || type == .stringAttributeType || property == nil
+        let isFlexible =
+            property is NSRelationshipDescription || type == .stringAttributeType || property == nil && computed == nil
         return ListColumn(
             id: key, title: title, alignment: isNumeric ? .right : .left, isFlexible: isFlexible,
             leastWidth: isName ? 24 : 16, width: width)
@@ -203,6 +218,7 @@ nonisolated struct PropertyColumn {
 
     /// The text of the cell in a list.
     func text(of object: NSManagedObject) -> String {
+        if let computed { return computed.shown(of: object) }
         guard let property else { return RecordName.text(object) }
         return text(ofValue: object.value(forKey: property.name))
     }
