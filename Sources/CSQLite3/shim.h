@@ -15,6 +15,11 @@ static inline int sqlite3_leave_log_at_close(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
+/// Takes a text in double quotes in a statement for a name only.
+static inline int sqlite3_refuse_quoted_texts(sqlite3 *database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
+}
+
 /// When a file was made, in nanoseconds; -1 where the file system does not say. (The places in what the kernel fills in are
 /// part of its interface.)
 static inline long long file_birth_time(const char *path) {

@@ -1,7 +1,7 @@
 /// All verbs, in the order in which help lists them.
 enum VerbTable {
     static let verbs: [any CommandVerb.Type] = [
-        ListVerb.self, ShowVerb.self, CountVerb.self, InsertVerb.self, UpdateVerb.self, DeleteVerb.self,
+        ListVerb.self, ShowVerb.self, CountVerb.self, SQLVerb.self, InsertVerb.self, UpdateVerb.self, DeleteVerb.self,
         ImportVerb.self, ExportVerb.self, WatchVerb.self, HistoryVerb.self, CheckVerb.self, GrantsVerb.self,
         SimulateVerb.self, DemoVerb.self, CreateVerb.self, CopyVerb.self, DiffVerb.self, MigrateVerb.self,
         ModelVerb.self,

@@ -18,6 +18,8 @@ nonisolated struct WorkLimits {
     var rowsRemembered = 1000
     /// Text values that get a line of their own in a histogram.
     var histogramLines = 10_000
+    /// Rows of an answer in SQL that are shown.
+    var answerRows = 100_000
     /// Longest text for the clipboard, in bytes. Terminals drop longer ones silently.
     var clipboard = 74_000
 

@@ -87,6 +87,30 @@ enum CountVerb: CommandVerb {
     }
 }
 
+enum SQLVerb: CommandVerb {
+    static let name = "sql"
+    static let summary = "Answer a question in SQL; without STATEMENT print the tables and columns that it can name."
+    static let operands: [Operand] = [.store, Operand(name: "STATEMENT", isOptional: true)]
+    static let flags: [any CommandFlag] = [Flags.format, Flags.output, Flags.model]
+    static let notes = """
+        STATEMENT is one SELECT, WITH, VALUES or EXPLAIN of SQLite; - reads it from standard input. The store is only read.
+        Each entity is a table with the names of the model. pk is the key of a record, and a relationship to one record holds
+        that record's pk. Team_players has the pairs of a many-to-many relationship: source, destination, and position.
+        Dates are text in UTC, as list prints them: 1998-06-10, or 1998-06-10T19:00:00Z.
+        Example: roster sql WorldCup.sqlite 'SELECT qualifyingZone, SUM(wins) FROM Team GROUP BY 1 ORDER BY 2 DESC'
+        Example: roster sql WorldCup.sqlite 'SELECT * FROM Venue' --format csv | roster -
+        """
+    static let stopsCleanly = true
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try SQLCommand(
+            store: arguments.store, statement: arguments.operands.dropFirst().first,
+            file: arguments.value(Flags.output), format: arguments.value(Flags.format)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
 enum ExportVerb: CommandVerb {
     static let name = "export"
     static let summary = "Write records to FILE or standard output, as text that import can read."

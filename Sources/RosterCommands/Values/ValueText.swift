@@ -25,9 +25,11 @@ package enum ValueText {
     package static func shown(_ value: Any?, of attribute: NSAttributeDescription) -> String {
         guard let value, !(value is NSNull) else { return "" }
         if let date = value as? Date { return ISO8601Text.text(of: date, omitsMidnight: true) }
-        if let data = value as? Data { return data.count == 1 ? "1 byte" : "\(data.count) bytes" }
+        if let data = value as? Data { return size(of: data) }
         return text(of: json(value, of: attribute))
     }
+
+    static func size(of data: Data) -> String { data.count == 1 ? "1 byte" : "\(data.count) bytes" }
 
     /// A JSON value as the text of a field; `nil` for NULL.
     static func field(_ json: JSONValue) -> String? {
@@ -55,7 +57,7 @@ package enum ValueText {
         }
     }
 
-    private static func float(_ value: Float) -> JSONValue {
+    static func float(_ value: Float) -> JSONValue {
         guard value.isFinite else { return .string(String(value)) }
         return value == value.rounded() && abs(value) < 1e6 ? .number(String(Int(value))) : .number(String(value))
     }

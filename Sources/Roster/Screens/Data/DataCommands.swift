@@ -34,7 +34,7 @@ extension ListScreen {
         askForFile(label: "import from: ", hint: hint) { [unowned self] in importRecords(from: $0) }
     }
 
-    private func askForFile(label: String, hint: String, accept: @escaping (String) -> Prompt.Problem?) {
+    func askForFile(label: String, hint: String, accept: @escaping (String) -> Prompt.Problem?) {
         let prompt = Prompt(label: label, hint: hint)
         prompt.complete = { text, cursor in
             let typed = String(text.prefix(cursor))

@@ -55,7 +55,7 @@ struct CommandTables {
     static let screens: [any CommandScreen.Type] = [
         ListScreen.self, DetailScreen.self, ColumnsPane.self, ChangesPane.self, ConflictScreen.self,
         CalendarPicker.self, HistoryPane.self, PastScreen.self, HistogramScreen.self, PivotScreen.self,
-        ModelMapScreen.self, StatementScreen.self,
+        ModelMapScreen.self, StatementScreen.self, AnswerScreen.self,
     ]
     private let tables: [String: Any]
 

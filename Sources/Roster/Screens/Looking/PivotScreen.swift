@@ -209,7 +209,7 @@ final class PivotScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
                 min(16, canvas.text.width(self.title(1, x))),
                 rows.shown(of: rowCount).map { canvas.text.width(text(cells[$0][x])) }.max() ?? 1)
         }
-        let shown = columns(widths, room: canvas.width - headWidth - 3)
+        let shown = Self.columns(widths, room: canvas.width - headWidth - 3, column: &column, left: &left)
         var x = headWidth + 2
         var starts: [Int: Int] = [:]
         for index in shown {
@@ -244,7 +244,7 @@ final class PivotScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
     }
 
     /// The columns that fit, including the one under the cursor.
-    private func columns(_ widths: [Int], room: Int) -> Range<Int> {
+    static func columns(_ widths: [Int], room: Int, column: inout Int, left: inout Int) -> Range<Int> {
         column = max(0, min(column, widths.count - 1))
         left = min(left, column)
         func used(_ range: ClosedRange<Int>) -> Int { range.reduce(0) { $0 + widths[$1] + 2 } }
