@@ -44,9 +44,10 @@ extension Connection {
         }
     }
 
-    /// True if the schema has a table with this name, ignoring case.
+    /// True if the schema has a table with this name, ignoring case; a temporary one, too.
     package func hasTable(_ name: String) throws -> Bool {
-        let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
+        let condition = "WHERE type = 'table' AND name = ?1 COLLATE NOCASE"
+        let sql = "SELECT 1 FROM sqlite_master \(condition) UNION ALL SELECT 1 FROM sqlite_temp_master \(condition)"
         return try value(sql, [.text(name)]) != nil
     }
 

@@ -5,7 +5,7 @@ import Testing
     /// Lines of code per room, without comments and blank lines. A commit that raises a number gives the reason; a
     /// commit that makes a room smaller lowers it.
     private static let budgets = [
-        "CoreData": 46_120,
+        "CoreData": 46_560,
         "CoreDataImport": 1_250,
         "CoreDataPostgreSQL": 300,
         "CoreDataPredicates": 300,
@@ -15,9 +15,9 @@ import Testing
         "ModelFiles": 5_710,
         "PostgreSQLAccess": 850,
         "PredicateSyntax": 1_150,
-        "Roster": 13_950,
-        "RosterCommands": 6_140,
-        "SQLiteAccess": 1_400,
+        "Roster": 14_300,
+        "RosterCommands": 6_380,
+        "SQLiteAccess": 1_420,
         "ServerStores": 4_900,
         "StoreConformance": 2_050,
         "TerminalKit": 3_850,

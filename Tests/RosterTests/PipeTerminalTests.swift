@@ -46,6 +46,16 @@ struct PipeTerminalTests {
         try await terminal.wait(for: "the answer") { $0.contains("[0 东京]") }
     }
 
+    @Test func recordsOfANamedFileAreShown() async throws {
+        let terminal = try shell(
+            "printf 'name;age\\nAda;36\\n' > people$$.csv; $roster people$$.csv --delimiter ';'; rm people$$.csv",
+            width: 120)
+        try await terminal.wait(for: "the records") {
+            $0.contains("1 record from people") && $0.contains("Ada") && $0.contains("36")
+        }
+        try terminal.keys("q")
+    }
+
     /// If there is nothing to pick from, the sample is not shown instead.
     @Test func pickReportsAnEmptyPipe() async throws {
         let terminal = try shell("printf '' | $roster --pick=name; echo \"[$?]\"")
@@ -64,7 +74,7 @@ struct PipeTerminalTests {
     @Test func aHeaderLineIsReported() async throws {
         let lines = try shell("printf 'n\\n1\\n2\\n3\\n4\\n' | $roster", width: 120)
         try await lines.wait(for: "the records") {
-            $0.contains("4 records read, columns named by the first line")
+            $0.contains("4 records read from standard input, columns named by")
         }
         // A line of numbers does not contain column names.
         let numbers = try shell("seq 5 | $roster", width: 120)

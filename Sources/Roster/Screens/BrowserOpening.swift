@@ -94,6 +94,9 @@ extension Browser {
         list.showsCallbacks = options.showsCallbacks
         startCompanion()
         if let welcome = options.welcome { say(welcome) }
+        if session.container.managedObjectModel.showsPlainTables {
+            say(StoreModel.plainTablesNote(options.storeURL.lastPathComponent))
+        }
         let notes =
             session.container.persistentStoreCoordinator.readingNotes
             + [ConfigurationProblem.summary(of: options.preferences.problems)].compactMap { $0 }

@@ -80,7 +80,8 @@ enum BrowseVerb: CommandVerb {
     ]
     static let notes = """
         Without STORE, or if STORE is -, records piped to standard input (JSON, CSV or TSV)
-        are shown in a temporary store.
+        are shown in a temporary store; so are those of a .json, .jsonl, .csv or .tsv file.
+        An SQLite file of another program is read: its tables are entities.
         Example: roster App.sqlite --entity Person --pick=email --null | xargs -0 -n1 mail -s Hello
         """
 
@@ -112,12 +113,13 @@ enum BrowseVerb: CommandVerb {
         return ExitStatus(code: try runTerminalProgram(options))
     }
 
-    /// Reads the records of standard input if the operand is `-`. Without operands, reads them if standard input is a pipe,
-    /// file or nonempty socket and the process has a terminal; otherwise returns `nil`.
+    /// Reads the records of standard input if the operand is `-`, or of a file that the operand names. Without operands,
+    /// reads standard input if it is a pipe, file or nonempty socket and the process has a terminal; otherwise returns `nil`.
     /// - Throws: ``CommandError`` of failure if there are no records.
     private static func pipedRecords(
         _ arguments: Arguments, in surroundings: CommandSurroundings
     ) throws -> TemporaryStore? {
+        if let path = arguments.operands.first, path != "-" { return try recordsOfFile(path, arguments, surroundings) }
         var status = stat()
         let isPipe =
             fstat(STDIN_FILENO, &status) == 0 && [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
@@ -134,10 +136,26 @@ enum BrowseVerb: CommandVerb {
         }
     }
 
+    /// Reads the records of a file of JSON, CSV or TSV; `nil` for any other file, such as a store of that name.
+    private static func recordsOfFile(
+        _ path: String, _ arguments: Arguments, _ surroundings: CommandSurroundings
+    ) throws -> TemporaryStore? {
+        guard TemporaryStore.isFileOfRecords(path, format: try arguments.value(Flags.format)) else { return nil }
+        do {
+            return try TemporaryStore(
+                reading: path, format: arguments.value(Flags.format), delimiter: arguments.value(Flags.delimiter),
+                below: FileManager.default.temporaryDirectory, in: surroundings)
+        } catch is TemporaryStore.Empty {
+            throw CommandError.failure("\(path): no records")
+        }
+    }
+
     private static func options(for pipe: TemporaryStore, _ arguments: Arguments) throws -> BrowserOptions {
+        let file = arguments.operands.first.flatMap { $0 == "-" ? nil : $0 }
+        let source = file.map { URL(fileURLWithPath: $0).lastPathComponent } ?? tr("standard input")
         if let entity = try arguments.value(Flags.entity), entity != TemporaryStore.entity {
             throw CommandError.misuse(
-                "no entity “\(entity)”: the only entity of standard input is \(TemporaryStore.entity)")
+                "no entity “\(entity)”: the only entity of \(source) is \(TemporaryStore.entity)")
         }
         var options = BrowserOptions(
             storeURL: pipe.store, entityName: TemporaryStore.entity,
@@ -145,8 +163,8 @@ enum BrowseVerb: CommandVerb {
         let counted = CountedNoun.text(pipe.count, "record")
         options.welcome =
             pipe.hasLineOfKeys
-            ? sentence("\(counted) read, columns named by the first line; :export FILE saves them")
-            : sentence("\(counted) read from standard input; :export FILE saves them")
+            ? sentence("\(counted) read from \(source), columns named by the first line; :export FILE saves them")
+            : sentence("\(counted) read from \(source); :export FILE saves them")
         options.preferences = Preferences(columns: pipe.keys, ofEntity: TemporaryStore.entity)
         return options
     }

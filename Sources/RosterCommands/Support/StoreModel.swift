@@ -1,8 +1,9 @@
 import CoreData
 import Foundation
+import Translation
 
 /// Finds the model of a store.
-enum StoreModel {
+package enum StoreModel {
     /// The model named on the command line, or else the store's own.
     static func model(
         for location: StoreLocation, in surroundings: CommandSurroundings
@@ -52,11 +53,18 @@ enum StoreModel {
             }
             let model = try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
             surroundings.note(
-                "\(url.path) contains no model: using one inferred from its tables, read-only"
+                model.showsPlainTables
+                    ? plainTablesNote(url.path)
+                    : "\(url.path) contains no model: using one inferred from its tables, read-only"
             )
             for line in model.inferenceNotes { surroundings.note(VisibleText.shown(line)) }
             return model
         }
+    }
+
+    /// The remark on a file that is not a store.
+    package static func plainTablesNote(_ path: String) -> String {
+        sentence("\(path) is an SQLite file of another program: its tables are entities, and are only read")
     }
 
     /// Error code of a store without a model.

@@ -117,21 +117,12 @@ struct InferredColumns {
 
     // MARK: Names
 
-    /// Names of properties of every object.
-    private static let reserved: Set<String> = [
-        TemporaryStore.rowKey, "description", "debugDescription", "hash", "self", "entity", "objectID", "isDeleted",
-        "isInserted", "isUpdated", "isFault", "hasChanges", "managedObjectContext", "observationInfo", "class",
-    ]
-
     /// `First Name` becomes `firstName`: a letter, then letters, digits and underscores; different from the others.
     private static func attributeName(for key: String, besides others: Set<String>) -> String {
-        let words = key.split { !($0.isLetter || $0.isNumber || $0 == "_") }
-        var name = words.enumerated().map { index, word in
-            index == 0 ? String(word) : word.prefix(1).uppercased() + word.dropFirst()
-        }.joined()
-        if name.first?.isLetter != true { name = "column" + name }
-        name = name.prefix(1).lowercased() + name.dropFirst()
-        var result = reserved.contains(name) ? name + "_" : name
+        let usable = PropertyNames.usable(key)
+        let name = usable.prefix(1).lowercased() + usable.dropFirst()
+        let isReserved = name == TemporaryStore.rowKey || PropertyNames.reserved.contains(name)
+        var result = isReserved ? name + "_" : name
         var number = 2
         while others.contains(where: { $0.lowercased() == result.lowercased() }) {
             result = "\(name)\(number)"

@@ -77,6 +77,17 @@ public struct TemporaryStore: Sendable {
         }
     }
 
+    /// True for a file whose name, or the format that the user names, is that of records, and which is not a store.
+    public static func isFileOfRecords(_ path: String, format: OutputFormat?) -> Bool {
+        guard StorePlace.isPlainFile(path),
+            format ?? OutputFormat(pathExtension: (path as NSString).pathExtension) != nil
+        else { return false }
+        let start = StoreHeader.start(of: path) ?? []
+        return ![Array("SQLite format 3".utf8), Array("bplist".utf8), Array("RosterBinary1".utf8)].contains {
+            start.starts(with: $0)
+        }
+    }
+
     /// Replaces the temporary file's name in errors by the name of the input.
     private static func naming<Result>(_ name: String, insteadOf file: String, _ body: () throws -> Result) throws
         -> Result

@@ -140,7 +140,8 @@ final class DelimitedReader {
             _ = bytes.next()
         }
         throw SyntaxError(
-            line: start, reason: sentence("missing closing quotation mark for the field that begins in this line"), isFatal: true
+            line: start, reason: sentence("missing closing quotation mark for the field that begins in this line"),
+            isFatal: true
         )
     }
 

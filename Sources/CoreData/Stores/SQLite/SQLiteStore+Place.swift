@@ -45,7 +45,8 @@ extension SQLiteStore {
 
     /// Switches to the file at `newURL`, which must be this store, moved, or a copy of it.
     func goOn(with newURL: URL) throws {
-        let file = try StoreFile(url: newURL, options: StoreOptions(options), isReadOnly: isReadOnly)
+        var file = try StoreFile(url: newURL, options: StoreOptions(options), isReadOnly: isReadOnly)
+        file.model = persistentStoreCoordinator?.managedObjectModel
         guard file.exists else {
             throw CoreDataError.make(260, "Cannot open the store \(file.path): the file does not exist.")
         }

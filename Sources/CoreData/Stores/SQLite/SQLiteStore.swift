@@ -75,7 +75,9 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     var databaseURL: URL? { url }
 
     func file() throws -> StoreFile {
-        try StoreFile(url: databaseURL, options: StoreOptions(options), isReadOnly: isReadOnly)
+        var file = try StoreFile(url: databaseURL, options: StoreOptions(options), isReadOnly: isReadOnly)
+        file.model = persistentStoreCoordinator?.managedObjectModel
+        return file
     }
 
     func creation(_ file: StoreFile) throws -> StoreCreation {

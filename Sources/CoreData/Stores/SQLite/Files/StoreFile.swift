@@ -15,6 +15,9 @@ struct StoreFile {
     /// The permissions of a new file; `nil` for the default ones, which the umask limits.
     var newPermissions: mode_t?
 
+    /// The model of a file that may be no store: see ``FileTableViews``.
+    var model: NSManagedObjectModel?
+
     /// The default time to wait for a lock.
     static let defaultTimeout: TimeInterval = 5
 
@@ -234,6 +237,7 @@ struct StoreFile {
         }
         if !isReadOnly && !isInMemory { connection.keepLogFiles() }
         _ = try connection.pragma("schema_version")
+        if isReadOnly, let model, model.showsPlainTables { try FileTableViews(model: model).install(on: connection) }
     }
 
     /// Sets the journal mode in the options, by default the write-ahead log. A store in use by others keeps its mode.

@@ -28,11 +28,14 @@ enum StoreFiles {
         }
     }
 
-    /// Infers the model from the store's tables.
+    /// Infers the model from the store's tables, or from those of an SQLite file that is not a store.
     static func inferredModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel {
         try withConnection(url, isReadOnly: true, options: options) { connection in
-            let metadata = try StoreMetadata.read(from: connection)
-            let (document, notes) = try ModelInference.infer(connection, metadata: metadata)
+            let hasPlainTables = try FileTables.areIn(connection)
+            let metadata = hasPlainTables ? [:] : try StoreMetadata.read(from: connection)
+            let (document, notes) =
+                hasPlainTables
+                ? try FileTables.document(of: connection) : try ModelInference.infer(connection, metadata: metadata)
             let model = NSManagedObjectModel()
             try ModelLoading.fill(model, inferred: document, store: url.path, metadata: metadata)
             model.isInferred = true

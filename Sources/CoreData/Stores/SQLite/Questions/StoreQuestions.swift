@@ -13,27 +13,28 @@ package final class StoreQuestions {
     /// Columns whose numbers are Booleans or of single precision: table and column in upper case, and the type.
     private var types: [String: NSAttributeType] = [:]
 
-    init(_ file: StoreFile, _ layout: TableLayout, dateText: @escaping (Date) -> String) throws {
+    /// - Parameter layout: `nil` for a file that is not a store, whose tables have their own names.
+    init(_ file: StoreFile, _ layout: TableLayout?, dateText: @escaping (Date) -> String) throws {
         errors = file.errors
         let connection = try file.open()
         self.connection = connection
-        var planning = StoreViewPlanning(layout)
+        var planning = layout.map(StoreViewPlanning.init)
         do {
             views = try file.errors.translating(.opening) {
-                let planned = planning.views()
+                guard let planned = planning?.views() else { return try FileTableReader(connection).views() }
                 try connection.setPragma("temp_store", to: "MEMORY")
                 try QuestionFunctions(externalData: ExternalData(storePath: file.path), dateText: dateText)
                     .register(on: connection)
                 for view in planned { try connection.execute(view.creation) }
                 return planned
             }
-            notes = planning.notes
+            notes = planning?.notes ?? []
             try file.errors.translating(.opening) { try connection.allowOnlyReading() }
         } catch {
             connection.close()
             throw error
         }
-        for table in layout.tables {
+        for table in layout?.tables ?? [] {
             for column in table.columns {
                 guard let type = column.attribute?.attributeType else { continue }
                 guard [.booleanAttributeType, .floatAttributeType].contains(type) else { continue }
@@ -124,6 +125,7 @@ extension NSPersistentStore {
                 134060, "The store \(placeName) cannot be asked in SQL: it is not an SQLite file.")
         }
         let file = try StoreFile(url: url, options: StoreOptions(options), isReadOnly: true)
-        return try StoreQuestions(file, layout, dateText: dateText)
+        let hasPlainTables = persistentStoreCoordinator?.managedObjectModel.showsPlainTables == true
+        return try StoreQuestions(file, hasPlainTables ? nil : layout, dateText: dateText)
     }
 }

@@ -14,9 +14,13 @@ struct StoredSchema {
     init(_ connection: Connection, path: String) throws {
         self.path = path
         // Table-valued pragmas fail for virtual tables whose module is missing.
+        // The temporary ones are those of a file that is not a store.
         let sql = """
-            SELECT m.name, c.name, c.dflt_value IS NOT NULL FROM sqlite_master AS m, pragma_table_info(m.name) AS c
-            WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.rowid, c.cid
+            WITH m AS (
+                SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+                UNION SELECT name FROM sqlite_temp_master WHERE type IN ('table', 'view'))
+            SELECT m.name, c.name, c.dflt_value IS NOT NULL FROM m, pragma_table_info(m.name) AS c
+            ORDER BY m.name, c.cid
             """
         var tables: [String: [String]] = [:]
         var defaults: [String: Set<String>] = [:]
