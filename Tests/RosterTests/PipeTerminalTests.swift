@@ -48,12 +48,13 @@ struct PipeTerminalTests {
 
     @Test func recordsOfANamedFileAreShown() async throws {
         let terminal = try shell(
-            "printf 'name;age\\nAda;36\\n' > people$$.csv; $roster people$$.csv --delimiter ';'; rm people$$.csv",
-            width: 120)
+            "f=$(mktemp --suffix=.csv); printf 'name;age\\nAda;36\\n' > $f; $roster $f --delimiter ';'; "
+                + "rm $f; echo \"[$?]\"", width: 120)
         try await terminal.wait(for: "the records") {
-            $0.contains("1 record from people") && $0.contains("Ada") && $0.contains("36")
+            $0.contains("1 record from tmp.") && $0.contains("Ada") && $0.contains("36")
         }
         try terminal.keys("q")
+        try await terminal.wait(for: "the end") { $0.contains("[0]") }
     }
 
     /// If there is nothing to pick from, the sample is not shown instead.

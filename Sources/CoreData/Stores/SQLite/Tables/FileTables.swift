@@ -32,9 +32,10 @@ struct FileTables {
         return (tables.document, tables.notes)
     }
 
-    /// True if a file is an SQLite database with tables, but not a store.
+    /// True if a file is an SQLite database with tables, but not a store, not even a damaged one.
     static func areIn(_ connection: Connection) throws -> Bool {
         try connection.integer("SELECT COUNT(*) FROM sqlite_master") != 0 && !connection.hasTable("Z_METADATA")
+            && !connection.hasTable("Z_PRIMARYKEY")
     }
 
     private init(_ connection: Connection) throws {
