@@ -29,8 +29,12 @@ enum ManualPage {
                     "1",
                     "Failed. Also if export or copy could not read some values, but wrote the rest, or if the stores of diff differ. "
                         + "Standard error has one line with the reason.")
-                + item("2", "Invalid command line, or diff could not compare the stores. Standard error has one line with the reason.")
-                + item("3", "Succeeded, but port left work for you, or import skipped records. Standard error lists it."))
+                + item(
+                    "2",
+                    "Invalid command line, or diff could not compare the stores. Standard error has one line with the reason."
+                )
+                + item(
+                    "3", "Succeeded, but port left work for you, or import skipped records. Standard error lists it."))
         lines += section(
             "FILES",
             item(

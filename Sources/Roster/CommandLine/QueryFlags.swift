@@ -44,7 +44,8 @@ extension Flags {
 
     static let columns = Flag<[String]>(
         "columns",
-        help: "Print these keys or computed values, such as 'wins / (wins + losses) as rate'. The key object is the URI of the record."
+        help:
+            "Print these keys or computed values, such as 'wins / (wins + losses) as rate'. The key object is the URI of the record."
     )
 
     static let sectionsOnly = Flag<Bool>(
