@@ -25,7 +25,7 @@ final class ListFilter {
     /// Prompts for the predicate, with the current one to edit.
     func ask() {
         let prompt = Prompt(
-            label: "filter: ", text: list.records.settings.filter, history: list.browser.filterHistory,
+            label: "filter: ", text: list.chosenSettings.filter, history: list.browser.filterHistory,
             hint: sentence("for example \(FilterText.example(for: list.entity)); Tab completes, empty shows all"))
         prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
         prompt.onAccept = { [unowned self] in set($0) }

@@ -210,7 +210,8 @@ final class ListSearch {
             }
             if reading != nil { reading = (query, job) }
         }
-        reading?.job?.wait(records.objectCount > list.session.limits.longList ? ColumnCounts.patience : .seconds(60))
+        let limits = list.session.limits
+        reading?.job?.wait(records.objectCount > limits.longList ? limits.searchSlice : .seconds(60))
     }
 
     /// Begins the search, unless it was stopped.
