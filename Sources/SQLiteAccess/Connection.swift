@@ -77,6 +77,7 @@ package final class Connection: @unchecked Sendable {
         self.handle = opened
         self.trace = trace
         setBusyTimeout(busyTimeout)
+        stopWithProcess()
         trace?.attach(to: opened)
         if let contents { try load(contents) }
     }
@@ -123,14 +124,18 @@ package final class Connection: @unchecked Sendable {
                 guard let place else { return 0 }
                 let question = Unmanaged<Question>.fromOpaque(place).takeUnretainedValue()
                 question.scannedRows += Connection.takeScannedRows(of: question.handle)
-                return question.ask() ? 1 : 0
+                return question.ask() || StatementStop.isRaised ? 1 : 0
             }, Unmanaged.passUnretained(question).toOpaque())
         self.question = question
         defer {
             self.question = nil
-            sqlite3_progress_handler(handle, 0, nil, nil)
+            stopWithProcess()
         }
         return try withExtendedLifetime(question, body)
+    }
+
+    private func stopWithProcess() {
+        sqlite3_progress_handler(handle, Self.stepsBetweenQuestions, { _ in StatementStop.isRaised ? 1 : 0 }, nil)
     }
 
     /// True if the running statement will fail at SQLite's next check, so that its comparisons no longer matter. False
@@ -162,6 +167,7 @@ package final class Connection: @unchecked Sendable {
     /// Nested use of the same text gets a separate statement.
     package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
         if StatementObservers.isActive != isObserved { followObservers() }
+        try StatementStop.check(sql)
         let statement = try cache.take(sql, connection: self)
         defer { cache.giveBack(statement) }
         return try body(statement)

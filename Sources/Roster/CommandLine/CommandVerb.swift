@@ -26,7 +26,7 @@ protocol CommandVerb: Sendable {
     static var requiredFlags: [any CommandFlag] { get }
     /// Additional text for `--help`, such as argument syntax and examples.
     static var notes: String { get }
-    /// True if Ctrl-C makes the verb stop at the next safe point; false if it ends the program.
+    /// True if SIGINT, SIGTERM and SIGHUP make the verb stop at the next safe point; false if they end the program.
     static var stopsCleanly: Bool { get }
     /// Runs the verb and returns the exit status.
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus
@@ -37,7 +37,7 @@ protocol CommandVerb: Sendable {
 extension CommandVerb {
     static var requiredFlags: [any CommandFlag] { [] }
     static var notes: String { "" }
-    static var stopsCleanly: Bool { false }
+    static var stopsCleanly: Bool { true }
     static func status(for error: any Error) -> ExitStatus { ExitStatus(for: error) }
     static var allFlags: [any CommandFlag] {
         flags + (opensStore ? [Flags.sql, Flags.plans] : []) + [Flags.help]

@@ -83,7 +83,7 @@ enum Program {
         let report = try StatementReport(arguments, hasScreen: verb == BrowseVerb.self)
         try report?.begin()
         let interruption = JobControl()
-        let signals = verb.stopsCleanly ? SignalInterruption(interruption) : nil
+        let signals = verb.stopsCleanly ? SignalInterruption(interruption, of: "roster \(verb.name)") : nil
         defer { withExtendedLifetime(signals) {} }
         let surroundings = CommandSurroundings(
             output: output, progress: ProgressBar(), interruption: interruption, textStyle: StandardOutput.textStyle,

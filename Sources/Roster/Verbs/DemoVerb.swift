@@ -10,6 +10,7 @@ enum DemoVerb: CommandVerb {
         The store is a temporary copy that is deleted at the end. A second coordinator saves
         one transaction per match, as another program would.
         """
+    static let stopsCleanly = false
 
     /// Matches per second.
     private static let rate = 2.0

@@ -18,8 +18,6 @@ enum DiffVerb: CommandVerb {
         Example: roster diff before.sqlite after.sqlite Team --format csv
         """
 
-    static let stopsCleanly = true
-
     static func status(for error: any Error) -> ExitStatus { .trouble }
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {

@@ -16,7 +16,6 @@ enum WatchVerb: CommandVerb {
         repeats past transactions one by one: records appear and disappear as they did then,
         with their current values.
         """
-    static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
@@ -58,7 +57,6 @@ enum SimulateVerb: CommandVerb {
         The teams are the records of the first entity that has the integer attributes wins,
         draws, losses, goalsFor and goalsAgainst.
         """
-    static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try SimulateCommand(
@@ -84,6 +82,7 @@ enum BrowseVerb: CommandVerb {
         An SQLite file of another program is read: its tables are entities.
         Example: roster App.sqlite --entity Person --pick=email --null | xargs -0 -n1 mail -s Hello
         """
+    static let stopsCleanly = false
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         // Checked before the screen opens, so that an error is one line on standard error.

@@ -41,6 +41,7 @@ enum PortVerb: CommandVerb {
         sources that roster port was built from.
         Example: roster port Sources | less; roster port --in-place --package . && swift build
         """
+    static let stopsCleanly = false
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let switches = [Flags.inPlace, Flags.portReport, Flags.package].filter(arguments.has)

@@ -124,7 +124,6 @@ enum ExportVerb: CommandVerb {
         records are written without them, standard error names the first of them, and the exit
         status is 1.
         """
-    static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(

@@ -33,6 +33,7 @@ enum CompleteVerb: CommandVerb {
     static let summary = "Print completions of the last word, one per line; @files means any file."
     static let operands = [Operand(name: "WORD", isOptional: true, repeats: true)]
     static let flags: [any CommandFlag] = []
+    static let stopsCleanly = false
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         switch WordCompleter(arguments.operands).answer {

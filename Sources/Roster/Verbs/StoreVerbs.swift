@@ -116,7 +116,6 @@ enum MigrateVerb: CommandVerb {
         fails, the store is unchanged.
         Example: roster migrate App.sqlite --to App.xcdatamodeld:"App 3" --dry-run
         """
-    static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         guard let destination = try arguments.value(Flags.toModel) else {

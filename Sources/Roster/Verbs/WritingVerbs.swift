@@ -38,7 +38,6 @@ enum UpdateVerb: CommandVerb {
     ]
     static let requiredFlags: [any CommandFlag] = [Flags.where]
     static let notes = assignmentNotes + "\n--where TRUEPREDICATE matches all records."
-    static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try UpdateCommand(
@@ -87,7 +86,6 @@ enum ImportVerb: CommandVerb {
         the record in the relationship location. Each batch is one transaction: after an
         error or Ctrl-C, complete batches stay imported.
         """
-    static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let counts = try ImportCommand(

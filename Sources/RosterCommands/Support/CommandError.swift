@@ -41,6 +41,9 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
     }
 
     private static func frameworkLine(for error: NSError) -> String {
+        if error.domain == NSCocoaErrorDomain, error.code == CocoaError.Code.userCancelled.rawValue {
+            return tr("interrupted")
+        }
         if let several = error.userInfo["NSDetailedErrors"] as? [any Error], !several.isEmpty {
             // Joins the sentences into one.
             let shown = several.prefix(3).map { error -> String in

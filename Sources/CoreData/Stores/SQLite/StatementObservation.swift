@@ -25,6 +25,9 @@ public final class StatementObservation: Sendable {
 
     deinit { StatementObservers.remove(self) }
 
+    /// Makes all running and later statements of SQLite stores fail with error 3072, for a program that has to end.
+    package static func stopAll() { StatementStop.raise() }
+
     /// The reason why the process's statement log (`com.apple.CoreData.SQLDebugFile`) could not be written; `nil` if it
     /// could.
     package static var reportFailure: String? { StatementTrace.failure }
