@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The records of one entity, without subentities, read in batches: about eight bytes for each record, and the values
+/// The records of one entity, without subentities, read in batches: in memory are the ID of each record and the values
 /// of one batch. Use it on the context's queue.
 final class RecordWalk {
     struct Batch {
@@ -10,13 +10,14 @@ final class RecordWalk {
         let uncoded: [NSManagedObjectID: [String: Data]]
     }
 
-    let count: Int
     private let entity: NSEntityDescription
-    private let list: NSFetchedResultsController<NSManagedObject>
-    /// Reads the batches. It is reset after each, which the list's own context must not be.
+    private let ids: [NSManagedObjectID]
+    /// Reads the batches, and is reset after each.
     private let reader = NSManagedObjectContext(.privateQueue)
     private let batchSize: Int
     private(set) var position = 0
+
+    var count: Int { ids.count }
 
     /// - Parameter keyPaths: the order; without any, and for records with equal values, by their number in the store.
     init(of entity: NSEntityDescription, by keyPaths: [String] = [], in context: NSManagedObjectContext) throws {
@@ -24,16 +25,14 @@ final class RecordWalk {
         // Large values of many records would fill the memory.
         let isHeavy = entity.storedAttributes.contains { $0.attributeType == .binaryDataAttributeType }
         batchSize = isHeavy ? 50 : 500
-        let request = NSFetchRequest<NSManagedObject>()
+        let request = NSFetchRequest<NSManagedObjectID>()
         request.entity = entity
         request.includesSubentities = false
+        request.resultType = .managedObjectIDResultType
         request.sortDescriptors = (keyPaths.isEmpty ? ["self"] : keyPaths).map {
             NSSortDescriptor(key: $0, ascending: true)
         }
-        list = NSFetchedResultsController(
-            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
-        try list.performFetch()
-        count = list.sections?.first?.numberOfObjects ?? 0
+        ids = try context.fetch(request)
         reader.persistentStoreCoordinator = context.persistentStoreCoordinator
         let generation = context.queryGenerationToken
         try reader.performAndWait { try reader.setQueryGenerationFrom(generation) }
@@ -44,7 +43,7 @@ final class RecordWalk {
         guard position < count else { return nil }
         let range = position..<min(position + batchSize, count)
         position = range.upperBound
-        let ids = list.objectIDs(at: range)
+        let ids = Array(ids[range])
         return try reader.performAndWait {
             defer { reader.reset() }
             let request = NSFetchRequest<NSManagedObject>()

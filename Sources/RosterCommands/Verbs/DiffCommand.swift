@@ -4,7 +4,7 @@ import Foundation
 /// `diff`: compares two stores of any types and models: records added, removed and changed.
 ///
 /// Records are matched by their ``RecordKey``: both stores are read in the order of the keys, in batches, so that memory
-/// holds about eight bytes for each record.
+/// holds the IDs of the records and the values of one batch.
 public struct DiffCommand {
     /// The store with the old values.
     public var old: StoreLocation
