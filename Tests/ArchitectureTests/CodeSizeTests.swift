@@ -5,7 +5,7 @@ import Testing
     /// Lines of code per room, without comments and blank lines. A commit that raises a number gives the reason; a
     /// commit that makes a room smaller lowers it.
     private static let budgets = [
-        "CoreData": 46_560,
+        "CoreData": 46_800,
         "CoreDataImport": 1_270,
         "CoreDataPostgreSQL": 300,
         "CoreDataPredicates": 300,
@@ -15,9 +15,9 @@ import Testing
         "ModelFiles": 5_710,
         "PostgreSQLAccess": 850,
         "PredicateSyntax": 1_150,
-        "Roster": 14_300,
+        "Roster": 14_730,
         "RosterCommands": 7_200,
-        "SQLiteAccess": 1_420,
+        "SQLiteAccess": 1_450,
         "ServerStores": 4_900,
         "StoreConformance": 2_050,
         "TerminalKit": 3_850,
