@@ -36,21 +36,23 @@ import Testing
     }
 
     /// Reading is offered only if it can succeed.
-    @Test(arguments: ["foreign", "cut"])
-    func whatCannotBeReadEitherIsNotOfferedForReading(_ kind: String) throws {
-        if kind == "foreign" {
-            let connection = try Connection(path: fixture.storeURL.path, access: .create)
-            try connection.execute("CREATE TABLE shelf (name TEXT)")
-            connection.close()
-        } else {
-            try fixture.fill()
-            let file = try FileHandle(forWritingTo: fixture.storeURL)
-            try file.truncate(atOffset: 9000)
-            try file.close()
-        }
+    @Test func whatCannotBeReadEitherIsNotOfferedForReading() throws {
+        try fixture.fill()
+        let file = try FileHandle(forWritingTo: fixture.storeURL)
+        try file.truncate(atOffset: 9000)
+        try file.close()
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
         #expect(driver.text.contains("Cannot open the store") && driver.text.contains("q quit"), "\(driver.text)")
         #expect(!driver.text.contains("read-only"), "\(driver.text)")
+    }
+
+    /// The tables of another program's file are entities.
+    @Test func aFileOfAnotherProgramOpensForReading() throws {
+        let connection = try Connection(path: fixture.storeURL.path, access: .create)
+        try connection.execute("CREATE TABLE shelf (name TEXT)")
+        connection.close()
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
+        #expect(driver.text.contains("shelf") && driver.text.contains("read-only"), "\(driver.text)")
     }
 
     /// A store without a column is shown without its values, with a note.
