@@ -70,7 +70,7 @@ import Testing
         #expect(found.count == 1)
         #expect(
             found.first?.hasPrefix(
-                "Cup/contents:6: error: the predicate of the fetch request template 'bad' cannot be read: ") == true)
+                "Cup/contents:6: error: cannot read the predicate of the fetch request template 'bad': ") == true)
     }
 
     @Test func skippedEntitiesAndTemplatesAreWarnings() throws {

@@ -198,7 +198,7 @@ import Testing
             CompiledModelWriter.write(model, form: .file), file: "x.mom")
         #expect(read.fetchRequests.map(\.name) == ["good"])
         #expect(read.fetchRequests.first?.predicate == comparison(.format("r[FIRST]")))
-        #expect(notes.contains { $0.text.contains("'bad'") && $0.text.contains("cannot be read") }, "\(notes)")
+        #expect(notes.contains { $0.text.contains("'bad'") && $0.text.contains("cannot read") }, "\(notes)")
     }
 
     @Test func aDamagedModelInAStoreIsReportedAsSuch() throws {

@@ -83,7 +83,7 @@ import Testing
         ("<model>\n<entity name=\"A\">\n</model>", 4, "XML"),
         ("<entity name=\"A\"/>", 2, "root"),
         ("<model>\n<entity/></model>", 3, "name"),
-        ("<model>\n<entity name=\"A\"/>\n<entity name=\"A\"/></model>", 4, "twice"),
+        ("<model>\n<entity name=\"A\"/>\n<entity name=\"A\"/></model>", 4, "duplicate"),
         ("<model>\n<entity name=\"A\" parentEntity=\"B\"/></model>", 3, "'B'"),
         (
             "<model><entity name=\"A\" parentEntity=\"B\"/>\n<entity name=\"B\" parentEntity=\"A\"/></model>", 2,
@@ -104,7 +104,7 @@ import Testing
         ),
         (
             "<model><entity name=\"A\">\n<attribute name=\"x\" attributeType=\"String\"/>\n<attribute name=\"x\" attributeType=\"String\"/></entity></model>",
-            4, "twice"
+            4, "duplicate"
         ),
         ("<model><entity name=\"A\">\n<relationship name=\"r\" destinationEntity=\"B\"/></entity></model>", 3, "'B'"),
         (

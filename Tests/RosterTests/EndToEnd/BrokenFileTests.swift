@@ -26,7 +26,7 @@ import Testing
             "'q'"
         ),
         ("<entity name=\"A\" parentEntity=\"B\"/>\n<entity name=\"B\" parentEntity=\"A\"/>", 1, "own ancestor"),
-        ("<entity name=\"A\"/>\n<entity name=\"A\"/>", 2, "twice"),
+        ("<entity name=\"A\"/>\n<entity name=\"A\"/>", 2, "duplicate"),
         ("<entity name=\"A\">\n<relationship name=\"r\" toMany=\"YES\"/></entity>", 2, "destinationEntity"),
         ("<entity name=\"A\"/>\n<fetchRequest name=\"F\" entity=\"A\" predicateString=\"a ==\"/>", 2, "'F'"),
     ]

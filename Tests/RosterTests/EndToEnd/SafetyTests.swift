@@ -226,7 +226,7 @@ import Testing
         connection.close()
         let shown = try RosterProcess.run(["show", store, "Paint/p1"])
         #expect(shown.output.contains("UIColor(alpha: 1, label: \"deep ␉\", red: 0.5)"), "\(shown.output)")
-        #expect(shown.errorLines.count == 1 && shown.errors.contains("Paint.colour: a value of the class UIColor"))
+        #expect(shown.errorLines.count == 1 && shown.errors.contains("decode a value of the class UIColor"))
         let listed = try RosterProcess.run(["list", store, "Paint"])
         #expect(listed.status == 0 && listed.errorLines.count == 1, "\(listed.errors)")
     }
