@@ -73,7 +73,7 @@ import Testing
         let narrow = BrowserDriver(teamsOf: fixture, width: 44)
         // The first column, which names the record, is frozen at first.
         narrow.keys("gf")
-        #expect(narrow.text.contains("no column stays any more"))
+        #expect(narrow.text.contains("no frozen columns"))
         narrow.keys("gf")
         #expect(narrow.text.contains("1 column frozen"))
         narrow.keys("lgf")

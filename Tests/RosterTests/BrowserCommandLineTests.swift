@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "there is Location, Match, Team, Venue"),
+        ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "valid names: Location, Match, Team, Venue"),
         ("section wins:up", "unknown “up”. Use year, month"), ("frobnicate", "unknown command “frobnicate”"),
         ("export", "such as export teams.csv"), ("export all.sqlite", "cannot export to .sqlite"),
         ("sort", "“sort” needs an argument, such as sort wins:desc"), ("import", "such as import teams.csv"),

@@ -117,7 +117,7 @@ import Testing
             let driver = sheet()
             let titles = try #require(driver.browser.list).view.columns.map(\.title)
             driver.keys("\(first)lgF")
-            #expect(driver.text.contains("2 columns stay at the left"), "\(driver.text)")
+            #expect(driver.text.contains("2 columns frozen"), "\(driver.text)")
             let keys = try #require(driver.browser.list).view.columns.map(\.id)
             let place = try #require(driver.browser.list?.view.columns.firstIndex { $0.title == titles[second] })
             driver.keys("^\(place)l")
@@ -126,7 +126,7 @@ import Testing
                 driver.lines[1].contains(titles[first]) && driver.lines[1].contains(titles[second]), "\(driver.text)")
         }
         driver.keys("gF")
-        #expect(driver.text.contains("1 column stays at the left"), "\(driver.text)")
+        #expect(driver.text.contains("1 column frozen"), "\(driver.text)")
         driver.keys("5l3<S-Right>")
         #expect(driver.browser.list?.view.focusedColumn == 8)
     }

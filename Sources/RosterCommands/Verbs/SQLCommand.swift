@@ -120,7 +120,7 @@ package enum SQLAnswer {
     private static func hint(_ message: String, _ questions: StoreQuestions) -> String {
         guard message.hasPrefix("no such table: ") else { return "" }
         let names = questions.views.map { StoreView.written($0.name) }
-        return names.isEmpty ? "" : "; " + sentence("it has \(names.joined(separator: ", "))")
+        return names.isEmpty ? "" : "; " + sentence("valid names: \(names.joined(separator: ", "))")
     }
 }
 

@@ -54,7 +54,7 @@ extension DetailScreen {
             let file = (path.trimmingCharacters(in: .whitespaces) as NSString).expandingTildeInPath
             do {
                 guard !FileManager.default.fileExists(atPath: file) else {
-                    throw CommandError.failure("\(path) is there already")
+                    throw CommandError.failure("\(path) exists; type another name")
                 }
                 let output = try FileOutput(OutputPlace(file))
                 try output.write(bytes: value.data)

@@ -220,7 +220,7 @@ struct CommandLineWords {
         Command(names: ["exportall"], example: file) { $0.export(to: $1, replacing: false, whole: true) },
         Command(names: ["exportall!"], example: file) { $0.export(to: $1, replacing: true, whole: true) },
         Command(names: ["import"], example: file) { $0.importRecords(from: $1) },
-        Command(names: ["sql"], example: { _ in "SELECT count(*) FROM records" }) { $0.ask(inSQL: $1) },
+        Command(names: ["sql"], example: { _ in nil }) { $0.ask(inSQL: $1) },
         Command(names: ["noh"]) { list, _ in done { list.find.forget() } },
     ]
 

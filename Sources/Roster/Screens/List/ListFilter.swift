@@ -26,7 +26,7 @@ final class ListFilter {
     func ask() {
         let prompt = Prompt(
             label: "filter: ", text: list.chosenSettings.filter, history: list.browser.filterHistory,
-            hint: sentence("for example \(FilterText.example(for: list.entity)); Tab completes, empty shows all"))
+            hint: sentence("such as \(FilterText.example(for: list.entity)); Tab completes, empty shows all"))
         prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
         prompt.onAccept = { [unowned self] in set($0) }
         list.browser.layers.push(prompt)

@@ -108,7 +108,7 @@ final class AnswerScreen: WorkingLayer, RowScreen, LookingScreen, KeyHelping {
         canvas.clear()
         let counted = CountedNoun.text(rowCount, "row")
         let title = statement ?? tr("tables for SQL")
-        let note = list.session.context.hasChanges ? tr("what is saved ") : ""
+        let note = list.session.context.hasChanges ? tr("saved values ") : ""
         let more = answer.isCut ? sentence("the first \(counted); > exports all ") : counted + " "
         StatusLine(left: [(" " + title, .status)], right: [(note + (isWorking ? "" : more), .status)])
             .draw(in: canvas, y: 0)
@@ -161,9 +161,9 @@ extension ListScreen {
     /// Writes the whole answer to a file in the background.
     fileprivate func export(answerTo statement: String, path: String) -> Prompt.Problem? {
         let file = (path as NSString).expandingTildeInPath
-        guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: export teams.csv"), at: 0) }
+        guard !path.isEmpty else { return Prompt.Problem(tr("file name missing; example: export teams.csv"), at: 0) }
         guard !FileManager.default.fileExists(atPath: file) else {
-            return Prompt.Problem(sentence("\(path) is there already"), at: 0)
+            return Prompt.Problem(sentence("\(path) exists; type another name"), at: 0)
         }
         let command = SQLCommand(store: browser.options.location, statement: statement, file: file)
         browser.begin("export", { try command.run(in: $0) }) { [unowned browser] result in
