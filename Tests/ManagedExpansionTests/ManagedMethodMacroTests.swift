@@ -48,8 +48,8 @@ import Testing
 
     @Test(arguments: [
         ("@ManagedMethod static func addToPlayers(_ value: Player)", "static", "cannot be 'static'"),
-        ("@ManagedMethod func addToPlayers(_ value: Player) throws", "throws", "not 'throws'"),
-        ("@ManagedMethod func addToPlayers(_ value: Player) async", "async", "not 'async'"),
+        ("@ManagedMethod func addToPlayers(_ value: Player) throws", "throws", "cannot be 'throws'"),
+        ("@ManagedMethod func addToPlayers(_ value: Player) async", "async", "cannot be 'async'"),
         ("@ManagedMethod func addToPlayers(_ value: Player) -> Int", "->", "have no result"),
         ("@ManagedMethod func addToPlayers(_ value: Player) { }", "{", "generates the body"),
         ("@ManagedMethod func cheer(_ value: Player)", "cheer", "'cheer(_:)'"),

@@ -81,7 +81,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "valid names: Location, Match, Team, Venue"),
+        ("sort winz", "winz"), ("filter winz > 3", "winz"),
+        ("entity Nowhere", "valid names: Location, Match, Team, Venue"),
         ("section wins:up", "unknown “up”. Use year, month"), ("frobnicate", "unknown command “frobnicate”"),
         ("export", "such as export teams.csv"), ("export all.sqlite", "cannot export to .sqlite"),
         ("sort", "“sort” needs an argument, such as sort wins:desc"), ("import", "such as import teams.csv"),
@@ -190,7 +191,7 @@ import Testing
         #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
         #expect(driver.text.contains("by ↓Qualifying zone  sorted ↓Wins"), "\(driver.text)")
         driver.keys("gs")
-        #expect(driver.text.contains("↓ sections; Enter reverses"), "\(driver.text)")
+        #expect(driver.text.contains("↓ sections; Enter flips"), "\(driver.text)")
         driver.keys("<Enter>gg")
         #expect(driver.selectedLine?.contains("Germany") == false, "\(driver.text)")
         driver.keys("s")

@@ -356,7 +356,7 @@ import Testing
         driver.edit("Wins", of: "Spain", to: "99")
         driver.keys(":")
         try delete("Spain", in: fixture, keepsHistory: true)
-        try await driver.wait(for: "the warning") { driver.text.contains("with your edits") }
+        try await driver.wait(for: "the warning") { driver.text.contains("which you edited") }
         driver.type("wq")
         driver.keys("<Enter>")
         #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")

@@ -137,7 +137,7 @@ import Testing
         driver.keys("gg/")
         driver.type("qq")
         driver.keys("<Enter><Esc>")
-        #expect(!list.find.isSearching && driver.text.contains("stopped looking"), "\(driver.text)")
+        #expect(!list.find.isSearching && driver.text.contains("stopped searching"), "\(driver.text)")
     }
 
     /// The predicate for the store and the texts of the rows agree.

@@ -64,7 +64,7 @@ import Testing
         driver.keys("Z")
         try insert("Aland", zone: "AFC")
         try delete("Japan")
-        try await driver.wait(for: "the note") { driver.text.contains("frozen: 2 changes wait") }
+        try await driver.wait(for: "the note") { driver.text.contains("frozen: 2 changes not shown") }
         #expect(driver.text.contains("16 Teams") && !driver.text.contains("Aland"), "\(driver.text)")
         driver.keys("j")
         // The deleted record is still shown, but cannot be edited.
@@ -88,7 +88,7 @@ import Testing
             for team in try context.fetch(request) { team.setValue(88, forKey: "wins") }
             try context.save()
         }
-        try await driver.wait(for: "the note") { driver.text.contains("frozen: 2 changes wait") }
+        try await driver.wait(for: "the note") { driver.text.contains("frozen: 2 changes not shown") }
         #expect(!driver.text.contains("88") && driver.text.contains("76"), "\(driver.text)")
         driver.edit("Wins", of: "Brazil", to: "89")
         #expect(driver.line(of: "Brazil").map { driver.lines[$0].contains("89") } == true, "\(driver.text)")
@@ -104,7 +104,7 @@ import Testing
     @Test func sortingUnfreezesTheList() async throws {
         driver.keys("Z")
         try delete("Japan")
-        try await driver.wait(for: "the note") { driver.text.contains("frozen: 1 change waits") }
+        try await driver.wait(for: "the note") { driver.text.contains("frozen: 1 change not shown") }
         driver.keys(":")
         driver.type("sort teamName")
         driver.keys("<Enter>")

@@ -34,6 +34,8 @@ package final class EntityLayout: @unchecked Sendable {
     let attachment = AtomicLazyReference<AnyObject>()
     /// The address of the attachment once it is set. Reading it is a plain load.
     let attachmentAddress = Atomic<UInt>(0)
+    /// True if managed objects have derived values from the layout.
+    var hasAttachment: Bool { attachmentAddress.load(ordering: .acquiring) != 0 }
 
     /// The class of the entity's objects as last found, and the generation of the program's classes at that time.
     /// Both are used only under the lock of `ManagedObjectClasses`.

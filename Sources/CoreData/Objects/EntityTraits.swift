@@ -84,9 +84,6 @@ extension EntityLayout {
     /// The traits of the entity, created at first use. Any thread.
     package var traits: EntityTraits { withTraits { $0 } }
 
-    /// True if the traits were created.
-    var hasTraits: Bool { attachmentAddress.load(ordering: .acquiring) != 0 }
-
     /// Passes the traits without retaining them, for code that runs per object. They live as long as the layout.
     // SAFETY: the address is that of the attachment, which only `makeTraits` sets and which the layout retains until it
     // is deallocated.

@@ -222,7 +222,7 @@ extension NeverHarmTests {
             let text = try coordinator.storedValueDescription(forKey: "value", of: thing.objectID)
             #expect(text == "UIColor(name: \"sky\", red: 0.5)")
             #expect(coordinator.readingNotes.count == 1)
-            #expect(coordinator.readingNotes.first?.contains("Thing.value: a value of the class UIColor") ?? false)
+            #expect(coordinator.readingNotes.first?.contains("decode a value of the class UIColor") ?? false)
             thing.setValue("renamed", forKey: "name")
             try context.save()
             #expect(try coordinator.storedValueDescription(forKey: "value", of: thing.objectID) == text)

@@ -135,15 +135,15 @@ import Testing
         let state = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Self.checkedTeam().managedObjectContext?.hasChanges
         }
-        expect(state, "is used outside of its queue, by hasChanges:")
+        expect(state, "is used outside of its queue, by hasChanges.")
         let inserted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Self.checkedTeam().managedObjectContext?.insertedObjects
         }
-        expect(inserted, "is used outside of its queue, by insertedObjects:")
+        expect(inserted, "is used outside of its queue, by insertedObjects.")
         let registered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Self.checkedTeam().managedObjectContext?.registeredObjects
         }
-        expect(registered, "is used outside of its queue, by registeredObjects:")
+        expect(registered, "is used outside of its queue, by registeredObjects.")
         let permanent = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let team = try Self.checkedTeam()
             try team.managedObjectContext?.obtainPermanentIDs(for: [team])

@@ -46,7 +46,8 @@ import Testing
 
     @Test(arguments: [
         ("wins +", "does not parse"), ("winz + 1", "no property “winz”"), ("homeVenue + 1", "it is a relationship"),
-        ("homeVenue.teams.wins + 1", "is not a to-one relationship"), ("$x + 1", "contains more than keys"),
+        ("homeVenue.teams.wins + 1", "only a to-one relationship can precede a dot"),
+        ("$x + 1", "contains more than keys"),
         ("SUBQUERY(homeVenue.teams, $t, $t.wins > 1).@count + 1", "contains more"),
         ("wins.@count + 1", "follows a to-many"),
         ("FUNCTION(wins, 'foo:', 1) + 1", "contains more"), ("teams.@sum + 1", "no property"),

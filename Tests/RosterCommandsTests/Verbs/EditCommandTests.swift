@@ -150,7 +150,7 @@ import Testing
             }
         }
         let line = CommandError.line(for: try #require(error))
-        let form = /another program changed Team\/p\d+, Team\/p\d+, Team\/p\d+ and 2 more at the same .*: try again/
+        let form = /.*another program changed (Team\/p\d+, ){2}Team\/p\d+ and 2 more at the same time\. Try again/
         #expect(line.wholeMatch(of: form) != nil, "\(line)")
     }
 

@@ -70,7 +70,7 @@ import Testing
             let plain = try #require(text.replacing("ß", with: "日本🏆").data(using: encoding))
             let error = #expect(throws: CommandError.self) { try load(plain) }
             #expect(
-                error?.message.contains("--encoding \(own.rawValue) reads it") == true, "\(String(describing: error))")
+                error?.message.contains("Add --encoding \(own.rawValue)") == true, "\(String(describing: error))")
             _ = try load(plain, encoding: own)
             #expect(try sample.value("localName", ofTeam: "Japan") == "Grö日本🏆e “日本🏆” €")
         }

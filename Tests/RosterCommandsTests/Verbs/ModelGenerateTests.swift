@@ -44,6 +44,7 @@ import Testing
         #expect(
             try message(
                 #"<entity name="A" representedClassName="A" codeGenerationType="class"><attribute name="hash"/></entity>"#
-            ).hasPrefix("\(folder.path("contents")):2: error: the property 'A.hash'"))
+            ).hasPrefix(
+                "\(folder.path("contents")):2: error: every managed object has a property with the name of 'A.hash'"))
     }
 }

@@ -266,7 +266,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
 
     private func invalidateCaches() {
         cachedContents = nil
-        if let compiledLayout, compiledLayout.hasTraits { formerLayouts.append(compiledLayout) }
+        if let compiledLayout, compiledLayout.hasAttachment { formerLayouts.append(compiledLayout) }
         compiledLayout = nil
         writtenVersionHash = nil
         for child in subentities { child.invalidateCaches() }

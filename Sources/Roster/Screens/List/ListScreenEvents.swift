@@ -197,7 +197,7 @@ extension ListScreen {
     private func sectionRemark(on choice: SectionChoice) -> String {
         guard isChosen(choice) else { return "" }
         let direction = records.settings.sectionsAscend ? tr("↑ sections") : tr("↓ sections")
-        return sentence("\(direction); Enter reverses")
+        return sentence("\(direction); Enter flips")
     }
 
     /// Lets the user pick an entity. The picker shows record counts.
