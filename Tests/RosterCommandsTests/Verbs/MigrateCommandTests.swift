@@ -339,7 +339,6 @@ import Testing
                 try MigrateCommand(store: StoreLocation(store: store), destination: bundle)
                     .run(in: surroundings.surroundings())
             }
-            let isCounting = reports == 0
             #expect(
                 error.message.hasSuffix("is unchanged: interrupted"), "\(error.message)")
             #expect(surroundings.progress.count >= reports)
