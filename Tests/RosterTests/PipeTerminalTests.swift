@@ -51,7 +51,7 @@ struct PipeTerminalTests {
             "f=$(mktemp --suffix=.csv); printf 'name;age\\nAda;36\\n' > $f; $roster $f --delimiter ';'; "
                 + "rm $f; echo \"[$?]\"", width: 120)
         try await terminal.wait(for: "the records") {
-            $0.contains("1 record read from tmp.") && $0.contains("Ada") && $0.contains("36")
+            $0.contains("1 Record") && $0.contains("Ada") && $0.contains("36")
         }
         try terminal.keys("q")
         try await terminal.wait(for: "the end") { $0.contains("[0]") }
