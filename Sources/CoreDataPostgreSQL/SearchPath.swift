@@ -8,7 +8,7 @@
         private static let value = "pg_catalog,pg_temp"
         /// The option with which a server's process starts.
         static let option = "-c search_path=\(value)"
-        /// SQLSTATEs of poolers that do not take ``option``.
+        /// SQLSTATEs with which a connection pooler rejects ``option``; the connection is then opened without it.
         static let refusals: Set = ["08P01", "0A000"]
 
         /// True if the connection started with the path; `nil` before the first answer. A pooler may drop ``option`` without a

@@ -104,7 +104,7 @@ enum LiteralCast {
         return NSDecimalNumber(decimal: value)
     }
 
-    /// `value` as a cast; `nil` if its type has a literal, or if there is no cast.
+    /// The `CAST(…)` text of `value`; `nil` if its type has a literal, or no cast.
     static func text(of value: Any) -> String? {
         switch value {
         case let date as Date: "CAST(\(FormatPrinter.real(date.timeIntervalSinceReferenceDate)), \"NSDate\")"

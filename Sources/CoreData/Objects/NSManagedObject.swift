@@ -7,8 +7,8 @@ import Synchronization
 /// not accessed yet. Accessing one of them fires the fault, which reads the row from the store unless a fetch has
 /// already read it. An object without a context only holds values.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
-    /// The context in which the object is registered; `nil` before insertion, after the deletion was saved, and once
-    /// the context is reset or deallocated.
+    /// The context in which the object is registered; `nil` before insertion, after the deletion was saved or the
+    /// insertion taken back, once its store is removed, and once the context is reset or deallocated.
     ///
     /// Objects leave a deallocated context on its queue.
     public final var managedObjectContext: NSManagedObjectContext? {

@@ -56,8 +56,8 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
         didSet { tracker.delegateChanged(from: oldValue, to: delegate) }
     }
 
-    /// True if a change of a related object that predicate, sort descriptors or section key path depend on counts as a
-    /// change of the dependent objects. `true` by default; with `false` such changes are ignored, as in Apple's
+    /// If true, a fetched object also counts as changed when a related object changes that the predicate, sort
+    /// descriptors or section key path read. `true` by default; with `false` such changes are ignored, as in Apple's
     /// framework. Takes effect at the next `performFetch()`.
     public final var followsRelatedObjects: Bool {
         get { tracker.followsRelatedObjects }

@@ -27,7 +27,7 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
     case insert = 1
     /// An object or a section was deleted.
     case delete = 2
-    /// An object moved.
+    /// An object moved: others that did not change precede it now, or it is in another section.
     case move = 3
     /// An object changed and kept its place.
     case update = 4

@@ -4,8 +4,10 @@ import Foundation
 // several files in WAL mode, so a save has two phases. First every store does its work in an open transaction, where
 // all errors of that work occur. If one fails, all are rolled back and nothing is saved. Then the transactions are
 // committed in turn. A later commit can still fail after an earlier one succeeded, if the disk fills up or disappears,
-// or the machine stops, at that moment. Then the changes of the committed stores are kept and count as saved, and those
-// of the other stores stay unsaved changes of the context (`Incomplete`).
+// or the machine stops, at that moment. Stores that are not `StagedSaving`, such as XML ones, have no open transaction:
+// they are saved outright between the phases, and an error of a second such store comes too late for the first.
+// Either way the changes of the saved stores are kept and count as saved, and those of the other stores stay unsaved
+// changes of the context (`Incomplete`).
 
 /// Writes the changes of one save to the affected stores. A single store, the usual case, is saved directly. Run
 /// under the coordinator's lock.

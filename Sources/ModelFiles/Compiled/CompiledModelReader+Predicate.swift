@@ -23,9 +23,9 @@ extension CompiledModelReader {
         }
     }
 
-    /// Reads the expression; `nil` if it has unknown parts, which is noted.
+    /// Reads the expression. If it has parts that cannot be interpreted, adds a note and returns `nil`.
     ///
-    /// - Parameter unknown: Receives the archived form if some of its keys are unknown.
+    /// - Parameter unknown: Receives the archived form if the expression was read but some of its keys are unknown.
     mutating func readExpression(
         _ value: PropertyListValue?, of owner: String, keeping unknown: inout UnknownParts
     ) throws -> ExpressionDocument? {

@@ -190,7 +190,7 @@ extension CompiledModelWriter {
 }
 
 extension ValidationDocument {
-    /// The condition as a predicate that is evaluated with the value.
+    /// The validation rule as a predicate; `SELF` is the attribute's value.
     package var predicate: PredicateDocument {
         switch self {
         case .minimum(let value): Self.comparison(.evaluatedObject, 3, value)

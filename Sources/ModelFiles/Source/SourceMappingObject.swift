@@ -39,10 +39,10 @@ struct MappedModel {
     let model: ModelDocument
     let hashes: [String: Data]
 
-    /// The model that the file contains as the archive of a compiled model, otherwise the one at the path in the file.
-    /// The path is relative to the folder of a project above the file, so the model is searched for in the parent
-    /// folders and in the file's own folder. (The editor's own archive in the file has classes that only the editor
-    /// has, and is not read.)
+    /// Finds the source or destination model: the compiled model that the mapping file contains, otherwise the model
+    /// file at the path in it. The path is relative to a project folder that the file does not name, so the model is
+    /// searched for in the file's folder and its parents. (The editor's own archive in the file has classes that only
+    /// the editor has, and is not read.)
     ///
     /// - Parameter side: `source` or `destination`.
     /// - Throws: ``ModelFileError`` if the model is not found or cannot be read.

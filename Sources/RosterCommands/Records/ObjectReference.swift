@@ -5,7 +5,7 @@ import Translation
 /// One record, as named on the command line: `x-coredata://…/Team/p12`, `Team/p12` or `Team:Brazil`.
 enum ObjectReference {
     /// Finds the record.
-    /// - Throws: ``CommandError``: misuse for a text of another form, failure if there is no such record.
+    /// - Throws: ``CommandError``: misuse if `text` is not a reference, failure if the record does not exist.
     static func object(named text: String, in session: StoreSession) throws -> NSManagedObject {
         let context = session.context
         if let uri = uri(text, in: context) {

@@ -10,7 +10,8 @@ import Foundation
 //
 // Two writers of one row are kept apart by its version: a statement finds only rows of the version that was read, and
 // the server makes the second writer wait for the commit of the first. Writers of different rows do not wait for each
-// other, except for the transaction's number and if derived values of other rows change (`ServerTransactionStart`).
+// other, except for the transaction's number, members that are added to one ordered list, and derived values of other
+// rows (`ServerTransactionStart`).
 
 /// Makes the statements of one change set, and finds conflicts in their results.
 struct ServerSave {

@@ -14,7 +14,8 @@ import Translation
     /// True if the layer has text that Escape would discard.
     var isChanged: Bool { get }
 
-    /// True if keys are text: they must not answer a question that appears by itself.
+    /// True if the layer takes keys as text. Questions that appear by themselves then wait, so that typing does not
+    /// answer them.
     var acceptsText: Bool { get }
 
     /// The text in the last line of the screen while the layer is on top; `nil` if the layer draws that line itself.

@@ -4,7 +4,7 @@ import Translation
 public final class Prompt: Layer {
     /// The possible completions of the word before the cursor.
     public struct Completion: Sendable {
-        /// The characters to replace.
+        /// The range of the input that a completion replaces, in characters.
         public var range: Range<Int>
         /// The texts that can replace the characters.
         public var candidates: [String]

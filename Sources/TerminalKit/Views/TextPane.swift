@@ -28,7 +28,7 @@ public final class TextPane: Layer {
     public var acceptsText: Bool { entry != nil }
     private var top = 0
     private var height = 1
-    /// The text to find that is being typed, and the first visible line before.
+    /// The editor of the text to find while it is typed, and the first visible line before, for Escape.
     private var entry: (editor: LineEditor, top: Int)?
     /// The text to find; empty for none.
     private var needle = ""

@@ -34,7 +34,8 @@ struct FrameworkNames {
         owner(of: index)?.name
     }
 
-    /// Advice for code that uses the name; nil if the code is to be put inside a condition.
+    /// Advice to print for code that uses the name; nil if no framework has the name, or if the rule puts the code
+    /// inside a condition.
     func advice(at index: Int) -> String? { owner(of: index)?.advice }
 
     private func owner(of index: Int) -> AbsentModule? {

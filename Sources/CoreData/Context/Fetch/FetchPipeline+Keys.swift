@@ -36,11 +36,12 @@ extension FetchPipeline {
         return FetchedKeys(store: store, keys: found.keys, groups: found.groups, extraValues: found.extraValues)
     }
 
-    /// Returns the first of a plan's saved rows that match other conditions, in the plan's order. Ignores the plan's
-    /// own predicate.
+    /// Returns the keys of the first `limit` saved rows that match `terms` instead of the plan's predicate, in the
+    /// plan's order.
     ///
     /// - Parameter terms: the conditions, each on one attribute.
-    /// - Returns: `nil` if no index of the store has the order and evaluates all conditions.
+    /// - Returns: `nil` if no index of the store has the order and evaluates all conditions, with several stores, and
+    /// in a child context.
     func keysByIndex(_ plan: FetchPlan, where terms: [PredicateTree], limit: Int) throws -> [RowKey]? {
         guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query

@@ -2,7 +2,8 @@ import Foundation
 
 // Steps of a fetch. Pending changes are processed, the request is resolved to a plan, and the stores are queried under
 // the coordinator's lock; a parent, if there is one, is queried instead and answers the same way. The SQL runs on the
-// thread that runs the fetch, which is that of the context's queue: the lock has no thread of its own. A store returns
+// thread that runs the fetch, which is that of the context's queue: the lock has no thread of its own. Asynchronous
+// fetches read in a `BackgroundReader`, without the lock if every store can be read so. A store returns
 // keys in order and, on request, rows; what it cannot evaluate exactly is evaluated over the rows. Then the context's
 // unsaved changes are applied, and only the remaining results become objects, IDs or a number. So a filtered-out row
 // costs no object, and a count costs no row.

@@ -5,6 +5,7 @@ import Synchronization
 // this context stay on top. Versions decide: a row that is not newer than the object's changes nothing, so a change
 // that arrives twice or late does no harm; only derived values may differ within one version. Contents of to-many
 // relationships are dropped and read again when they are used; unsaved additions and removals stay.
+// If the row was deleted elsewhere, the object is deleted too, and its unsaved changes are lost.
 //
 // Merged changes are not changes of the context: they are not saved, cannot be undone, and do not affect `hasChanges`.
 // They are posted like a separate event, after the context's pending changes.

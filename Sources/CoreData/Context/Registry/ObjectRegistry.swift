@@ -129,11 +129,11 @@ final class ObjectRegistry {
     /// The object of that ID: the registered one, or a new fault. Reads nothing.
     func object(for id: NSManagedObjectID) -> NSManagedObject { object(for: id, row: nil) }
 
-    /// The object of that ID, given its row: a fault takes the row unless it has a newer one; an object with values
-    /// keeps its own.
+    /// Returns the object with an ID. If it is a fault, it gets `row`, unless its own row is newer; an object with
+    /// values keeps its own.
     ///
     /// - Parameter isLocal: true if the ID is known to be of the context's own stack, such as one that its stores
-    ///   returned.
+    /// returned.
     func object(for id: NSManagedObjectID, row: RowSnapshot?, isLocal: Bool = false) -> NSManagedObject {
         guard let known = registered(id) else { return makeFault(id, row, isLocal: isLocal) }
         if let row { offer(row, to: known) }

@@ -1,5 +1,5 @@
 /// Adjacent objects of one fetch or to-many relationship whose rows were not read. The first read of a value of one of
-/// them reads the rows of all with one query.
+/// them reads the rows of all, with one query for each entity and 512 rows.
 ///
 /// Shared by its members; contains only their keys or IDs, so that it retains no object. One block of memory with the
 /// rows' numbers as offsets from the smallest, in as few bytes as they need, because a long list has one per row.

@@ -1,4 +1,4 @@
-/// The states of the relationships and fetched properties of one object, in one place each. Allocates nothing before
+/// The states of the relationships and fetched properties of one object, one element for each. Allocates nothing before
 /// the first touch; if the entity has only one place, the state is stored directly.
 // SAFETY: with more than one place the storage is a `Block`, which only `set` creates, with all its places initialised;
 // indices are checked. `create` returns an instance of the class it is called on.

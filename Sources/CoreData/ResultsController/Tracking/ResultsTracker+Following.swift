@@ -57,7 +57,7 @@ extension ResultsTracker {
         return TrackedChange(contents: contents, touched: touched, window: window)
     }
 
-    /// Returns the step of a new fetch, if changes were missed.
+    /// Fetches the list again, and returns its new contents and the touched rows. Called when changes were missed.
     ///
     /// - Throws: the store's errors; the state is unchanged then.
     func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> TrackedChange {

@@ -92,8 +92,8 @@ extension ResultsTracker {
         return tellRows(batch, of: state, showing) || wasHeard
     }
 
-    /// Calls will, sections, objects, did. A fetch made by the delegate in between ends the batch: only did is still
-    /// called.
+    /// Calls the delegate's willChange, section, object and didChange methods, in this order. If the delegate fetches
+    /// meanwhile, only didChange is still called.
     ///
     /// - Returns: True if the delegate implements one of these methods.
     private func tellRows(_ batch: ChangeBatch, of state: ResultsState, _ showing: Showing) -> Bool {

@@ -13,7 +13,8 @@ struct CacheNodes {
 
     mutating func remove(_ nodes: Set<NSAtomicStoreCacheNode>) { for node in nodes { byID[node.objectID] = nil } }
 
-    /// The current nodes. From now on ``keepState(of:)`` records values for ``restore(_:)``.
+    /// The nodes by ID, for ``restore(_:)``. Reading it begins a new record: ``keepState(of:)`` records values from now
+    /// on.
     var state: [NSManagedObjectID: NSAtomicStoreCacheNode] {
         mutating get {
             kept = []

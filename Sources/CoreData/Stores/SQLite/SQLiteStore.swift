@@ -56,7 +56,8 @@ class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
         try withSession(.saving) { try $0.reserveKeys(for: runs) }
     }
 
-    /// Reserves IDs that depend on their objects; `nil` if they do not.
+    /// Reserves IDs that the store derives from the objects. Always `nil`: numbers of rows do not depend on the
+    /// objects.
     func reserveIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }
 
     /// Called after the metadata written by a save was committed.

@@ -60,8 +60,8 @@ struct SQLiteStoreErrors {
         case .readOnly where error.extendedCode == Self.needsRollback:
             return (
                 513,
-                "a program crashed while writing the file. To roll back its changes: sqlite3 "
-                    + "\(SideFiles.quoted(path)) 'PRAGMA schema_version'."
+                "a program crashed while writing the file. To roll back its changes, run sqlite3 "
+                    + "\(SideFiles.quoted(path)) 'PRAGMA schema_version' and open the store again."
             )
         case .readOnly:
             return (

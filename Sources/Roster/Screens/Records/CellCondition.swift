@@ -63,7 +63,7 @@ nonisolated struct CellCondition {
         }
         let hasOrder = attribute.attributeType != .booleanAttributeType && attribute.attributeType != .UUIDAttributeType
         guard hasOrder || !relation.isLimit else {
-            throw CommandError.failure("the values of \(title) have no order: = and ! filter by them")
+            throw CommandError.failure("the values of \(title) have no order. Use = or !")
         }
         if let number = value as? NSNumber, number.doubleValue.isNaN {
             throw CommandError.failure("\(title) is not a number here and equals nothing")
@@ -73,7 +73,7 @@ nonisolated struct CellCondition {
 
     private func nothing(_ key: String) throws -> NSPredicate {
         guard !relation.isLimit else {
-            throw CommandError.failure("there is no value that could be a limit: = and ! filter by “no value”")
+            throw CommandError.failure("no value that could be a limit. = and ! filter by “no value”")
         }
         return comparison(key, nil)
     }
@@ -119,7 +119,7 @@ nonisolated struct CellCondition {
     func predicate(of levels: [Level]) throws -> NSPredicate {
         if relation.isLimit {
             guard levels.count == 1, !levels[0].isByLetter else {
-                throw CommandError.failure("this section cannot be a limit: = and ! filter by it")
+                throw CommandError.failure("nested sections and first letters are no limits. Use = or !")
             }
             return try limit(levels[0])
         }

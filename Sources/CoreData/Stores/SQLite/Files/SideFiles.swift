@@ -27,8 +27,8 @@ struct SideFiles {
             }
             throw CoreDataError.make(
                 259,
-                "Cannot open the store \(path): \(file) is \(what), but SQLite needs this path for a file of its own. Move it away: "
-                    + "\(Self.moving(file)).", userInfo: [NSFilePathErrorKey: file])
+                "Cannot open the store \(path): \(file) is \(what), but SQLite needs this path for a file of its own. Move it "
+                    + "away (\(Self.moving(file))) and open the store again.", userInfo: [NSFilePathErrorKey: file])
         }
     }
 

@@ -165,23 +165,25 @@ struct LogOwnership {
     }
 
     private func foreign(_ suffix: String, _ reason: String) -> NSError {
-        let (file, isLog) = (path + suffix, suffix == "-wal")
+        let file = path + suffix
+        let (name, loss) =
+            suffix == "-wal"
+            ? ("log", "it may have the last saved changes") : ("journal", "the store may be damaged without it")
         return CoreDataError.make(
             259,
-            "Cannot open the store \(path): its \(isLog ? "log" : "journal") \(file) belongs to another store or is damaged: "
-                + "\(reason). Move it away to open the store without it, but keep it. If it belongs to the store after all, "
-                + (isLog ? "only it has the last saved changes" : "the store is damaged without it")
-                + ": \(SideFiles.moving(file)). To apply it to the file anyway: "
-                + "sqlite3 \(SideFiles.quoted(path)) 'PRAGMA wal_checkpoint'.", userInfo: [NSFilePathErrorKey: file])
+            "Cannot open the store \(path): its \(name) \(file) belongs to another store or is damaged: \(reason). "
+                + "Move it away to open the store without it (\(SideFiles.moving(file))), but keep it: \(loss). "
+                + "To apply the \(name) to the file anyway, run sqlite3 \(SideFiles.quoted(path)) 'PRAGMA wal_checkpoint' "
+                + "and open the store again.", userInfo: [NSFilePathErrorKey: file])
     }
 
     private var leftBehind: NSError {
         CoreDataError.make(
             259,
             "Cannot open the store \(path): its file was replaced or overwritten after the log \(path)-wal was "
-                + "written, so the log belongs to the former file. To open the file without the log: "
-                + "\(SideFiles.moving(path + "-wal")). "
-                + "To apply the log to the file anyway: touch \(SideFiles.quoted(path + "-wal")).",
+                + "written, so the log is probably that of the previous file. To open the file without the log, run "
+                + "\(SideFiles.moving(path + "-wal")) and open it again. To apply the log anyway, mark it as newer: run "
+                + "touch \(SideFiles.quoted(path + "-wal")) and open the store again.",
             userInfo: [NSFilePathErrorKey: path + "-wal"])
     }
 

@@ -142,7 +142,7 @@ struct LightweightMigration {
         let objects: SchemaObjects
     }
 
-    /// Plans the movement. Only reads the file.
+    /// Plans how the rows of all tables migrate. Only reads the file.
     func movement() throws -> Movement {
         let source = MigrationSource(old: old, new: new, difference: difference)
         let tables = new.tables.map { TableMigration(table: $0, source: source) }

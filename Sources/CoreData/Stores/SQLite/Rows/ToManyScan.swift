@@ -12,7 +12,8 @@ struct ToManyScan {
     /// The average list length up to which a scan is worthwhile. In longer tables most rows may belong to other owners.
     private static let longList: Int64 = 64
 
-    /// Returns true if the destinations' table (its quoted name) is so short that most rows may be wanted.
+    /// Returns true if the destinations' table (its quoted name) has so few rows for each owner that scanning it is
+    /// faster than looking the destinations up.
     static func isWorthwhile(for ownerCount: Int, destinations table: String, _ connection: Connection) throws -> Bool {
         let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0
         return greatest / longList <= Int64(ownerCount)

@@ -38,7 +38,7 @@ struct RowSelection {
 }
 
 extension HistoryWriter {
-    /// Writes a change for each row of a selection. Called before the rows change.
+    /// Adds a history change for each row of a selection to a transaction. Called before the rows change.
     ///
     /// - Returns: the number of rows.
     func append(_ kind: StoreTransaction.Kind, _ rows: RowSelection, columns: SQLFragment, to number: Int64) throws
