@@ -1,6 +1,6 @@
 import CSQLite3
 
-// What statements of a user need: they read, and nothing else.
+// Restricts a connection to statements that only read, for SQL that a user types.
 
 extension Connection {
     /// Refuses, from now on, every statement that does anything but read: changes of data and tables, transactions,

@@ -2,8 +2,9 @@ import Glibc
 import Synchronization
 
 /// The home of an object, and moving between homes: see ``ObjectHome``.
-// SAFETY: an object's home is retained by the object's share in it, or by the context until all objects have left. Only
-// the object's queue replaces it. The new home retains the old one, which other threads may be reading.
+// SAFETY: an object's home is retained by the object's share in it, or by the context until all objects have left. The
+// object's queue replaces it, and so does any thread that requests the ID (`identifier`). A new home that other threads
+// can see retains the old one, which they may be reading.
 extension NSManagedObject {
     /// The home, without reference counting. Object's queue only: on any other, a home could be replaced by one that
     /// does not retain it.

@@ -41,7 +41,7 @@ extension NSManagedObject {
 
     /// Releases unused parts of the extras of an object without its own values.
     private final func tidy(_ extras: ObjectExtras) {
-        // A previous release may have changed the object.
+        // Releasing a value may have run code that changed the object.
         guard state.extras == Unretained(extras), !extras.hasValues else { return }
         guard extras.head.relations.isEmpty else {
             // Space for up to eight values (192 bytes) stays allocated: the next change needs it again.

@@ -27,7 +27,7 @@ struct ObjectFlags: OptionSet {
     /// A read of the object was tracked: its observers are notified of changes.
     static let observed = ObjectFlags(rawValue: 1 << 24)
 
-    // Members of the unsaved changes.
+    // Set while the object is among the context's unsaved insertions, updates or deletions.
     static let inserted = ObjectFlags(rawValue: 1 << 8)
     static let updated = ObjectFlags(rawValue: 1 << 9)
     static let deleted = ObjectFlags(rawValue: 1 << 10)

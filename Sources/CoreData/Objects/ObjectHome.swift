@@ -12,9 +12,8 @@
 /// retains the one it replaced, which another thread may be reading.
 // SAFETY: immutable except `context` and `left`, which only the context's queue changes.
 // SAFETY: `kept` retains the layout, or, if the home is that of a layout, each object retains the entity, which keeps
-// its layouts. All objects leave a
-// context before its handle is deallocated, so `context` is not dereferenced later. A `Word` refers to a home that the
-// context owns, or owns a share that is released once.
+// its layouts. All objects leave a context before its handle is deallocated, so `context` is not dereferenced later. A
+// `Word` refers to a home that the context owns, or owns a share that is released once.
 final class ObjectHome: @unchecked Sendable {
     private let layoutReference: Unretained<EntityLayout>
     /// The layout or the replaced home, which has to live as long as this one. `nil` for the home of a layout.

@@ -166,7 +166,7 @@ final class LazyEvaluator: @unchecked Sendable {
     }
 
     /// The predicate compiled for the layout of `object`, which reads its values by slot.
-    // SAFETY: `kept` holds the target of `first`.
+    // SAFETY: `first` is the address of an object that `kept` retains.
     private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
         let layout = object.layout
         if let known = lock.withLock({ known(for: layout) }) { return known }

@@ -66,7 +66,7 @@ struct ArchiveShapes {
             $0.isText($1["NSDomain"]) && $0.archive.integer($1["NSCode"]) != nil
                 && ($0.archive.resolve($1["NSUserInfo"]) == nil || $0.hasTextKeys($1["NSUserInfo"]))
         },
-        // Foundation stops at a query item that follows an object it could not create.
+        // Always refused: Foundation stops the program if a query item follows an object that it could not create.
         "NSURLQueryItem": { _, _ in false }, "NSURL": { $0.url($1) != nil },
         "NSData": { $0.data($1["NS.data"]) != nil }, "NSMutableData": { $0.data($1["NS.data"]) != nil },
         "NSUUID": { $0.data($1["NS.uuidbytes"])?.count == 16 }, "NSDate": { $0.real($1["NS.time"]) != nil },

@@ -30,7 +30,7 @@ enum SampleStore {
         defer { umask(mask) }
         try fill(made, from: source)
         do {
-            // Unlike a rename, a hard link never replaces the copy of another first run.
+            // A link fails if the file exists; a rename would replace the copy that another process has just made.
             try FileManager.default.linkItem(at: made, to: store)
         } catch {
             if !FileManager.default.fileExists(atPath: store.path) {

@@ -116,8 +116,8 @@ extension ServerSession {
     /// - Returns: `nil` if the history was removed up to the transaction's number.
     private func isThere(_ doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
         if try hasHistory(of: doubt, connection) == true { return true }
-        // Takes the lock that a transaction holds from taking its number to its end. If the transaction has a number,
-        // this waits for its end. If not, it will find its token taken and fail.
+        // A transaction holds this lock from taking its number to its end. If the doubtful one has a number, this waits
+        // for its end. If not, its token is inserted here first, so that a late commit of it fails.
         _ = try connection.run([
             ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
             ServerStatement("SELECT set_config('lock_timeout', '3s', true)"),

@@ -102,7 +102,7 @@ public struct KeyReader {
             state = .control("")
             return []
         case _ where pasted != nil:
-            // In pasted text, an escape can only begin the end of the paste.
+            // In pasted text only ESC [ 201 ~ has a meaning: it ends the paste. Any other ESC is dropped.
             state = .ground
             return readInGround(scalar)
         case "]", "P", "_", "^":

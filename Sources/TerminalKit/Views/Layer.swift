@@ -79,7 +79,7 @@ extension Layer {
     /// Draws the layers from the bottom up, and the footer of the topmost.
     public func draw(in canvas: Canvas) {
         for layer in layers { layer.draw(in: canvas) }
-        // The keys of the lower layers have no effect now.
+        // The footer covers the key hints of the layers below: only the top layer gets keys.
         guard let footer = top?.footer, layers.count > 1, canvas.height > 1 else { return }
         canvas.fillLine(canvas.height - 1, style: .text)
         canvas.writeHints(tr(footer), y: canvas.height - 1)

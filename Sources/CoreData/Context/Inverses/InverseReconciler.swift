@@ -121,7 +121,7 @@ struct InverseReconciler {
         guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
             owner.managedObjectContext?.changes.hasChanges == true
         else { return read }
-        // Members that the list itself has removed stay in the saved contents.
+        // `ToManyState` compares removals with the saved contents: members that the list itself removed stay in them.
         return read.filter { state.removed.contains($0) || !isEdited($0, inverse, awayFrom: owner) }
     }
 

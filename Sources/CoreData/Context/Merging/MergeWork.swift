@@ -173,7 +173,7 @@ struct MergeWork {
     /// baseline.
     private mutating func keepBaseline(of object: NSManagedObject) {
         guard object.baseline == nil else { return }
-        // A change made by an observer begins its own baseline.
+        // `merge` is not the number of an event: a change that an observer makes replaces this baseline by its own.
         let baseline = EventBaseline(event: EventBaseline.merge, values: object.values, snapshot: object.snapshot)
         object.baseline = baseline
         baselines.append((object, baseline))

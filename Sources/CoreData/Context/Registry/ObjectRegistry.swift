@@ -233,7 +233,7 @@ final class ObjectRegistry {
         table.reserve(ids.count)
         objects.forEachHeld(with: ids) { object, id in
             guard let key = id.rowKey else { return }
-            // Usually the temporary ID was not asked for, and the reference moves from one table to the other.
+            // Usually nobody requested the temporary ID. Then the reference moves from one table to the other, not retained again.
             let known = object.unnamedNumber.flatMap { temporaries.take(RowKey(entity: 0, reference: $0)) }
             forgetTemporaryID(of: object, for: id)
             assert(known.map { $0 === object } ?? true, "Two objects have the same temporary number.")

@@ -31,7 +31,7 @@ extension NSManagedObject {
 private enum PrimitiveAccess {
     static func value<Value>(of object: NSManagedObject, _ name: StaticString) -> Value? {
         let key = key(name, of: object)
-        // Sets that user code changes in place.
+        // Code changes these sets in place: they must write through to the object.
         if Value.self == NSMutableSet.self { return object.mutableSetValue(forKey: key) as? Value }
         if Value.self == NSMutableOrderedSet.self { return object.mutableOrderedSetValue(forKey: key) as? Value }
         return OptionalValues.fitting(object.primitiveValue(forKey: key))

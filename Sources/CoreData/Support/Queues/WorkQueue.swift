@@ -35,7 +35,7 @@ final class WorkQueue: Sendable {
     private init(isMain: Bool, keepsOrder: Bool) {
         self.isMain = isMain
         self.keepsOrder = keepsOrder
-        // Only contexts report where their queue was created.
+        // Contexts' queues keep the order; only these report where they were created.
         watch = ConcurrencyChecking.isOn ? QueueWatch(keepsStack: keepsOrder) : nil
         worker = isMain ? .main : DispatchQueue(label: "NSManagedObjectContext")
     }

@@ -8,7 +8,7 @@ struct LostQuestion {
     let edits: [LostEdit]
 }
 
-// Records that others deleted while they had unsaved edits.
+// Records with unsaved edits that another program deleted.
 
 extension Browser {
     /// Merges deletions that a save found, and asks about the edits lost with them. If no edits are lost, continues the

@@ -100,7 +100,7 @@ extension Browser {
     /// Runs a save. A save of many records checks for keys while it runs.
     func saving(_ body: (SaveAttempt) -> SaveAttempt.Outcome) -> SaveAttempt.Outcome? {
         guard let session else { return nil }
-        // The context also examines records whose changes were undone, so the number of edits counts too.
+        // A save also examines records whose edits were undone: many edits make it long, even if few records are unsaved.
         guard session.unsavedCount >= limits.longSave || !hasFewEdits else {
             let outcome = body(SaveAttempt(session: session))
             if case .saved = outcome { baseline.wasSaved() }

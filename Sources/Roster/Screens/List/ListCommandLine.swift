@@ -4,8 +4,6 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-// The command line, opened with a colon.
-
 extension ListScreen {
     /// Prompts for a command and runs it.
     func askForCommand() {

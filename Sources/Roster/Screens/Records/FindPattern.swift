@@ -23,7 +23,7 @@ nonisolated struct FindPattern: Equatable {
             problem = nil
             return
         }
-        // The slash at the end is typed last.
+        // The closing slash is optional: it is missing while the user types.
         let inner = pattern.dropFirst()
         let expression = String(inner.hasSuffix("/") ? inner.dropLast() : inner)
         let term = FindTerm(expression: expression, isExact: isExact)

@@ -87,7 +87,7 @@ struct LogOwnership {
             }
             if let page = otherKind(contents) { throw foreign("-wal", "it has other tables (page \(page))") }
         }
-        // An index that belongs to this log must not be changed, so the store is then opened read-only.
+        // An index (`-shm`) that belongs to this log must not be changed, so the check then opens the store read-only.
         let hasIndex = LogState(indexAt: path + "-shm")?.salts == LogContents.salts(ofLogAt: path + "-wal")
         guard let logged = try? Connection(path: path, access: hasIndex ? .readOnly : .recovering) else { return }
         defer { logged.close() }
