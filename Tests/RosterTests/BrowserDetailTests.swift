@@ -58,7 +58,7 @@ import Testing
         driver.keys("w<C-u>")
         driver.type(file.path)
         driver.keys("<Enter>")
-        #expect(driver.text.contains("exists; type another name"), "\(driver.text)")
+        #expect(driver.text.contains("out.txt exists; type"), "\(driver.text)")
         driver.keys("<Esc>")
         var opened: URL?
         driver.browser.openFile = { file, ended in
