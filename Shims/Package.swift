@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Modules that model layers for Apple's systems import beside Core Data: the parts of them that such code uses.
+/// The parts of `os`, `OSLog` and `Combine` that model layers written for Apple's systems use.
 ///
 /// A separate package: a program that has modules of these names, or needs none, does not depend on it.
 let package = Package(

@@ -63,7 +63,7 @@ struct AnswerWriter: AnswerReceiver {
     private mutating func write(_ values: [Any?]) throws { try table?.row(values.map(AnswerValue.shown)) }
 }
 
-/// Values of a result, which have no attribute that tells their type.
+/// Values of a result. No attribute declares their types.
 package enum AnswerValue {
     static func isNumber(_ value: Any) -> Bool { value is Int64 || value is Double || value is Float }
 

@@ -10,7 +10,7 @@ public struct SQLCommand: Sendable {
     public var statement: String?
     /// Path of the file to write; `nil` for the output.
     public var file: String?
-    /// Format of the output; `nil` to tell it from the file's name, otherwise a table.
+    /// Format of the output; `nil` for that of the file's extension, otherwise a table.
     public var format: OutputFormat?
 
     /// Creates the command; see the properties.

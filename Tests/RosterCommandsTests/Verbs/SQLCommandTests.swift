@@ -68,7 +68,7 @@ import Testing
         let store = try SampleStore()
         #expect(try failure("SELEKT 1", in: store.location).message.contains("near \"SELEKT\": syntax error"))
         #expect(try failure("SELECT x FROM Team", in: store.location).message.contains("no such column: x"))
-        // In double quotes stands a name: SQLite would answer with the text.
+        // A text in double quotes is a name. SQLite alone would return the text if there is no such column.
         #expect(try failure("SELECT \"winns\" FROM Team", in: store.location).message.contains("winns"))
         #expect(try failure("SELECT 1 FROM ZTEEM", in: store.location).message.contains("; valid names: "))
         #expect(try failure("SELECT 1; SELECT 2", in: store.location).message.contains("more than one statement"))

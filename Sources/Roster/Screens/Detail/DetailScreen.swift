@@ -86,7 +86,7 @@ final class DetailScreen: MovingScreen {
     // MARK: Contents
 
     private func reload(text: TextWidth = TextWidth()) {
-        // What was shown stays while the record cannot be read.
+        // Keeps the shown values while the record cannot be read.
         if drawn?.object == ObjectIdentifier(object), object.isFault, session.isConnectionLost { return }
         drawn = (ObjectIdentifier(object), session.revision, valueWidth)
         rows = RecordRows(isAlive ? recordLines.lines(of: object) : [], width: valueWidth, text: text)

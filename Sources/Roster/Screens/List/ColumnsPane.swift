@@ -199,7 +199,7 @@ extension ListScreen {
         freezeColumns(count)
     }
 
-    /// Moves a column to the frozen ones, to show it beside any other.
+    /// Freezes a column as the last frozen one, so that it is visible together with any other.
     func pinColumn(_ key: String) {
         let count = max(0, min(records.settings.columns.frozen, view.columns.count))
         guard let place = view.columns.firstIndex(where: { $0.id == key }) else { return }

@@ -4,7 +4,7 @@ import RosterCommands
 import TerminalKit
 import Translation
 
-/// The filter of a list: asks for it, adds conditions to it, and takes them out.
+/// The filter of a list: asks for it, adds conditions to it, and removes them.
 final class ListFilter {
     private unowned let list: ListScreen
     /// Reads values to complete a predicate.
@@ -103,7 +103,7 @@ final class ListFilter {
         return try condition.predicate(of: object, list.entity.propertiesByName[list.focusedKey])
     }
 
-    /// Takes out the only condition, or asks which one.
+    /// Removes the only condition, or asks which one.
     func askToTakeOut() {
         let texts = conditions.texts
         guard texts.count > 1 else {
@@ -149,7 +149,7 @@ final class ListFilter {
     /// Remembers where the conditions are drawn.
     func noteDrawn(_ places: [Range<Int>], line: Int) { (self.places, self.line) = (places, line) }
 
-    /// Takes out the condition at a position of the screen, once for a double click. Returns false if there is none.
+    /// Removes the condition at a position of the screen, once for a double click. Returns false if there is none.
     func press(_ mouse: MouseEvent) -> Bool {
         let point = mouse.position
         guard point.y == line, let index = places.firstIndex(where: { $0.contains(point.x) }) else { return false }

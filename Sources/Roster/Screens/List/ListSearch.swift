@@ -204,8 +204,9 @@ final class ListSearch {
         if let known, known.query.isSame(as: query) { return begin(known.method) }
         if reading?.query.isSame(as: query) != true {
             reading = (query, nil)
-            let job = read(query) { [unowned self] method in
-                (known, reading) = ((query, method), nil)
+            let job = read(query) { [unowned self, shown] method in
+                // If the list changed meanwhile, the next search reads the values again.
+                (known, reading) = (shown === self.shown ? (query, method) : nil, nil)
                 begin(method)
             }
             if reading != nil { reading = (query, job) }

@@ -2,10 +2,10 @@ import Foundation
 import ModelFiles
 import SQLiteAccess
 
-// A file that is no store has tables, and a store's code reads tables. So temporary views give its tables the names that a
-// store has, and all else (search, order, limits, reading ahead) works as it does with a store. An incremental store would
-// do all that once more, in memory; copying the rows to a store would take as long as the file is big. The views are
-// temporary: they exist for one connection, and the file is only read.
+// The SQLite store reads tables with the names of a store. Temporary views give the tables of any file these names, so
+// that search, order, limits and reading ahead work unchanged. An incremental store would repeat all that in memory, and
+// copying the rows to a store would read the whole file first. The views exist for one connection, and the file is only
+// read.
 
 /// The tables and views of an SQLite file that is not a store, as entities.
 struct FileTables {
